@@ -1,0 +1,266 @@
+/* engine.h: time, domains, events, links and the run: everything a hardware block stands on.
+ *
+ *   engine   the whole simulation
+ *   domain   simulated serially; owns its memory, its random stream and its regions. Domains run in parallel
+ *   region   the part of a domain that runs on one clock: an event wheel and the blocks that tick. Most domains
+ *            have one region; a memory partition has two (L2 clock, DRAM clock)
+ *   event    a call at a given cycle of a region
+ *   ticker   a block that runs every cycle while it has work, and costs nothing while it has none
+ *   link     the only way between domains: one direction, latency, width, credits
+ *
+ * The order inside one cycle of a region is fixed: arrivals from links by (arrival time, link number, sequence
+ * number), then events in the order in which they were scheduled, then tickers in the order in which they were
+ * added. Regions of a domain that have an edge at the same femtosecond run in the order of their creation.
+ * Nothing else decides order, so results cannot depend on threads, windows or assignment.
+ *
+ * Calls that take a region or link during the run may be made only from inside its own domain. */
+#ifndef LOCKSTEP_ENGINE_H
+#define LOCKSTEP_ENGINE_H
+
+#include "lockstep/random.h"
+#include "lockstep/time.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+typedef struct ls_engine ls_engine;
+typedef struct ls_domain ls_domain;
+typedef struct ls_region ls_region;
+typedef struct ls_link ls_link;
+
+/* ---------------------------------------------------------------------------------------------- engine */
+
+LS_API ls_status ls_engine_create(uint64_t seed, ls_engine **out, ls_error *err);
+LS_API void ls_engine_destroy(ls_engine *engine);
+
+/* Memory that lives as long as the engine, zeroed; NULL when the host has none left. Before the run only. */
+LS_API void *ls_engine_alloc(ls_engine *engine, size_t bytes);
+
+/* --------------------------------------------------------------------------------------- domain, region */
+
+/* A domain with one region on `clock`. The name must be unique in the engine. */
+LS_API ls_status ls_domain_create(ls_engine *engine, const char *name, ls_clock clock, ls_domain **out,
+                                  ls_error *err);
+/* One more region on another clock. */
+LS_API ls_status ls_domain_add_region(ls_domain *domain, ls_clock clock, ls_region **out, ls_error *err);
+LS_API ls_region *ls_domain_region(ls_domain *domain, uint32_t index); /* NULL past the end */
+LS_API const char *ls_domain_name(const ls_domain *domain);
+LS_API uint32_t ls_domain_id(const ls_domain *domain);
+LS_API ls_engine *ls_domain_engine(const ls_domain *domain);
+LS_API ls_random *ls_domain_random(ls_domain *domain);
+/* Memory of the domain, zeroed, cache-line aligned; NULL when the host has none left. */
+LS_API void *ls_domain_alloc(ls_domain *domain, size_t bytes);
+
+LS_API ls_domain *ls_region_domain(const ls_region *region);
+LS_API const ls_clock *ls_region_clock(const ls_region *region);
+/* The cycle being run (before the run: 0). */
+LS_API ls_cycle ls_region_now(const ls_region *region);
+LS_API ls_time ls_region_time(const ls_region *region);
+
+/* Pending work that no event shows (a resident warp, a queued request). A run that comes to rest with work
+ * pending is a deadlock; one without is complete. delta may be negative; the sum never is. */
+LS_API void ls_domain_pending(ls_domain *domain, int64_t delta);
+/* Says that real work was done; the watchdog watches this. Deliveries count by themselves. */
+LS_API void ls_domain_progress(ls_domain *domain);
+/* Ends the whole run one lookahead from now (the time the news needs to reach every domain): every domain runs
+ * exactly its cycles before that time, whatever the window size. */
+LS_API void ls_domain_stop(ls_domain *domain);
+
+/* ----------------------------------------------------------------------------------------------- events */
+
+typedef void (*ls_event_fn)(void *self, ls_cycle now);
+
+/* Embedded in a block's state; plain data, reusable at once after it ran or was cancelled. */
+typedef struct ls_event {
+    struct ls_event *next, *prev; /* neighbours in its bucket; engine only */
+    ls_event_fn fn;
+    void *self;
+    ls_cycle cycle;   /* when it runs, while scheduled */
+    ls_region *region; /* where it is scheduled, NULL while it is not; engine only */
+    uint64_t place;   /* heap index while it is beyond the wheel; engine only */
+} ls_event;
+
+static inline void ls_event_init(ls_event *event, ls_event_fn fn, void *self)
+{
+    *event = (ls_event){ .fn = fn, .self = self };
+}
+
+static inline bool ls_event_scheduled(const ls_event *event)
+{
+    return event->region != NULL;
+}
+
+/* Runs event->fn in `delay` cycles; 0 means later in this cycle. The event must not be scheduled already. */
+LS_API void ls_schedule(ls_region *region, ls_event *event, uint64_t delay_cycles);
+/* The same with an absolute cycle, not before now. */
+LS_API void ls_schedule_at(ls_region *region, ls_event *event, ls_cycle cycle);
+/* Takes it back; nothing happens if it is not scheduled. */
+LS_API void ls_cancel(ls_event *event);
+
+/* ---------------------------------------------------------------------------------------------- tickers */
+
+/* Returns true to run again next cycle, false to sleep until woken. */
+typedef bool (*ls_tick_fn)(void *self, ls_cycle now);
+
+typedef struct ls_ticker {
+    ls_tick_fn fn;
+    void *self;
+    ls_region *region; /* engine only, as are the rest */
+    uint32_t index;
+} ls_ticker;
+
+LS_API ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, void *self, ls_error *err);
+/* From an arrival, an event or a ticker added earlier: it runs in this cycle. From itself or from a ticker
+ * added later: in the next one. */
+LS_API void ls_ticker_wake(ls_ticker *ticker);
+
+/* ------------------------------------------------------------------------------------------------ links */
+
+/* The payload is valid during the call only: copy what is needed. The buffer entry stays taken until
+ * ls_link_release(). */
+typedef void (*ls_receive_fn)(void *self, ls_link *link, const void *payload, ls_cycle now);
+
+typedef struct ls_link_spec {
+    const char *name;
+    ls_region *from, *to;
+    const char *from_name, *to_name; /* who sends and who holds the buffer, for reports; NULL: the domain */
+    uint32_t latency_cycles;         /* of `from`'s clock, from send to arrival; >= 1 cycle of the slower side */
+    uint32_t width_bytes;            /* bytes per width_cycles cycles of `from`'s clock; 0: no limit */
+    uint32_t width_cycles;           /* 0 counts as 1 */
+    uint32_t flit_bytes;             /* a message takes whole flits of wire; 0: width_bytes */
+    uint32_t credits;                /* buffer entries at the receiver, 1 to 65536 */
+    uint32_t credit_latency_cycles;  /* of `to`'s clock; 0: the time of latency_cycles, rounded up */
+    uint32_t payload_bytes;          /* size of a message in host memory */
+    ls_receive_fn receive;
+    void *receiver;
+} ls_link_spec;
+
+LS_API ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **out, ls_error *err);
+LS_API uint32_t ls_link_id(const ls_link *link);
+LS_API const char *ls_link_name(const ls_link *link);
+
+/* Sender. True if ls_link_send() would succeed in this cycle. */
+LS_API bool ls_link_ready(ls_link *link);
+/* Sender. Takes a credit and wire time for wire_bytes (0 counts as 1); returns the payload to fill in before
+ * the handler returns, zeroed by nobody; NULL if the link is not ready. The message arrives latency_cycles
+ * after its last flit has left. */
+LS_API void *ls_link_send(ls_link *link, uint32_t wire_bytes);
+/* Sender. Runs `event` (which must be idle) among the arrivals of the first later cycle in which the link is
+ * ready; if it is ready now, among the events of this cycle. Events that wait on one link are served in order,
+ * for as long as the link stays ready. */
+LS_API void ls_link_wait(ls_link *link, ls_event *event);
+/* Receiver. Gives `entries` buffer entries back. */
+LS_API void ls_link_release(ls_link *link, uint32_t entries);
+/* Sender. Credits that have come home; for reports and tests. */
+LS_API uint32_t ls_link_credits(ls_link *link);
+
+/* ------------------------------------------------------------------------------------------------ hooks */
+
+typedef struct ls_hook_args {
+    ls_domain *domain; /* where it happened; the subscriber runs on this domain's thread */
+    ls_time time;
+    const char *source; /* block or link name */
+    uint64_t value[3];  /* meaning stated in the hook's help */
+    const void *data;   /* likewise; valid during the call */
+} ls_hook_args;
+
+typedef void (*ls_hook_fn)(void *self, const ls_hook_args *args);
+
+/* A named observation point. `subscribers` is read inline: an unused hook costs one predicted branch. */
+typedef struct ls_hook {
+    uint32_t subscribers;
+    uint32_t id;
+} ls_hook;
+
+/* Defines a hook, or finds the one of that name. Engine's own: "link.send" and "link.deliver" (value: link id,
+ * sequence number, wire bytes; data: payload). */
+LS_API ls_status ls_hook_define(ls_engine *engine, const char *name, const char *help, const ls_hook **out,
+                                ls_error *err);
+/* Before the run. A subscriber that keeps state across domains must keep it per domain (ls_domain_id). */
+LS_API ls_status ls_hook_subscribe(ls_engine *engine, const char *name, ls_hook_fn fn, void *self,
+                                   ls_error *err);
+LS_API void ls_hook_fire(ls_engine *engine, const ls_hook *hook, const ls_hook_args *args);
+/* Enumerates: false past the end. */
+LS_API bool ls_hook_at(const ls_engine *engine, uint32_t index, const char **name, const char **help);
+
+/* ---------------------------------------------------------------------------------------------- waiters */
+
+/* Who waits for whom, told by each block when a run is stuck or the user asks. */
+typedef struct ls_wait_sink ls_wait_sink;
+typedef void (*ls_wait_fn)(const void *self, ls_wait_sink *sink);
+
+/* Calls fn for a report. Links report their own waiting senders. */
+LS_API ls_status ls_waits_register(ls_engine *engine, const char *name, ls_wait_fn fn, const void *self,
+                                   ls_error *err);
+/* `waiter` (a block's name) waits for `holder` (another's name); detail: "warp 3, pc 0x40: MSHR entry". */
+LS_API void ls_wait_report(ls_wait_sink *sink, const char *waiter, const char *holder, const char *detail);
+
+/* -------------------------------------------------------------------------------------------------- run */
+
+/* Flags that another thread or a signal handler may set while the run goes on. */
+typedef struct ls_run_control {
+    atomic_int stop; /* end at the next window; the result is partial */
+    atomic_int dump; /* write the status to dump_to at the next window */
+} ls_run_control;
+
+typedef struct ls_run_progress {
+    ls_time now;
+    uint64_t windows, events, messages;
+} ls_run_progress;
+
+typedef enum ls_assignment {
+    LS_ASSIGN_STATIC,  /* domain i belongs to thread i mod threads; idle threads steal */
+    LS_ASSIGN_FIXED,   /* as static, without stealing */
+    LS_ASSIGN_DYNAMIC, /* every domain is taken from one shared list */
+    LS_ASSIGN_SHUFFLED /* static over a random permutation (shuffle_seed): for tests */
+} ls_assignment;
+
+typedef struct ls_run_options {
+    uint32_t threads;  /* 0 counts as 1 */
+    ls_time until;     /* cycles at or after this time are not run; 0: no limit */
+    ls_time window_fs; /* upper bound of the window; 0: the lookahead */
+    ls_assignment assignment;
+    uint64_t shuffle_seed;
+    ls_time watchdog_fs; /* no progress for so long with work pending is a deadlock; 0: only at rest */
+    bool scaling;        /* measure the work per domain and window (ls_scaling_report) */
+    ls_run_control *control;
+    FILE *dump_to;
+    void (*progress)(void *self, const ls_run_progress *progress); /* about ten times a second */
+    void *progress_self;
+} ls_run_options;
+
+typedef struct ls_run_result {
+    ls_time end_time;  /* of the last cycle run, or `until` */
+    uint64_t events, messages, ticks, cycles; /* cycles: summed over regions, only those that did something */
+    uint64_t windows;  /* host side: depends on the window size */
+    ls_time lookahead_fs;
+    bool partial; /* stopped by control->stop */
+} ls_run_result;
+
+/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on.
+ * LS_ERR_DEADLOCK names the cycle of waiters in err and leaves the whole report in ls_engine_report(). */
+LS_API ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err);
+
+/* The text of the last deadlock report; "" if there is none. */
+LS_API const char *ls_engine_report(const ls_engine *engine);
+/* Writes what every domain is doing and who waits for whom. */
+LS_API void ls_engine_dump(ls_engine *engine, FILE *to);
+
+/* The smallest link latency, LS_TIME_MAX without links; *limiting: the link to blame (may be NULL). */
+LS_API ls_time ls_engine_lookahead(const ls_engine *engine, const ls_link **limiting);
+/* Fails, naming the link, if the lookahead is below `minimum`. */
+LS_API ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, ls_error *err);
+
+/* What other machines would make of the last run with options.scaling. */
+#define LS_SCALING_POINTS 6
+typedef struct ls_scaling {
+    uint64_t windows;
+    double work_seconds; /* summed over domains */
+    double span_seconds; /* sum over windows of the longest domain: no machine is faster */
+    double barrier_seconds; /* measured cost of one window's barrier, 0 with one thread */
+    uint32_t threads[LS_SCALING_POINTS]; /* 2, 4, 8, 16, 32, 64 */
+    double speedup[LS_SCALING_POINTS];
+} ls_scaling;
+LS_API bool ls_scaling_report(const ls_engine *engine, ls_scaling *out);
+
+#endif

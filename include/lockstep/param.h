@@ -1,0 +1,80 @@
+/* param.h: a configuration key, declared once, beside the struct field that it fills.
+ *
+ * A block lists its parameters in one table; the platform reader, `lockstep config`, the help and the man page
+ * all come from that table. Units belong in the names: latency_cycles, size_kib, clock_mhz.
+ *
+ *     typedef struct { uint64_t entries; bool write_back; ls_ratio clock; } spec;
+ *     static const ls_param params[] = {
+ *         LS_PARAM_UINT(spec, entries, "entries", 64, 1, 65536, "MSHR entries"),
+ *         LS_PARAM_BOOL(spec, write_back, true, "write back instead of through"),
+ *         LS_PARAM_FREQ(spec, clock, "clock_mhz", "1365", "the core clock"),
+ *     };
+ */
+#ifndef LOCKSTEP_PARAM_H
+#define LOCKSTEP_PARAM_H
+
+#include "lockstep/time.h"
+
+typedef enum ls_param_type {
+    LS_PARAM_TYPE_BOOL,   /* bool: true, false */
+    LS_PARAM_TYPE_UINT,   /* uint64_t: decimal or 0x hexadecimal, '_' between digits allowed */
+    LS_PARAM_TYPE_REAL,   /* double */
+    LS_PARAM_TYPE_FREQ,   /* ls_ratio in hertz, from an exact decimal number of MHz */
+    LS_PARAM_TYPE_RATIO,  /* ls_ratio from an exact decimal number such as 19.2 */
+    LS_PARAM_TYPE_TEXT,   /* const char *, owned by the configuration */
+    LS_PARAM_TYPE_CHOICE, /* uint32_t: index into choices */
+    LS_PARAM_TYPE_UINTS,  /* ls_uints: list of uint64_t */
+} ls_param_type;
+
+/* A list value; owned by the configuration it came from. */
+typedef struct ls_uints {
+    const uint64_t *at;
+    size_t count;
+} ls_uints;
+
+typedef struct ls_param {
+    const char *name; /* may contain dots: "clock.core_mhz" */
+    ls_param_type type;
+    uint32_t offset;            /* of the field in the spec struct */
+    const char *default_text;   /* as it would stand in a file; NULL: the key is required */
+    double min, max;            /* inclusive, for numbers (each element of a list); min > max: no limit */
+    const char *const *choices; /* NULL-terminated, for LS_PARAM_TYPE_CHOICE */
+    const char *unit;           /* "cycles", "KiB", "entries", ...; "" if none */
+    const char *help;           /* one line, no full stop */
+} ls_param;
+
+#define LS_TEXT_OF_(x) #x
+#define LS_TEXT_OF(x) LS_TEXT_OF_(x)
+
+/* A key that has the field's own name. */
+#define LS_PARAM_UINT(spec, field, unit_, default_, min_, max_, help_)                                        \
+    { .name = #field, .type = LS_PARAM_TYPE_UINT, .offset = offsetof(spec, field),                            \
+      .default_text = LS_TEXT_OF(default_), .min = (double)(min_), .max = (double)(max_), .unit = (unit_),    \
+      .help = (help_) }
+#define LS_PARAM_REAL(spec, field, unit_, default_, min_, max_, help_)                                        \
+    { .name = #field, .type = LS_PARAM_TYPE_REAL, .offset = offsetof(spec, field),                            \
+      .default_text = LS_TEXT_OF(default_), .min = (double)(min_), .max = (double)(max_), .unit = (unit_),    \
+      .help = (help_) }
+#define LS_PARAM_BOOL(spec, field, default_, help_)                                                           \
+    { .name = #field, .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(spec, field),                            \
+      .default_text = LS_TEXT_OF(default_), .min = 1, .max = 0, .unit = "", .help = (help_) }
+/* Keys whose name differs from the field (dots, units); default as text, NULL means required. */
+#define LS_PARAM_FREQ(spec, field, name_, default_, help_)                                                    \
+    { .name = (name_), .type = LS_PARAM_TYPE_FREQ, .offset = offsetof(spec, field),                           \
+      .default_text = (default_), .min = 0.001, .max = 1e6, .unit = "MHz", .help = (help_) }
+#define LS_PARAM_RATIO(spec, field, name_, unit_, default_, min_, max_, help_)                                \
+    { .name = (name_), .type = LS_PARAM_TYPE_RATIO, .offset = offsetof(spec, field),                          \
+      .default_text = (default_), .min = (double)(min_), .max = (double)(max_), .unit = (unit_),              \
+      .help = (help_) }
+#define LS_PARAM_TEXT(spec, field, name_, default_, help_)                                                    \
+    { .name = (name_), .type = LS_PARAM_TYPE_TEXT, .offset = offsetof(spec, field),                           \
+      .default_text = (default_), .min = 1, .max = 0, .unit = "", .help = (help_) }
+#define LS_PARAM_CHOICE(spec, field, name_, default_, choices_, help_)                                        \
+    { .name = (name_), .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(spec, field),                         \
+      .default_text = (default_), .min = 1, .max = 0, .choices = (choices_), .unit = "", .help = (help_) }
+#define LS_PARAM_UINTS(spec, field, name_, unit_, default_, min_, max_, help_)                                \
+    { .name = (name_), .type = LS_PARAM_TYPE_UINTS, .offset = offsetof(spec, field),                          \
+      .default_text = (default_), .min = (double)(min_), .max = (double)(max_), .unit = (unit_),              \
+      .help = (help_) }
+
+#endif

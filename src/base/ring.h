@@ -1,0 +1,61 @@
+/* ring.h: a bounded queue of fixed-size elements in memory that the owner provides: hardware queues. */
+#ifndef BASE_RING_H
+#define BASE_RING_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Positions run freely and are reduced to indices: count == tail - head, full at `limit`. Use with an array of
+ * `size` elements, size a power of two >= limit:  q->at[ls_ring_push(&q->ring)] = x; */
+typedef struct ls_ring {
+    uint32_t head, tail;
+    uint32_t mask;  /* size - 1 */
+    uint32_t limit; /* most elements at once */
+} ls_ring;
+
+static inline uint32_t ls_ring_size_for(uint32_t limit) /* the array size to provide */
+{
+    uint32_t size = 1;
+    while (size < limit)
+        size <<= 1;
+    return size;
+}
+static inline void ls_ring_init(ls_ring *r, uint32_t limit)
+{
+    *r = (ls_ring){ .mask = ls_ring_size_for(limit) - 1, .limit = limit };
+}
+static inline uint32_t ls_ring_count(const ls_ring *r)
+{
+    return r->tail - r->head;
+}
+static inline bool ls_ring_empty(const ls_ring *r)
+{
+    return r->tail == r->head;
+}
+static inline bool ls_ring_full(const ls_ring *r)
+{
+    return ls_ring_count(r) >= r->limit;
+}
+static inline uint32_t ls_ring_push(ls_ring *r) /* the index to fill */
+{
+    assert(!ls_ring_full(r));
+    return r->tail++ & r->mask;
+}
+static inline uint32_t ls_ring_front(const ls_ring *r) /* the index of the oldest */
+{
+    assert(!ls_ring_empty(r));
+    return r->head & r->mask;
+}
+static inline uint32_t ls_ring_pop(ls_ring *r) /* the index that was the oldest */
+{
+    assert(!ls_ring_empty(r));
+    return r->head++ & r->mask;
+}
+static inline uint32_t ls_ring_at(const ls_ring *r, uint32_t i) /* i-th oldest */
+{
+    assert(i < ls_ring_count(r));
+    return (r->head + i) & r->mask;
+}
+
+#endif
