@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 typedef struct ls_random {
-    uint64_t s[4]; /* never all zero */
+    uint64_t s[4];   /* never all zero */
+    uint64_t origin; /* what it was seeded with: splitting starts here, whatever was drawn since */
 } ls_random;
 
 LS_API void ls_random_init(ls_random *r, uint64_t seed);

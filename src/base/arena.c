@@ -1,0 +1,169 @@
+/* arena.c: chunks of doubling size, given back together. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* AddressSanitizer sees an arena as one block and would miss every overrun inside it, so in such builds the
+ * unused bytes are poisoned and each allocation is followed by a red zone. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#endif
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define RED_ZONE_BYTES 16
+#else
+#define RED_ZONE_BYTES 0
+#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#endif
+
+enum {
+    FIRST_CHUNK_BYTES = 4096,
+    LARGEST_CHUNK_BYTES = 16 << 20, /* doubling stops here; a larger request gets a chunk of its own size */
+    DEFAULT_ALIGN = 16,
+    LARGEST_ALIGN = 4096
+};
+
+/* `size` counts the bytes behind the header. Fresh from calloc, so what is handed out is zero already, and
+ * untouched pages of a large chunk cost nothing. */
+typedef struct ls_arena_chunk {
+    alignas(DEFAULT_ALIGN) struct ls_arena_chunk *next;
+    size_t size;
+} chunk;
+
+static char *chunk_data(chunk *c)
+{
+    return (char *)(c + 1);
+}
+
+static chunk *chunk_create(ls_arena *arena, size_t size)
+{
+    if (size > PTRDIFF_MAX - sizeof(chunk))
+        return NULL;
+    chunk *c = calloc(1, sizeof *c + size);
+    if (c == NULL)
+        return NULL;
+    c->size = size;
+    arena->total_bytes += sizeof *c + size;
+    ASAN_POISON_MEMORY_REGION(chunk_data(c), size);
+    return c;
+}
+
+static size_t padding_at(const char *at, size_t align)
+{
+    return (size_t)(-(uintptr_t)at & (align - 1));
+}
+
+void ls_arena_fini(ls_arena *arena)
+{
+    for (chunk *c = arena->chunks; c != NULL;) {
+        chunk *next = c->next;
+        ASAN_UNPOISON_MEMORY_REGION(chunk_data(c), c->size);
+        free(c);
+        c = next;
+    }
+    *arena = (ls_arena){ 0 };
+}
+
+/* A request that does not fit into the newest chunk. */
+static void *alloc_slow(ls_arena *arena, size_t bytes, size_t align)
+{
+    size_t slack = align > DEFAULT_ALIGN ? align : 0;
+    if (bytes > PTRDIFF_MAX - slack - RED_ZONE_BYTES)
+        return NULL;
+    size_t need = bytes + slack + RED_ZONE_BYTES;
+    size_t next_size = arena->size == 0 ? FIRST_CHUNK_BYTES - sizeof(chunk)
+                                        : (arena->size + sizeof(chunk)) * 2 - sizeof(chunk);
+    if (next_size > LARGEST_CHUNK_BYTES)
+        next_size = LARGEST_CHUNK_BYTES;
+
+    bool own = arena->chunks != NULL && need > next_size / 2;
+    chunk *c = chunk_create(arena, own || need > next_size ? need : next_size);
+    if (c == NULL)
+        return NULL;
+    size_t padding = padding_at(chunk_data(c), align);
+    if (own) {
+        /* Behind the newest, whose free rest stays in use. */
+        c->next = arena->chunks->next;
+        arena->chunks->next = c;
+    } else {
+        c->next = arena->chunks;
+        arena->chunks = c;
+        arena->size = c->size;
+        arena->used = padding + bytes + RED_ZONE_BYTES;
+    }
+    void *at = chunk_data(c) + padding;
+    ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+    return at;
+}
+
+void *ls_arena_alloc_aligned(ls_arena *arena, size_t bytes, size_t align)
+{
+    if (align < DEFAULT_ALIGN)
+        align = DEFAULT_ALIGN;
+    if (align > LARGEST_ALIGN || (align & (align - 1)) != 0)
+        return NULL;
+    if (bytes == 0)
+        bytes = 1; /* every allocation has an address of its own */
+    size_t room = arena->size - arena->used;
+    if (arena->chunks != NULL && bytes <= room) {
+        char *free_at = chunk_data(arena->chunks) + arena->used;
+        size_t padding = padding_at(free_at, align);
+        if (padding + RED_ZONE_BYTES <= room - bytes) {
+            arena->used += padding + bytes + RED_ZONE_BYTES;
+            ASAN_UNPOISON_MEMORY_REGION(free_at + padding, bytes);
+            return free_at + padding;
+        }
+    }
+    return alloc_slow(arena, bytes, align);
+}
+
+void *ls_arena_alloc(ls_arena *arena, size_t bytes)
+{
+    return ls_arena_alloc_aligned(arena, bytes, DEFAULT_ALIGN);
+}
+
+void *ls_arena_array(ls_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return ls_arena_alloc(arena, bytes);
+}
+
+char *ls_arena_strndup(ls_arena *arena, const char *text, size_t length)
+{
+    char *copy = length < SIZE_MAX ? ls_arena_alloc(arena, length + 1) : NULL;
+    if (copy != NULL && length > 0)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+char *ls_arena_strdup(ls_arena *arena, const char *text)
+{
+    return ls_arena_strndup(arena, text, strlen(text));
+}
+
+char *ls_arena_printf(ls_arena *arena, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, fmt, args);
+    char *out = length >= 0 ? ls_arena_alloc(arena, (size_t)length + 1) : NULL;
+    if (out != NULL)
+        vsnprintf(out, (size_t)length + 1, fmt, again);
+    va_end(again);
+    va_end(args);
+    return out;
+}
