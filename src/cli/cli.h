@@ -56,7 +56,7 @@ typedef struct cli_option {
     char letter;      /* 0: no short form */
     cli_type type;
     const char *arg;            /* what the help calls its value: "FILE"; NULL for a flag */
-    bool repeatable;            /* otherwise a second one is an error */
+    bool repeatable;            /* otherwise a second one is an error (a second flag is not) */
     const char *default_text;   /* valid for the type; NULL: none */
     const char *const *choices; /* NULL-terminated, for CLI_CHOICE */
     uint64_t min, max;          /* inclusive, for CLI_UINT */
@@ -147,6 +147,7 @@ struct cli_context {
     FILE *out, *err;
     bool color_out, color_err; /* whether escape sequences may be written there */
     ls_arena *arena;           /* lives until the command is over */
+    const char *report;        /* out: text for err after the error line (who waits for whom); NULL: none */
 };
 
 /* Asking for an option that the command does not have is a bug and fails an assertion. */
@@ -179,6 +180,10 @@ void cli_help_fill(FILE *out, const char *text, unsigned indent, unsigned width,
 typedef enum cli_shell { CLI_BASH, CLI_ZSH, CLI_FISH } cli_shell;
 void cli_completion_print(const cli_command *root, cli_shell shell, FILE *out);
 
+/* The option that makes `lockstep completion` print what a kind offers: what the scripts call. */
+#define CLI_VALUES_OPTION "values"
+const char *cli_complete_name(cli_complete kind); /* "file", "platform", ... */
+
 /* A roff page (man macros) of the whole tree. */
 void cli_man_print(const cli_command *root, FILE *out);
 
@@ -186,7 +191,8 @@ void cli_man_print(const cli_command *root, FILE *out);
 
 /* Parses, applies the global options, runs the command, prints the one error line. Returns the exit code. */
 int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *out, FILE *err);
-/* Only cli_main() uses it. Whether colour may be written to the stream: mode is "auto", "always" or "never". */
+/* Whether colour may be written to the stream; mode is "auto", "always" or "never". */
 bool cli_color(const char *mode, FILE *stream);
+unsigned cli_width(FILE *stream); /* columns for text, 50 to 110; 80 if it is not a terminal */
 
 #endif

@@ -1,0 +1,184 @@
+/* cli_main.c: the root command with the global options, and the way from argv to an exit code. The only place
+ * that prints errors; it may read the environment and the terminal, and load plug-ins. */
+#include "base/log.h"
+#include "cli/cli.h"
+#include "lockstep/block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------ root */
+
+static const char *const color_modes[] = { "auto", "always", "never", NULL };
+static const char *const log_levels[] = { "error", "warn", "info", "debug", "trace", NULL };
+
+static const cli_option global_options[] = {
+    { .name = "plugin", .type = CLI_TEXT, .arg = "FILE", .repeatable = true, .complete = CLI_COMPLETE_FILE,
+      .help = "load blocks and machines from a shared object" },
+    { .name = "platform-dir", .type = CLI_TEXT, .arg = "DIR", .repeatable = true, .complete = CLI_COMPLETE_DIR,
+      .help = "look for platform files here first" },
+    { .name = "log-level", .type = CLI_CHOICE, .arg = "LEVEL", .choices = log_levels, .default_text = "warn",
+      .help = "what is told on standard error" },
+    { .name = "color", .type = CLI_CHOICE, .arg = "WHEN", .choices = color_modes, .default_text = "auto",
+      .help = "colour the output" },
+    { .name = "help", .letter = 'h', .help = "explain the command and stop" },
+    { .name = "version", .letter = 'V', .help = "print the version and stop" },
+};
+
+static const cli_example root_examples[] = {
+    { "lockstep help run", "what a command does, with examples" },
+    { "lockstep blocks", "every machine, slot and model there is" },
+    { "lockstep run --platform my-gpu.yaml --threads 2", "simulate a platform" },
+};
+
+#define MAX_COMMANDS 64
+
+extern const cli_command *const __start_ls_commands[] __attribute__((weak, visibility("hidden")));
+extern const cli_command *const __stop_ls_commands[] __attribute__((weak, visibility("hidden")));
+
+static int by_order(const void *a, const void *b)
+{
+    const cli_command *x = *(const cli_command *const *)a, *y = *(const cli_command *const *)b;
+    return x->order != y->order ? (x->order < y->order ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+const cli_command *cli_root(void)
+{
+    static const cli_command *commands[MAX_COMMANDS];
+    static cli_command root = {
+        .name = "lockstep",
+        .summary = "a GPU simulator that gives the same bits on any number of threads",
+        .about = "Lockstep builds a machine from a platform file and runs it. A command writes its result to "
+                 "standard output and says what is wrong in one line on standard error; the exit code tells "
+                 "the kind of failure (see EXIT STATUS in `lockstep man`).",
+        CLI_EXAMPLES(root_examples),
+        CLI_OPTIONS(global_options),
+        .commands = commands,
+    };
+    if (root.command_count)
+        return &root;
+    size_t count = (size_t)(__stop_ls_commands - __start_ls_commands);
+    if (count > MAX_COMMANDS)
+        return NULL;
+    if (count)
+        memcpy(commands, __start_ls_commands, count * sizeof commands[0]);
+    qsort(commands, count, sizeof commands[0], by_order);
+    root.command_count = count;
+    return &root;
+}
+
+/* -------------------------------------------------------------------------------------------- terminal */
+
+bool cli_color(const char *mode, FILE *stream)
+{
+    if (strcmp(mode, "auto") != 0)
+        return strcmp(mode, "always") == 0;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if ((no_color && *no_color) || !term || strcmp(term, "dumb") == 0)
+        return false;
+    int fd = fileno(stream);
+    return fd >= 0 && isatty(fd);
+}
+
+unsigned cli_width(FILE *stream)
+{
+    struct winsize size;
+    int fd = fileno(stream);
+    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 80;
+    return size.ws_col < 50 ? 50 : size.ws_col > 110 ? 110 : size.ws_col;
+}
+
+/* ----------------------------------------------------------------------------------------------- steps */
+
+/* One line, whatever a file name or a plug-in put into the text. */
+static void print_error(FILE *to, const char *program, const ls_error *error)
+{
+    char text[1024], line[2048];
+    ls_error_text(error, text, sizeof text);
+    fprintf(to, "%s: %s\n", program, ls_quote(text, strlen(text), line, sizeof line));
+}
+
+static ls_status load_plugins(const cli_context *ctx, ls_error *err)
+{
+    for (size_t i = 0; i < cli_count(ctx, "plugin"); i++) {
+        ls_status status = ls_plugin_load(cli_text_at(ctx, "plugin", i), err);
+        if (status != LS_OK)
+            return status;
+    }
+    return LS_OK;
+}
+
+static ls_status run_command(cli_context *ctx, ls_error *err)
+{
+    const cli_args *args = ctx->args;
+    const cli_command *command = cli_args_command(args);
+    ls_log_level level;
+    if (ls_log_level_parse(cli_text(ctx, "log-level"), &level))
+        ls_log_set_level(level);
+    ls_log_set_sink(ls_log_sink_file, ctx->err);
+
+    if (cli_flag(ctx, "version")) {
+        fprintf(ctx->out, "lockstep %s\n", LS_VERSION_STRING);
+        return LS_OK;
+    }
+    if (args->help || !command->run)
+        cli_help_print(args->path, args->depth, ctx->out, ctx->color_out, cli_width(ctx->out));
+    if (args->help)
+        return LS_OK;
+    if (!command->run) {
+        char path[128];
+        return ls_fail(err, LS_ERR_USAGE, "%s: a command is missing", cli_args_path(args, path, sizeof path));
+    }
+    ls_status status = load_plugins(ctx, err);
+    return status == LS_OK ? command->run(ctx, err) : status;
+}
+
+/* A full disk must not look like success. */
+static ls_status finish_output(FILE *out, ls_error *err)
+{
+    errno = 0;
+    if (fflush(out) == 0 && !ferror(out))
+        return LS_OK;
+    return ls_fail(err, LS_ERR_IO, "cannot write standard output: %s", strerror(errno ? errno : EIO));
+}
+
+int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *out, FILE *err)
+{
+    ls_error error = { .status = LS_OK }, late = { .status = LS_OK };
+    if (!root) {
+        ls_fail(&error, LS_ERR_INTERNAL, "more than %d commands are registered", MAX_COMMANDS);
+        print_error(err, "lockstep", &error);
+        return ls_status_exit_code(LS_ERR_INTERNAL);
+    }
+    cli_args args;
+    ls_arena arena = { 0 };
+    cli_context ctx = { .args = &args, .out = out, .err = err, .arena = &arena };
+    ls_status status = cli_parse(root, argc, argv, &args, &error);
+    if (status == LS_OK) {
+        const char *mode = cli_text(&ctx, "color");
+        ctx.positionals = args.positionals.at;
+        ctx.positional_count = args.positionals.count;
+        ctx.color_out = cli_color(mode, out);
+        ctx.color_err = cli_color(mode, err);
+        status = run_command(&ctx, &error);
+    }
+    ls_status written = finish_output(out, &late);
+    if (status == LS_OK && written != LS_OK) {
+        status = written;
+        error = late;
+    }
+    if (status != LS_OK) {
+        error.status = status;
+        print_error(err, root->name, &error);
+        if (ctx.report)
+            fputs(ctx.report, err);
+    }
+    ls_log_set_sink(NULL, NULL);
+    cli_args_fini(&args);
+    ls_arena_fini(&arena);
+    return ls_status_exit_code(status);
+}
