@@ -1,0 +1,246 @@
+/* cmd_blocks.c: `lockstep blocks`: what can be built, read from the registry's declarations. */
+#include "cli/cli.h"
+#include "lockstep/block.h"
+
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------------- columns */
+
+#define COLUMNS 5
+
+/* A table whose columns are as wide as their widest cell; the last one is not padded. */
+typedef struct table {
+    ls_arena *arena;
+    LS_VEC(const char *) cells; /* COLUMNS per row */
+    bool failed;
+} table;
+
+static void row(table *t, const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+    const char *cells[COLUMNS] = { a, b, c, d, e };
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (!cells[i] || !ls_vec_push(&t->cells, cells[i]))
+            t->failed = true;
+}
+
+static ls_status print_table(table *t, FILE *out, const cli_style *style, ls_error *err)
+{
+    int width[COLUMNS] = { 0 };
+    for (size_t i = 0; i < t->cells.count && !t->failed; i++) {
+        int cell = (int)strlen(t->cells.at[i]);
+        if (cell > width[i % COLUMNS])
+            width[i % COLUMNS] = cell;
+    }
+    for (size_t i = 0; i < t->cells.count && !t->failed; i++) {
+        size_t column = i % COLUMNS;
+        if (column == 0)
+            fprintf(out, "    %s%-*s%s", style->name, width[0], t->cells.at[i], style->off);
+        else if (column + 1 < COLUMNS && width[column])
+            fprintf(out, "  %-*s", width[column], t->cells.at[i]);
+        else if (column + 1 == COLUMNS)
+            fprintf(out, "  %s\n", t->cells.at[i]);
+    }
+    ls_vec_fini(&t->cells);
+    return t->failed ? ls_fail(err, LS_ERR_NOMEM, "out of memory") : LS_OK;
+}
+
+/* -------------------------------------------------------------------------------------- params, metrics */
+
+static const char *param_type(const ls_param *param, ls_arena *arena)
+{
+    static const char *const names[] = {
+        [LS_PARAM_TYPE_BOOL] = "true|false", [LS_PARAM_TYPE_UINT] = "integer", [LS_PARAM_TYPE_REAL] = "number",
+        [LS_PARAM_TYPE_FREQ] = "number",     [LS_PARAM_TYPE_RATIO] = "number", [LS_PARAM_TYPE_TEXT] = "text",
+        [LS_PARAM_TYPE_CHOICE] = "choice",   [LS_PARAM_TYPE_UINTS] = "integers",
+    };
+    const char *text = names[param->type];
+    if (param->type != LS_PARAM_TYPE_CHOICE)
+        return text;
+    text = "";
+    for (size_t i = 0; param->choices[i] && text; i++)
+        text = ls_arena_printf(arena, "%s%s%s", text, i ? "|" : "", param->choices[i]);
+    return text;
+}
+
+static const char *param_range(const ls_param *param, ls_arena *arena)
+{
+    char low[32], high[32];
+    if (param->min > param->max)
+        return param->unit;
+    return ls_arena_printf(arena, "%s..%s%s%s", ls_format_real(param->min, low, sizeof low),
+                           ls_format_real(param->max, high, sizeof high), *param->unit ? " " : "", param->unit);
+}
+
+static ls_status print_params(const cli_context *ctx, const cli_style *style, const ls_param *params,
+                              size_t count, ls_error *err)
+{
+    table t = { .arena = ctx->arena };
+    if (!count)
+        return LS_OK;
+    fprintf(ctx->out, "  %sParameters%s\n", style->title, style->off);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = params[i].default_text
+                                ? ls_arena_printf(ctx->arena, "= %s", params[i].default_text)
+                                : "(required)";
+        row(&t, params[i].name, value, param_type(&params[i], ctx->arena), param_range(&params[i], ctx->arena),
+            params[i].help);
+    }
+    return print_table(&t, ctx->out, style, err);
+}
+
+static ls_status print_metrics(const cli_context *ctx, const cli_style *style, const ls_block_type *type,
+                               ls_error *err)
+{
+    static const char *const kinds[] = {
+        [LS_METRIC_KIND_COUNTER] = "counter",     [LS_METRIC_KIND_PEAK] = "peak",
+        [LS_METRIC_KIND_LEVEL] = "level",         [LS_METRIC_KIND_HISTOGRAM] = "histogram",
+        [LS_METRIC_KIND_RATIO] = "ratio",
+    };
+    table t = { .arena = ctx->arena };
+    if (!type->metric_count)
+        return LS_OK;
+    fprintf(ctx->out, "  %sMetrics%s\n", style->title, style->off);
+    for (size_t i = 0; i < type->metric_count; i++)
+        row(&t, type->metrics[i].name, kinds[type->metrics[i].kind], type->metrics[i].unit, "",
+            type->metrics[i].help);
+    return print_table(&t, ctx->out, style, err);
+}
+
+/* ---------------------------------------------------------------------------------------- block, machine */
+
+static ls_status print_block(const cli_context *ctx, const cli_style *style, const ls_block_type *type,
+                             ls_error *err)
+{
+    fprintf(ctx->out, "%s%s/%s%s: %s\n", style->title, type->slot, type->name, style->off, type->help);
+    ls_status status = print_params(ctx, style, type->params, type->param_count, err);
+    if (status == LS_OK)
+        status = print_metrics(ctx, style, type, err);
+    if (status != LS_OK || !type->port_count)
+        return status;
+    table t = { .arena = ctx->arena };
+    fprintf(ctx->out, "  %sPorts%s\n", style->title, style->off);
+    for (size_t i = 0; i < type->port_count; i++)
+        row(&t, type->ports[i].name, type->ports[i].interface, "", "", type->ports[i].ops ? "provided" : "used");
+    return print_table(&t, ctx->out, style, err);
+}
+
+static ls_status print_machine(const cli_context *ctx, const cli_style *style, const ls_machine_type *type,
+                               ls_error *err)
+{
+    fprintf(ctx->out, "%smachine %s%s: %s\n", style->title, type->name, style->off, type->help);
+    ls_status status = print_params(ctx, style, type->params, type->param_count, err);
+    if (status != LS_OK || !type->section_count)
+        return status;
+    table t = { .arena = ctx->arena };
+    fprintf(ctx->out, "  %sSections%s\n", style->title, style->off);
+    for (size_t i = 0; i < type->section_count; i++) {
+        const ls_section *section = &type->sections[i];
+        row(&t, section->path, ls_arena_printf(ctx->arena, "slot %s", section->slot),
+            section->default_model ? ls_arena_printf(ctx->arena, "= %s", section->default_model) : "(required)",
+            "", section->help);
+    }
+    return print_table(&t, ctx->out, style, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ lists */
+
+static ls_status print_overview(const cli_context *ctx, const cli_style *style, ls_error *err)
+{
+    size_t machines = ls_registry_machine_count(), blocks = ls_registry_block_count();
+    table t = { .arena = ctx->arena };
+    fprintf(ctx->out, "%sMachines%s\n", style->title, style->off);
+    if (!machines)
+        fprintf(ctx->out, "    none: load some with --plugin FILE\n");
+    for (size_t i = 0; i < machines; i++)
+        row(&t, ls_registry_machine(i)->name, "", "", "", ls_registry_machine(i)->help);
+    ls_status status = print_table(&t, ctx->out, style, err);
+    if (status != LS_OK)
+        return status;
+    fprintf(ctx->out, "%sSlots and their models%s\n", style->title, style->off);
+    if (!blocks)
+        fprintf(ctx->out, "    none: load some with --plugin FILE\n");
+    t = (table){ .arena = ctx->arena };
+    for (size_t i = 0; i < blocks; i++) {
+        const ls_block_type *type = ls_registry_block(i);
+        row(&t, ls_arena_printf(ctx->arena, "%s/%s", type->slot, type->name), "", "", "", type->help);
+    }
+    return print_table(&t, ctx->out, style, err);
+}
+
+/* Slots, then SLOT/MODEL, then machines: everything the argument may name. */
+static const char *name_at(const void *self, size_t i)
+{
+    const cli_context *ctx = self;
+    size_t blocks = ls_registry_block_count();
+    const char *name;
+    if (i < blocks)
+        return ls_registry_block(i)->slot;
+    if (i >= 2 * blocks)
+        return ls_registry_machine(i - 2 * blocks)->name;
+    const ls_block_type *type = ls_registry_block(i - blocks);
+    name = ls_arena_printf(ctx->arena, "%s/%s", type->slot, type->name);
+    return name ? name : type->slot;
+}
+
+static ls_status print_named(const cli_context *ctx, const cli_style *style, const char *name, ls_error *err)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < ls_registry_block_count(); i++) {
+        const ls_block_type *type = ls_registry_block(i);
+        const char *full = ls_arena_printf(ctx->arena, "%s/%s", type->slot, type->name);
+        if (!full)
+            return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+        if (strcmp(type->slot, name) != 0 && strcmp(full, name) != 0)
+            continue;
+        if (found++)
+            fputc('\n', ctx->out);
+        ls_status status = print_block(ctx, style, type, err);
+        if (status != LS_OK)
+            return status;
+    }
+    const ls_machine_type *machine = ls_registry_find_machine(name);
+    if (machine) {
+        if (found++)
+            fputc('\n', ctx->out);
+        return print_machine(ctx, style, machine, err);
+    }
+    if (found)
+        return LS_OK;
+    char quoted[120];
+    ls_fail(err, LS_ERR_USAGE, "blocks: no slot, model or machine is called '%s'",
+            ls_quote(name, strlen(name), quoted, sizeof quoted));
+    return ls_error_nearest(
+        err, ls_nearest(name, 2 * ls_registry_block_count() + ls_registry_machine_count(), name_at, ctx));
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    cli_style style = cli_style_of(ctx->color_out);
+    if (ctx->positional_count == 0)
+        return print_overview(ctx, &style, err);
+    return print_named(ctx, &style, ctx->positionals[0], err);
+}
+
+static const cli_positional positionals[] = {
+    { .name = "SLOT[/MODEL]", .optional = true, .complete = CLI_COMPLETE_BLOCK,
+      .help = "a slot (all its models), one model of it, or a machine" },
+};
+
+static const cli_example examples[] = {
+    { "lockstep blocks", "every machine, and every model of every slot" },
+    { "lockstep blocks dram", "parameters and metrics of each model that can stand in the slot `dram`" },
+    { "lockstep --plugin ./my.so blocks server/fifo", "one model of a plug-in" },
+};
+
+static const cli_command blocks = {
+    .name = "blocks",
+    .summary = "list machines, slots and models with their parameters and metrics",
+    .about = "A machine is what `machine: NAME` in a platform file builds. It has sections, and each section is "
+             "filled by a model of a slot: `model: NAME` in the file chooses it. All of this is declared by the "
+             "blocks themselves, also by those of a plug-in.",
+    .order = 30,
+    CLI_POSITIONALS(positionals),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
+CLI_REGISTER(blocks);
