@@ -107,7 +107,9 @@ LS_API ls_status ls_machine_block(ls_machine *machine, ls_region *region, const 
 
 /* --------------------------------------------------------------------------------------------- registry */
 
-/* Sorted by (slot, name), duplicates refused by ls_registry_check(). */
+/* Sorted by (slot, name). The program's own types join at the first call; ls_registry_check() does it with an
+ * error for two types of one name. */
+LS_API ls_status ls_registry_check(ls_error *err);
 LS_API size_t ls_registry_block_count(void);
 LS_API const ls_block_type *ls_registry_block(size_t index);
 LS_API const ls_block_type *ls_registry_find_block(const char *slot, const char *name);

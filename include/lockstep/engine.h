@@ -13,7 +13,10 @@
  * added. Regions of a domain that have an edge at the same femtosecond run in the order of their creation.
  * Nothing else decides order, so results cannot depend on threads, windows or assignment.
  *
- * Calls that take a region or link during the run may be made only from inside its own domain. */
+ * During the run, calls that take a region or ticker may be made only from inside its own domain, and calls that
+ * take a link only from its `from` region (sender) or `to` region (receiver). An event that is scheduled on
+ * another region of the same domain counts from that region's last edge and runs at its next edge at the
+ * soonest: this is how data crosses from one clock to another inside a domain. */
 #ifndef LOCKSTEP_ENGINE_H
 #define LOCKSTEP_ENGINE_H
 
@@ -54,8 +57,8 @@ LS_API void *ls_domain_alloc(ls_domain *domain, size_t bytes);
 LS_API ls_domain *ls_region_domain(const ls_region *region);
 LS_API const ls_clock *ls_region_clock(const ls_region *region);
 /* The cycle being run (before the run: 0). */
-LS_API ls_cycle ls_region_now(const ls_region *region);
-LS_API ls_time ls_region_time(const ls_region *region);
+LS_API ls_cycle ls_region_now(ls_region *region);
+LS_API ls_time ls_region_time(ls_region *region);
 
 /* Pending work that no event shows (a resident warp, a queued request). A run that comes to rest with work
  * pending is a deadlock; one without is complete. delta may be negative; the sum never is. */
@@ -147,12 +150,12 @@ LS_API bool ls_link_ready(ls_link *link);
 LS_API void *ls_link_send(ls_link *link, uint32_t wire_bytes);
 /* Sender. Runs `event` (which must be idle) among the arrivals of the first later cycle in which the link is
  * ready; if it is ready now, among the events of this cycle. Events that wait on one link are served in order,
- * for as long as the link stays ready. */
+ * for as long as the link stays ready; a waiting event must not be scheduled or cancelled. */
 LS_API void ls_link_wait(ls_link *link, ls_event *event);
 /* Receiver. Gives `entries` buffer entries back. */
 LS_API void ls_link_release(ls_link *link, uint32_t entries);
 /* Sender. Credits that have come home; for reports and tests. */
-LS_API uint32_t ls_link_credits(ls_link *link);
+LS_API uint32_t ls_link_credits(const ls_link *link);
 
 /* ------------------------------------------------------------------------------------------------ hooks */
 
@@ -173,7 +176,7 @@ typedef struct ls_hook {
 } ls_hook;
 
 /* Defines a hook, or finds the one of that name. Engine's own: "link.send" and "link.deliver" (value: link id,
- * sequence number, wire bytes; data: payload). */
+ * sequence number, wire bytes; data: the payload, for deliver). */
 LS_API ls_status ls_hook_define(ls_engine *engine, const char *name, const char *help, const ls_hook **out,
                                 ls_error *err);
 /* Before the run. A subscriber that keeps state across domains must keep it per domain (ls_domain_id). */

@@ -1,0 +1,75 @@
+/* engine.c: creation and destruction of an engine, and what a machine may ask of it before the run. */
+#include "engine/state.h"
+
+#include <stdlib.h>
+
+ls_status ls_engine_create(uint64_t seed, ls_engine **out, ls_error *err)
+{
+    *out = NULL;
+    ls_engine *engine = calloc(1, sizeof *engine);
+    if (engine == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for an engine");
+    ls_random_init(&engine->random, seed);
+    engine->lookahead = LS_TIME_MAX;
+    ls_status status = hooks_init(engine, err);
+    if (status != LS_OK) {
+        ls_engine_destroy(engine);
+        return status;
+    }
+    *out = engine;
+    return LS_OK;
+}
+
+void ls_engine_destroy(ls_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    for (size_t i = engine->blocks.count; i-- > 0;) {
+        const ls_block *block = engine->blocks.at[i];
+        if (block->type->fini != NULL)
+            block->type->fini(block->state);
+    }
+    for (size_t i = 0; i < engine->domains.count; i++) {
+        ls_domain *domain = engine->domains.at[i];
+        for (uint32_t r = 0; r < domain->region_count; r++)
+            wheel_fini(domain->regions[r]);
+        ls_vec_fini(&domain->ends);
+        ls_arena_fini(&domain->arena);
+    }
+    hooks_fini(engine);
+    scaling_free(engine);
+    ls_vec_fini(&engine->domains);
+    ls_vec_fini(&engine->links);
+    ls_vec_fini(&engine->clocks);
+    ls_vec_fini(&engine->blocks);
+    ls_vec_fini(&engine->wait_sources);
+    ls_map_fini(&engine->domain_names);
+    ls_map_fini(&engine->block_names);
+    ls_text_fini(&engine->report);
+    ls_arena_fini(&engine->arena);
+    free(engine);
+}
+
+void *ls_engine_alloc(ls_engine *engine, size_t bytes)
+{
+    return ls_arena_alloc(&engine->arena, bytes);
+}
+
+ls_time ls_engine_lookahead(const ls_engine *engine, const ls_link **limiting)
+{
+    if (limiting != NULL)
+        *limiting = engine->limiting_link;
+    return engine->lookahead;
+}
+
+ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, ls_error *err)
+{
+    if (engine->lookahead >= minimum)
+        return LS_OK;
+    char is[32], wanted[32];
+    return ls_fail(err, LS_ERR_USAGE,
+                   "link '%s' from '%s' to '%s' is too short to be a domain boundary: %s, at least %s is needed",
+                   engine->limiting_link->name, engine->limiting_link->from_name,
+                   engine->limiting_link->to_name, ls_format_time(engine->lookahead, is, sizeof is),
+                   ls_format_time(minimum, wanted, sizeof wanted));
+}

@@ -1,0 +1,165 @@
+/* registry.c: the block and machine types that exist: those of the program itself, found in a linker section,
+ * and those of plug-ins.
+ *
+ * The list is the one piece of state in the library that is not inside an engine: it is what the program
+ * consists of. It grows only through ls_plugin_load(), before anything runs. */
+#include "base/text.h"
+#include "base/vec.h"
+#include "lockstep/block.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const ls_registration *const __start_ls_registry[] __attribute__((weak, visibility("hidden")));
+extern const ls_registration *const __stop_ls_registry[] __attribute__((weak, visibility("hidden")));
+
+static struct registry {
+    LS_VEC(const ls_block_type *) blocks;
+    LS_VEC(const ls_machine_type *) machines;
+    bool loaded;
+} registry;
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const ls_block_type *x = *(const ls_block_type *const *)a, *y = *(const ls_block_type *const *)b;
+    int order = strcmp(x->slot, y->slot);
+    return order != 0 ? order : strcmp(x->name, y->name);
+}
+
+static int compare_machines(const void *a, const void *b)
+{
+    const ls_machine_type *x = *(const ls_machine_type *const *)a, *y = *(const ls_machine_type *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+static ls_status check_abi(const char *kind, const char *name, uint32_t abi, ls_error *err)
+{
+    if (abi == LS_ABI_VERSION)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_USAGE, "%s '%s' was built for ABI version %u, this is version %u: rebuild it", kind,
+                   name, abi, LS_ABI_VERSION);
+}
+
+/* All or nothing: the types are added only if every one of them is good. */
+static ls_status add_all(const ls_registration *const *first, const ls_registration *const *last, ls_error *err)
+{
+    size_t blocks = registry.blocks.count, machines = registry.machines.count;
+    ls_status status = LS_OK;
+    for (const ls_registration *const *at = first; at < last && status == LS_OK; at++) {
+        const ls_block_type *block = (*at)->block;
+        const ls_machine_type *machine = (*at)->machine;
+        if (block != NULL) {
+            status = check_abi("block", block->name, block->abi, err);
+            for (size_t i = 0; i < registry.blocks.count && status == LS_OK; i++)
+                if (compare_blocks(&registry.blocks.at[i], &block) == 0)
+                    status = ls_fail(err, LS_ERR_USAGE, "block '%s/%s' is registered twice", block->slot,
+                                     block->name);
+            if (status == LS_OK && !ls_vec_push(&registry.blocks, block))
+                status = ls_fail(err, LS_ERR_NOMEM, "no memory for the block registry");
+        }
+        if (machine != NULL) {
+            status = check_abi("machine", machine->name, machine->abi, err);
+            for (size_t i = 0; i < registry.machines.count && status == LS_OK; i++)
+                if (compare_machines(&registry.machines.at[i], &machine) == 0)
+                    status = ls_fail(err, LS_ERR_USAGE, "machine '%s' is registered twice", machine->name);
+            if (status == LS_OK && !ls_vec_push(&registry.machines, machine))
+                status = ls_fail(err, LS_ERR_NOMEM, "no memory for the machine registry");
+        }
+    }
+    if (status != LS_OK) {
+        registry.blocks.count = blocks;
+        registry.machines.count = machines;
+        return status;
+    }
+    if (registry.blocks.count > 0)
+        qsort(registry.blocks.at, registry.blocks.count, sizeof *registry.blocks.at, compare_blocks);
+    if (registry.machines.count > 0)
+        qsort(registry.machines.at, registry.machines.count, sizeof *registry.machines.at, compare_machines);
+    return LS_OK;
+}
+
+ls_status ls_registry_check(ls_error *err)
+{
+    if (registry.loaded)
+        return LS_OK;
+    registry.loaded = true;
+    return add_all(__start_ls_registry, __stop_ls_registry, err);
+}
+
+/* ----------------------------------------------------------------------------------------------- look-ups */
+
+size_t ls_registry_block_count(void)
+{
+    ls_registry_check(NULL);
+    return registry.blocks.count;
+}
+
+const ls_block_type *ls_registry_block(size_t index)
+{
+    return index < ls_registry_block_count() ? registry.blocks.at[index] : NULL;
+}
+
+const ls_block_type *ls_registry_find_block(const char *slot, const char *name)
+{
+    for (size_t i = 0; i < ls_registry_block_count(); i++)
+        if (strcmp(registry.blocks.at[i]->slot, slot) == 0 && strcmp(registry.blocks.at[i]->name, name) == 0)
+            return registry.blocks.at[i];
+    return NULL;
+}
+
+size_t ls_registry_machine_count(void)
+{
+    ls_registry_check(NULL);
+    return registry.machines.count;
+}
+
+const ls_machine_type *ls_registry_machine(size_t index)
+{
+    return index < ls_registry_machine_count() ? registry.machines.at[index] : NULL;
+}
+
+const ls_machine_type *ls_registry_find_machine(const char *name)
+{
+    for (size_t i = 0; i < ls_registry_machine_count(); i++)
+        if (strcmp(registry.machines.at[i]->name, name) == 0)
+            return registry.machines.at[i];
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- plug-ins */
+
+ls_status ls_plugin_load(const char *path, ls_error *err)
+{
+    ls_status status = ls_registry_check(err);
+    if (status != LS_OK)
+        return status;
+    /* Without a '/' dlopen() would search the system's directories, never the user's. */
+    char local[4096];
+    if (strchr(path, '/') == NULL && snprintf(local, sizeof local, "./%s", path) < (int)sizeof local)
+        path = local;
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        status = ls_fail(err, LS_ERR_IO, "cannot load plug-in: %s", dlerror());
+    } else {
+        /* A function pointer out of dlsym(): POSIX promises that the representations agree. */
+        ls_plugin_info (*entry)(void);
+        void *symbol = dlsym(handle, "lockstep_plugin");
+        memcpy(&entry, &symbol, sizeof entry);
+        if (symbol == NULL) {
+            status = ls_fail(err, LS_ERR_INPUT, "not a Lockstep plug-in: it was built without -DLOCKSTEP_PLUGIN, "
+                                                "or registers nothing");
+        } else {
+            ls_plugin_info info = entry();
+            status = check_abi("plug-in", path, info.abi, err);
+            if (status == LS_OK)
+                status = add_all(info.first, info.last, err);
+        }
+        /* A good plug-in stays loaded: its types are in use until the program ends. */
+        if (status != LS_OK)
+            dlclose(handle);
+    }
+    if (status != LS_OK && err != NULL)
+        ls_error_at(err, path, 0, 0);
+    return status;
+}

@@ -1,0 +1,377 @@
+/* run.c: windows and threads.
+ *
+ * The planner picks the next window [S, S + W): S is the earliest pending cycle or arrival of any domain, W the
+ * lookahead, so nothing that is sent inside the window can arrive inside it and every domain may run alone.
+ * With one thread the planner and the domains alternate, without any atomic operation. With more, every thread
+ * meets at one barrier per window; the last to arrive is the planner, and runs windows that are too small to
+ * share by itself, without waking anybody. */
+#include "base/pool.h"
+#include "engine/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A window without links would never end: bound it, so that signals and progress are seen. 10 us is some ten
+ * thousand cycles. */
+#define WINDOW_MAX_FS UINT64_C(10000000000)
+
+/* A window with fewer region cycles than this (estimated from the last ones) costs less than a barrier. */
+#define SHARE_MIN_WORK 24u
+
+#define PROGRESS_INTERVAL_NS UINT64_C(100000000)
+
+typedef struct worker {
+    _Alignas(LS_CACHE_LINE) atomic_uint cursor; /* next domain of its queue to take */
+    uint32_t count;
+    ls_domain **queue;
+} worker;
+
+typedef struct run {
+    ls_engine *engine;
+    const ls_run_options *options;
+    uint32_t threads;
+    ls_time window_fs, until;
+    ls_domain **runnable; /* of the window, in domain order (or shuffled) */
+    size_t runnable_count;
+    uint32_t *order; /* domain ids in the order of assignment */
+    uint32_t *owner; /* by domain id */
+    worker *workers;
+    ls_barrier barrier;
+    bool finished;
+    ls_status status;
+    ls_error *err;
+    bool partial;
+    bool shared; /* the window that ran was handed out to all threads */
+    uint64_t windows;
+    /* watchdog */
+    uint64_t progress_seen;
+    ls_time stuck_fs; /* time simulated in windows since the last progress */
+    uint64_t next_callback_ns;
+} run;
+
+/* ----------------------------------------------------------------------------------------------- planning */
+
+static uint64_t total_progress(const ls_engine *engine)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < engine->domains.count; i++) {
+        const ls_domain *domain = engine->domains.at[i];
+        total += domain->progress;
+        for (uint32_t r = 0; r < domain->region_count; r++)
+            total += domain->regions[r]->messages_in;
+    }
+    return total;
+}
+
+static bool finish(run *r, ls_status status)
+{
+    r->status = status;
+    r->finished = true;
+    return false;
+}
+
+static void report_progress(run *r)
+{
+    ls_engine *engine = r->engine;
+    ls_run_progress progress = { .now = engine->window_start, .windows = r->windows };
+    for (size_t i = 0; i < engine->domains.count; i++)
+        for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
+            progress.events += engine->domains.at[i]->regions[k]->events_run;
+            progress.messages += engine->domains.at[i]->regions[k]->messages_in;
+        }
+    r->options->progress(r->options->progress_self, &progress);
+}
+
+/* Signals, watchdog and progress: everything that is looked at between windows. False ends the run. */
+static bool between_windows(run *r)
+{
+    ls_engine *engine = r->engine;
+    ls_run_control *control = r->options->control;
+    if (control != NULL) {
+        if (atomic_load_explicit(&control->stop, memory_order_relaxed) != 0) {
+            r->partial = true;
+            return finish(r, LS_OK);
+        }
+        if (atomic_load_explicit(&control->dump, memory_order_relaxed) != 0) {
+            atomic_store_explicit(&control->dump, 0, memory_order_relaxed);
+            if (r->options->dump_to != NULL)
+                ls_engine_dump(engine, r->options->dump_to);
+        }
+    }
+    if (LS_UNLIKELY(atomic_load_explicit(&engine->out_of_memory, memory_order_relaxed)))
+        return finish(r, ls_fail(r->err, LS_ERR_NOMEM, "no memory for the event heap"));
+    if (LS_UNLIKELY(atomic_load_explicit(&engine->stop_requested, memory_order_relaxed)))
+        for (size_t i = 0; i < engine->domains.count; i++)
+            if (engine->domains.at[i]->stop_time < r->until)
+                r->until = engine->domains.at[i]->stop_time;
+    if (r->options->watchdog_fs != 0 && r->stuck_fs >= r->options->watchdog_fs) {
+        uint64_t progress = total_progress(engine);
+        if (progress == r->progress_seen && waits_any(engine)) {
+            char reason[80], time[32];
+            snprintf(reason, sizeof reason, "no progress for %s",
+                     ls_format_time(r->options->watchdog_fs, time, sizeof time));
+            return finish(r, waits_deadlock(engine, reason, r->err));
+        }
+        r->progress_seen = progress;
+        r->stuck_fs = 0;
+    }
+    if (r->options->progress != NULL && (r->windows & 63) == 0) {
+        uint64_t now = ls_host_ns();
+        if (now >= r->next_callback_ns) {
+            r->next_callback_ns = now + PROGRESS_INTERVAL_NS;
+            report_progress(r);
+        }
+    }
+    return true;
+}
+
+/* Sets the engine's window and the list of domains that have something to do in it. False: nothing is left. */
+static bool plan_window(run *r)
+{
+    ls_engine *engine = r->engine;
+    if (!between_windows(r))
+        return false;
+    size_t count = engine->domains.count;
+    ls_time start = LS_TIME_MAX;
+    for (size_t i = 0; i < count; i++)
+        start = engine->next_time[i] < start ? engine->next_time[i] : start;
+    if (start == LS_TIME_MAX) {
+        if (waits_any(engine))
+            return finish(r, waits_deadlock(engine, "nothing can happen any more and work is pending", r->err));
+        return finish(r, LS_OK);
+    }
+    if (start >= r->until)
+        return finish(r, LS_OK);
+    ls_time end = r->window_fs > LS_TIME_MAX - start ? LS_TIME_MAX : start + r->window_fs;
+    end = end < r->until ? end : r->until;
+
+    engine->window_index++;
+    engine->window_start = start;
+    engine->window_end = end;
+    r->windows++;
+    r->stuck_fs += end - start;
+    for (size_t i = 0; i < engine->clocks.count; i++)
+        engine->limits[i] = ls_clock_cycle_at(&engine->clocks.at[i], end);
+
+    const _Atomic uint8_t *mail = engine->mail[(engine->window_index + 1) & 1];
+    size_t runnable = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = r->order[i];
+        if (engine->next_time[id] < end || atomic_load_explicit(&mail[id], memory_order_relaxed) != 0)
+            r->runnable[runnable++] = engine->domains.at[id];
+    }
+    r->runnable_count = runnable;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ running */
+
+static inline void run_domain(const run *r, ls_domain *domain)
+{
+    if (LS_LIKELY(!r->options->scaling)) {
+        domain_run_window(domain);
+        return;
+    }
+    uint64_t start = ls_host_ns();
+    domain_run_window(domain);
+    domain->host_ns = ls_host_ns() - start;
+}
+
+static void run_window_alone(run *r)
+{
+    for (size_t i = 0; i < r->runnable_count; i++)
+        run_domain(r, r->runnable[i]);
+    if (r->options->scaling)
+        scaling_window(r->engine, r->runnable, r->runnable_count);
+}
+
+static bool worth_sharing(const run *r)
+{
+    if (r->runnable_count < 2)
+        return false;
+    if (r->options->assignment != LS_ASSIGN_STATIC && r->options->assignment != LS_ASSIGN_DYNAMIC)
+        return true;
+    uint64_t work = 0;
+    for (size_t i = 0; i < r->runnable_count; i++)
+        work += r->runnable[i]->work;
+    return work >= SHARE_MIN_WORK || r->engine->window_index < 3;
+}
+
+static void hand_out(run *r)
+{
+    for (uint32_t t = 0; t < r->threads; t++) {
+        r->workers[t].count = 0;
+        atomic_store_explicit(&r->workers[t].cursor, 0, memory_order_relaxed);
+    }
+    for (size_t i = 0; i < r->runnable_count; i++) {
+        worker *w = &r->workers[r->owner[r->runnable[i]->id]];
+        w->queue[w->count++] = r->runnable[i];
+    }
+}
+
+/* The last thread at the barrier: closes the window that ran, and plans the next one that is worth sharing. */
+static void plan_parallel(void *self)
+{
+    run *r = self;
+    if (r->options->scaling && r->shared)
+        scaling_window(r->engine, r->runnable, r->runnable_count);
+    r->shared = false;
+    while (plan_window(r)) {
+        if (worth_sharing(r)) {
+            hand_out(r);
+            r->shared = true;
+            return;
+        }
+        run_window_alone(r);
+    }
+}
+
+static void take_from(const run *r, worker *w)
+{
+    for (;;) {
+        uint32_t i = atomic_fetch_add_explicit(&w->cursor, 1, memory_order_relaxed);
+        if (i >= w->count)
+            return;
+        run_domain(r, w->queue[i]);
+    }
+}
+
+static void run_thread(void *self, uint32_t thread)
+{
+    run *r = self;
+    for (;;) {
+        ls_barrier_wait(&r->barrier, plan_parallel, r);
+        if (r->finished)
+            return;
+        take_from(r, &r->workers[thread]);
+        if (r->options->assignment != LS_ASSIGN_FIXED)
+            for (uint32_t t = 1; t < r->threads; t++)
+                take_from(r, &r->workers[(thread + t) % r->threads]);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- set-up */
+
+/* Sizes the arrays that depend on how many domains, clocks and link ends there are: once, at the first run. */
+static ls_status prepare_engine(ls_engine *engine, ls_error *err)
+{
+    size_t count = engine->domains.count;
+    engine->next_time = ls_arena_array(&engine->arena, count, sizeof *engine->next_time);
+    engine->limits = ls_arena_array(&engine->arena, engine->clocks.count, sizeof *engine->limits);
+    bool ok = engine->next_time != NULL && engine->limits != NULL;
+    for (int parity = 0; parity < 2; parity++) {
+        engine->mail[parity] = ls_arena_alloc_aligned(&engine->arena, count, LS_CACHE_LINE);
+        ok = ok && engine->mail[parity] != NULL;
+        for (size_t i = 0; i < count && ok; i++) {
+            ls_domain *domain = engine->domains.at[i];
+            domain->dirty[parity] = ls_domain_alloc(domain, (domain->ends.count + 7) & ~(size_t)7);
+            ok = domain->dirty[parity] != NULL;
+        }
+    }
+    if (!ok)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for %zu domains", count);
+    engine->started = true;
+    return LS_OK;
+}
+
+static void assign(run *r)
+{
+    size_t count = r->engine->domains.count;
+    for (uint32_t i = 0; i < count; i++)
+        r->order[i] = i;
+    if (r->options->assignment == LS_ASSIGN_SHUFFLED) {
+        ls_random random;
+        ls_random_init(&random, r->options->shuffle_seed);
+        for (size_t i = count; i > 1; i--) {
+            size_t k = (size_t)ls_random_below(&random, i);
+            uint32_t id = r->order[i - 1];
+            r->order[i - 1] = r->order[k];
+            r->order[k] = id;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        r->owner[r->order[i]] = r->options->assignment == LS_ASSIGN_DYNAMIC ? 0 : i % r->threads;
+}
+
+static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
+{
+    ls_engine *engine = r->engine;
+    const ls_run_options *options = r->options;
+    size_t count = engine->domains.count;
+    r->threads = options->threads == 0 ? 1 : options->threads;
+    r->threads = r->threads > count && count > 0 ? (uint32_t)count : r->threads;
+    r->until = options->until == 0 ? LS_TIME_MAX : options->until;
+    r->window_fs = engine->lookahead < WINDOW_MAX_FS ? engine->lookahead : WINDOW_MAX_FS;
+    if (options->window_fs != 0 && options->window_fs < r->window_fs)
+        r->window_fs = options->window_fs;
+    r->progress_seen = total_progress(engine);
+    r->next_callback_ns = ls_host_ns() + PROGRESS_INTERVAL_NS;
+    r->runnable = ls_arena_array(arena, count, sizeof *r->runnable);
+    r->order = ls_arena_array(arena, count, sizeof *r->order);
+    r->owner = ls_arena_array(arena, count, sizeof *r->owner);
+    r->workers = ls_arena_alloc_aligned(arena, r->threads * sizeof *r->workers, LS_CACHE_LINE);
+    bool ok = r->runnable != NULL && r->order != NULL && r->owner != NULL && r->workers != NULL;
+    for (uint32_t t = 0; t < r->threads && ok; t++) {
+        r->workers[t].queue = ls_arena_array(arena, count, sizeof(ls_domain *));
+        ok = r->workers[t].queue != NULL;
+    }
+    if (!ok)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for %u threads and %zu domains", r->threads, count);
+    assign(r);
+    for (size_t i = 0; i < count; i++) {
+        ls_domain *domain = engine->domains.at[i];
+        ls_time next = domain_next_time(domain);
+        /* What was sent in the last window of an earlier run has not been handed over yet. */
+        if (domain->window == engine->window_index && domain->window != 0 && domain->sent_min < next)
+            next = domain->sent_min;
+        engine->next_time[i] = next;
+        domain->stop_time = LS_TIME_MAX;
+    }
+    atomic_store_explicit(&engine->stop_requested, false, memory_order_relaxed);
+    return options->scaling ? scaling_start(engine, err) : LS_OK;
+}
+
+static void fill_result(const run *r, ls_run_result *result)
+{
+    const ls_engine *engine = r->engine;
+    *result = (ls_run_result){ .windows = r->windows, .lookahead_fs = engine->lookahead, .partial = r->partial };
+    for (size_t i = 0; i < engine->domains.count; i++)
+        for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
+            const ls_region *region = engine->domains.at[i]->regions[k];
+            result->events += region->events_run;
+            result->messages += region->messages_in;
+            result->ticks += region->ticks_run;
+            result->cycles += region->cycles_run;
+            ls_time last = region->floor == 0 ? 0 : ls_clock_time(&region->clock, region->floor - 1);
+            result->end_time = last > result->end_time ? last : result->end_time;
+        }
+}
+
+ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err)
+{
+    static const ls_run_options defaults = { .threads = 1 };
+    ls_run_result unused;
+    run r = { .engine = engine, .options = options != NULL ? options : &defaults, .err = err };
+    ls_arena arena = { 0 };
+    ls_pool *pool = NULL;
+    ls_error_clear(err);
+    ls_status status = engine->started ? LS_OK : prepare_engine(engine, err);
+    if (status == LS_OK)
+        status = prepare_run(&r, &arena, err);
+    if (status == LS_OK && r.threads > 1)
+        status = ls_pool_create(r.threads, &pool, err);
+    if (status == LS_OK) {
+        if (r.threads == 1) {
+            while (plan_window(&r))
+                run_window_alone(&r);
+        } else {
+            ls_barrier_init(&r.barrier, r.threads);
+            ls_pool_run(pool, run_thread, &r);
+        }
+        status = r.status;
+    }
+    fill_result(&r, result != NULL ? result : &unused);
+    ls_pool_destroy(pool);
+    ls_arena_fini(&arena);
+    return status;
+}

@@ -1,0 +1,262 @@
+/* state.h: the engine's own structs, shared by the files of src/engine and by nobody else.
+ *
+ * Reading order: ls_region and its wheel (wheel.c), ls_link (link.c), ls_domain (domain.c), ls_engine (run.c).
+ *
+ * Who may touch what while windows run: a domain and its regions belong to the thread that runs the domain in
+ * this window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`); what one
+ * half writes for the other is read one window later, with a barrier in between, from the copy of the other
+ * parity. Everything in ls_engine is written by the planner only, while all other threads wait. */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "lockstep/block.h"
+
+#include <assert.h>
+
+#define LS_CACHE_LINE 64
+
+/* The wheel covers this many cycles from now; later ones wait in a heap. Two levels of 64-bit words find the
+ * next bucket. Latencies in GPUs are tens to several hundred cycles, so the heap sees launch delays and idle
+ * timers only. */
+#define WHEEL_BITS 10
+#define WHEEL_SIZE (1u << WHEEL_BITS)
+#define WHEEL_WORDS (WHEEL_SIZE / 64)
+_Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
+
+/* ----------------------------------------------------------------------------------------------- region */
+
+typedef enum arrival_kind {
+    ARRIVAL_MESSAGE, /* the receiver's side: the oldest undelivered message of a link */
+    ARRIVAL_WAKE,    /* the sender's side: the link becomes ready and somebody waits for it */
+} arrival_kind;
+
+/* A link's entry in a region's wheel. There is one per link and side, so arrivals need no pool. */
+typedef struct arrival {
+    struct arrival *next;
+    ls_link *link;
+    ls_cycle cycle;
+    ls_time early_fs; /* how long before the edge of `cycle` it came: decides the order among clocks */
+    uint32_t order;   /* link id * 2 + kind */
+    arrival_kind kind;
+    bool queued;
+} arrival;
+
+typedef struct bucket {
+    ls_event *events;  /* the newest of a circular list: events->next is the oldest */
+    arrival *arrivals; /* the last of a circular list sorted by (early_fs down, order up) */
+} bucket;
+
+/* An event or arrival beyond the wheel. */
+typedef struct far_entry {
+    ls_cycle cycle;
+    uint64_t sequence; /* keeps the order of scheduling among equals */
+    ls_event *event;   /* one of the two is set */
+    arrival *arrival;
+} far_entry;
+
+struct ls_region {
+    /* Invariants: now < floor or both are 0 before the first cycle; every queued cycle is >= floor, or == now
+     * while cycle now is running; cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
+    ls_cycle now;   /* the cycle that is running or ran last */
+    ls_cycle floor; /* the first cycle that has not run */
+    uint64_t summary; /* bit w: occupied[w] != 0 */
+    uint64_t occupied[WHEEL_WORDS];
+
+    uint64_t active_summary; /* bit w: active[w] != 0 */
+    uint64_t *active;        /* tickers with work */
+    uint32_t ticker_count, ticker_capacity;
+    ls_ticker **tickers;
+
+    ls_cycle sent_min; /* earliest arrival, in this clock, of what was sent in this window */
+    uint64_t events_run, messages_in, ticks_run, cycles_run;
+
+    far_entry *far; /* binary heap by (cycle, sequence) */
+    size_t far_count, far_capacity;
+    uint64_t far_sequence;
+
+    ls_domain *domain;
+    ls_clock clock;
+    uint32_t clock_id; /* index into the engine's list of different clocks */
+    uint32_t index;    /* in its domain */
+    bool running;      /* one of its cycles is running: `now` is the present */
+    ls_cycle peek_cycle; /* the last cycle that was converted, and its time: domains with several regions */
+    ls_time peek_time;
+    bucket *wheel;     /* WHEEL_SIZE */
+};
+
+/* ------------------------------------------------------------------------------------------------- link */
+
+/* Before each payload in the ring of a link. */
+typedef struct slot_header {
+    ls_cycle cycle; /* of the receiver's clock */
+    ls_time early_fs;
+    uint32_t wire_bytes;
+    uint32_t unused;
+} slot_header;
+#define SLOT_HEADER_BYTES 32
+_Static_assert(sizeof(slot_header) <= SLOT_HEADER_BYTES, "slot header");
+
+typedef struct credit_entry {
+    ls_cycle cycle; /* of the sender's clock, from which on they can be used */
+    uint32_t count;
+    uint32_t unused;
+} credit_entry;
+
+struct ls_link {
+    /* Set once. */
+    ls_region *from, *to;
+    ls_engine *engine;
+    uint8_t *slots; /* ring of slot_count slots; a slot is free again once its message was delivered */
+    credit_entry *credit_ring;
+    uint32_t slot_mask, slot_bytes;
+    uint32_t latency_cycles, credit_latency_cycles;
+    uint32_t width_units;       /* wire units per cycle: width_bytes; 0: no limit */
+    uint32_t unit_bytes_factor; /* wire units per byte: width_cycles */
+    uint32_t flit_bytes;
+    uint32_t credit_total;
+    uint32_t id;
+    bool same_clock;
+    uint32_t to_end, from_end; /* index among the ends of the receiving and of the sending domain */
+    ls_receive_fn receive;
+    void *receiver;
+
+    /* Sender's half. */
+    _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
+    uint64_t wire_free;                    /* first free wire unit; unit u belongs to cycle u / width_units */
+    uint64_t sent_window;                  /* the last window in which something was sent; 0: none yet */
+    uint32_t credits;                      /* at hand */
+    uint32_t credit_head, credit_seen;     /* positions in credit_ring: taken; visible */
+    uint64_t published_tail[2];            /* read by the receiver one window later */
+    ls_event *waiters;                     /* newest of a circular list */
+    arrival wake;
+
+    /* Receiver's half. */
+    _Alignas(LS_CACHE_LINE) uint64_t head; /* messages delivered */
+    uint64_t seen;                         /* messages visible */
+    uint64_t released_window;
+    uint32_t credit_tail;
+    uint32_t held; /* delivered and not yet released */
+    uint32_t published_credit_tail[2];
+    arrival delivery;
+
+    const char *name, *from_name, *to_name;
+};
+
+/* ----------------------------------------------------------------------------------------------- domain */
+
+/* An end of a link in a domain: receiving messages, or (on the sender's side) receiving credits. */
+typedef struct link_end {
+    ls_link *link;
+    bool receives;
+} link_end;
+
+struct ls_domain {
+    ls_engine *engine;
+    uint32_t id, region_count;
+    ls_region **regions;
+    ls_region *current; /* whose cycle is running; NULL outside of a window */
+    LS_VEC(link_end) ends;
+    uint8_t *dirty[2]; /* by parity, one byte per end: something new for this end. Multiple of 8 bytes. */
+    int64_t pending;
+    uint64_t progress;
+    uint64_t window;   /* the index of the window being run; 0: none yet */
+    uint64_t work;     /* calls made in the last window it ran: the planner's estimate */
+    uint64_t host_ns;  /* of this window, while measuring */
+    ls_time sent_min;  /* earliest arrival of what was sent in the last window that it ran */
+    ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    ls_random random;
+    ls_arena arena;
+    const char *name;
+};
+
+/* ----------------------------------------------------------------------------------------------- engine */
+
+typedef struct hook_entry {
+    ls_hook *hook;
+    const char *name, *help;
+    LS_VEC(struct hook_subscriber {
+        ls_hook_fn fn;
+        void *self;
+    }) subscribers;
+} hook_entry;
+
+typedef struct wait_source {
+    const char *name;
+    ls_wait_fn fn;
+    const void *self;
+} wait_source;
+
+struct ls_block {
+    const ls_block_type *type;
+    ls_region *region;
+    const char *name;
+    void *state;
+    const void *spec;
+};
+
+struct ls_engine {
+    ls_arena arena;
+    ls_random random;
+    LS_VEC(ls_domain *) domains;
+    LS_VEC(ls_link *) links;
+    LS_VEC(ls_clock) clocks; /* the different ones */
+    LS_VEC(ls_block *) blocks;
+    LS_VEC(wait_source) wait_sources;
+    LS_VEC(hook_entry) hooks;
+    ls_map domain_names, block_names;
+    ls_hook *hook_send, *hook_deliver;
+    ls_time lookahead;
+    const ls_link *limiting_link;
+
+    /* The window being run. */
+    uint64_t window_index; /* from 1; parity: window_index & 1 */
+    ls_time window_start, window_end;
+    ls_cycle *limits;              /* per clock: the first cycle that is not in the window */
+    ls_time *next_time;           /* per domain: its next cycle with work, or an arrival it caused */
+    _Atomic uint8_t *mail[2];      /* by parity, per domain: some end is dirty */
+
+    ls_text report;
+    struct scaling_state *scaling;
+    bool started; /* the first run began: nothing can be added any more */
+    atomic_bool stop_requested;
+    atomic_bool out_of_memory; /* set by a domain that could not grow its heap: the run ends with an error */
+};
+
+/* wheel.c */
+ls_status wheel_init(ls_region *region, ls_error *err);
+void wheel_fini(ls_region *region);
+void wheel_add_arrival(ls_region *region, arrival *a);
+ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
+void region_run(ls_region *region, ls_cycle limit);
+void region_step(ls_region *region, ls_cycle cycle);
+void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
+
+/* link.c */
+void link_deliver(ls_link *link, ls_cycle now);
+void link_wake(ls_link *link, ls_cycle now);
+void link_receive_window(ls_link *link, unsigned parity);
+void link_credit_window(ls_link *link, unsigned parity);
+
+/* domain.c */
+ls_time domain_next_time(const ls_domain *domain);
+void domain_exchange(ls_domain *domain, unsigned parity);
+void domain_run_window(ls_domain *domain);
+
+/* waits.c */
+ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err);
+bool waits_any(const ls_engine *engine);
+
+/* scaling.c */
+ls_status scaling_start(ls_engine *engine, ls_error *err);
+void scaling_window(ls_engine *engine, ls_domain *const *domains, size_t count);
+void scaling_free(ls_engine *engine);
+
+/* hook.c */
+ls_status hooks_init(ls_engine *engine, ls_error *err);
+void hooks_fini(ls_engine *engine);
+
+#endif

@@ -1,0 +1,397 @@
+/* wheel.c: the event wheel of a region, and the running of one cycle.
+ *
+ * A ring of buckets, one per cycle, with a two-level bit map to find the next occupied one; events beyond the
+ * ring wait in a heap and move in before any event can be scheduled directly for their cycle, so first
+ * scheduled is first run, whatever the distance. */
+#include "engine/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WHEEL_MASK (WHEEL_SIZE - 1)
+
+ls_status wheel_init(ls_region *region, ls_error *err)
+{
+    region->wheel = ls_domain_alloc(region->domain, WHEEL_SIZE * sizeof(bucket));
+    region->sent_min = LS_CYCLE_MAX;
+    if (region->wheel == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the event wheel of domain '%s'", region->domain->name);
+    return LS_OK;
+}
+
+void wheel_fini(ls_region *region)
+{
+    free(region->far);
+    free(region->tickers);
+    free(region->active);
+}
+
+static inline void mark(ls_region *region, ls_cycle cycle)
+{
+    uint32_t i = (uint32_t)cycle & WHEEL_MASK;
+    region->occupied[i >> 6] |= UINT64_C(1) << (i & 63);
+    region->summary |= UINT64_C(1) << (i >> 6);
+}
+
+static inline void unmark(ls_region *region, ls_cycle cycle)
+{
+    uint32_t i = (uint32_t)cycle & WHEEL_MASK;
+    region->occupied[i >> 6] &= ~(UINT64_C(1) << (i & 63));
+    if (region->occupied[i >> 6] == 0)
+        region->summary &= ~(UINT64_C(1) << (i >> 6));
+}
+
+static inline bool marked(const ls_region *region, ls_cycle cycle)
+{
+    uint32_t i = (uint32_t)cycle & WHEEL_MASK;
+    return (region->occupied[i >> 6] >> (i & 63)) & 1;
+}
+
+/* ------------------------------------------------------------------------------------------------- heap */
+
+static inline bool far_before(const far_entry *a, const far_entry *b)
+{
+    return a->cycle < b->cycle || (a->cycle == b->cycle && a->sequence < b->sequence);
+}
+
+static inline void far_place(ls_region *region, size_t i, far_entry entry)
+{
+    region->far[i] = entry;
+    if (entry.event != NULL)
+        entry.event->place = i;
+}
+
+static void far_sift_up(ls_region *region, size_t i, far_entry entry)
+{
+    while (i > 0 && far_before(&entry, &region->far[(i - 1) / 2])) {
+        far_place(region, i, region->far[(i - 1) / 2]);
+        i = (i - 1) / 2;
+    }
+    far_place(region, i, entry);
+}
+
+static void far_remove(ls_region *region, size_t i)
+{
+    far_entry last = region->far[--region->far_count];
+    if (i == region->far_count)
+        return;
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= region->far_count)
+            break;
+        if (child + 1 < region->far_count && far_before(&region->far[child + 1], &region->far[child]))
+            child++;
+        if (!far_before(&region->far[child], &last))
+            break;
+        far_place(region, i, region->far[child]);
+        i = child;
+    }
+    far_sift_up(region, i, last);
+}
+
+static void far_add(ls_region *region, far_entry entry)
+{
+    if (region->far_count == region->far_capacity) {
+        /* Growth doubles, so a run reaches its size in its first moments and allocates no more. */
+        size_t capacity = region->far_capacity == 0 ? 64 : 2 * region->far_capacity;
+        far_entry *far = realloc(region->far, capacity * sizeof *far);
+        if (far == NULL) {
+            /* The host has no memory for a few more pointers: there is no state to go on with. */
+            ls_domain_stop(region->domain);
+            atomic_store_explicit(&region->domain->engine->out_of_memory, true, memory_order_relaxed);
+            return;
+        }
+        region->far = far;
+        region->far_capacity = capacity;
+    }
+    entry.sequence = region->far_sequence++;
+    far_sift_up(region, region->far_count++, entry);
+}
+
+/* --------------------------------------------------------------------------------------------- inserting */
+
+static inline void bucket_add_event(ls_region *region, ls_event *event)
+{
+    bucket *b = &region->wheel[event->cycle & WHEEL_MASK];
+    if (b->events == NULL) {
+        event->next = event->prev = event;
+        mark(region, event->cycle);
+    } else {
+        ls_event *newest = b->events;
+        event->prev = newest;
+        event->next = newest->next;
+        newest->next->prev = event;
+        newest->next = event;
+    }
+    b->events = event;
+    event->place = 0;
+}
+
+static inline bool arrives_before(const arrival *a, const arrival *b)
+{
+    return a->early_fs > b->early_fs || (a->early_fs == b->early_fs && a->order < b->order);
+}
+
+static inline void bucket_add_arrival(ls_region *region, arrival *a)
+{
+    bucket *b = &region->wheel[a->cycle & WHEEL_MASK];
+    arrival *last = b->arrivals;
+    if (last == NULL) {
+        a->next = a;
+        b->arrivals = a;
+        mark(region, a->cycle);
+    } else if (arrives_before(last, a)) {
+        a->next = last->next;
+        last->next = a;
+        b->arrivals = a;
+    } else {
+        arrival *before = last;
+        while (arrives_before(before->next, a))
+            before = before->next;
+        a->next = before->next;
+        before->next = a;
+    }
+}
+
+void wheel_add_arrival(ls_region *region, arrival *a)
+{
+    assert(!a->queued && (a->cycle >= region->floor || (region->running && a->cycle == region->now)));
+    a->queued = true;
+    if (LS_LIKELY(a->cycle - region->now < WHEEL_SIZE))
+        bucket_add_arrival(region, a);
+    else
+        far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
+}
+
+void ls_schedule_at(ls_region *region, ls_event *event, ls_cycle cycle)
+{
+    if (LS_UNLIKELY(!region->running)) {
+        region_sync(region);
+        cycle = cycle < region->floor ? region->floor : cycle;
+    }
+    assert(event->region == NULL && event->fn != NULL && cycle >= region->now);
+    event->cycle = cycle;
+    event->region = region;
+    if (LS_LIKELY(cycle - region->now < WHEEL_SIZE))
+        bucket_add_event(region, event);
+    else
+        far_add(region, (far_entry){ .cycle = cycle, .event = event });
+}
+
+void ls_schedule(ls_region *region, ls_event *event, uint64_t delay_cycles)
+{
+    if (LS_UNLIKELY(!region->running))
+        region_sync(region);
+    ls_schedule_at(region, event, region->now + delay_cycles);
+}
+
+void ls_cancel(ls_event *event)
+{
+    ls_region *region = event->region;
+    if (region == NULL)
+        return;
+    event->region = NULL;
+    if (event->cycle - region->now >= WHEEL_SIZE) {
+        far_remove(region, event->place);
+        return;
+    }
+    bucket *b = &region->wheel[event->cycle & WHEEL_MASK];
+    if (event->next == event) {
+        b->events = NULL;
+        if (b->arrivals == NULL)
+            unmark(region, event->cycle);
+    } else {
+        event->prev->next = event->next;
+        event->next->prev = event->prev;
+        if (b->events == event)
+            b->events = event->prev;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- running */
+
+static void far_move_in(ls_region *region)
+{
+    while (region->far_count > 0 && region->far[0].cycle - region->now < WHEEL_SIZE) {
+        far_entry entry = region->far[0];
+        far_remove(region, 0);
+        if (entry.event != NULL)
+            bucket_add_event(region, entry.event);
+        else
+            bucket_add_arrival(region, entry.arrival);
+    }
+}
+
+/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle.
+ * Everything queued lies at or after the present, so its clock can be moved up to it. */
+void region_sync(ls_region *region)
+{
+    const ls_region *current = region->domain->current;
+    if (current == NULL || current == region)
+        return;
+    ls_time present = ls_clock_time(&current->clock, current->now);
+    ls_cycle floor = ls_clock_cycle_at(&region->clock, present);
+    if (region->index < current->index && ls_clock_time(&region->clock, floor) == present)
+        floor++; /* at equal times the lower region has had its turn */
+    if (floor > region->floor) {
+        region->floor = floor;
+        region->now = floor - 1;
+        far_move_in(region);
+    }
+}
+
+/* The first occupied cycle of the wheel at or after floor, or LS_CYCLE_MAX. */
+static inline ls_cycle wheel_find(const ls_region *region)
+{
+    if (region->summary == 0)
+        return LS_CYCLE_MAX;
+    uint32_t from = (uint32_t)region->floor & WHEEL_MASK;
+    uint32_t word = from >> 6;
+    uint64_t bits = region->occupied[word] >> (from & 63);
+    if (bits != 0)
+        return region->floor + (uint32_t)__builtin_ctzll(bits);
+    /* Words after this one, then round to this one's low bits. */
+    uint64_t later = region->summary & (~UINT64_C(0) << (word + 1));
+    uint64_t summary = later != 0 ? later : region->summary;
+    uint32_t found = (uint32_t)__builtin_ctzll(summary);
+    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
+    return region->floor + ((index - from) & WHEEL_MASK);
+}
+
+ls_cycle wheel_next(const ls_region *region)
+{
+    if (region->active_summary != 0)
+        return region->floor;
+    ls_cycle cycle = wheel_find(region);
+    if (cycle == LS_CYCLE_MAX && region->far_count > 0)
+        cycle = region->far[0].cycle;
+    return cycle;
+}
+
+static inline void run_arrivals(bucket *b, ls_cycle now)
+{
+    arrival *last;
+    while ((last = b->arrivals) != NULL) {
+        arrival *first = last->next;
+        if (first == last)
+            b->arrivals = NULL;
+        else
+            last->next = first->next;
+        first->queued = false;
+        if (first->kind == ARRIVAL_MESSAGE)
+            link_deliver(first->link, now);
+        else
+            link_wake(first->link, now);
+    }
+}
+
+static inline void run_events(ls_region *region, bucket *b, ls_cycle now)
+{
+    ls_event *newest;
+    while ((newest = b->events) != NULL) {
+        ls_event *oldest = newest->next;
+        if (oldest == newest) {
+            b->events = NULL;
+        } else {
+            newest->next = oldest->next;
+            oldest->next->prev = newest;
+        }
+        oldest->region = NULL;
+        region->events_run++;
+        oldest->fn(oldest->self, now);
+    }
+}
+
+static void run_tickers(ls_region *region, ls_cycle now)
+{
+    /* The mask is read again after every call: a ticker woken meanwhile runs now if its turn is still to come. */
+    uint32_t words = (region->ticker_count + 63) / 64;
+    for (uint32_t word = 0; word < words; word++) {
+        uint64_t turn = ~UINT64_C(0);
+        uint64_t todo;
+        while ((todo = region->active[word] & turn) != 0) {
+            uint64_t bit = todo & (~todo + 1);
+            ls_ticker *ticker = region->tickers[word * 64 + (uint32_t)__builtin_ctzll(todo)];
+            turn = ~(bit | (bit - 1));
+            region->active[word] &= ~bit;
+            region->ticks_run++;
+            if (ticker->fn(ticker->self, now))
+                region->active[word] |= bit;
+        }
+        if (region->active[word] != 0)
+            region->active_summary |= UINT64_C(1) << word;
+        else
+            region->active_summary &= ~(UINT64_C(1) << word);
+    }
+}
+
+void region_step(ls_region *region, ls_cycle cycle)
+{
+    region->now = cycle;
+    region->floor = cycle + 1;
+    region->running = true;
+    region->cycles_run++;
+    if (LS_UNLIKELY(region->far_count > 0))
+        far_move_in(region);
+    bucket *b = &region->wheel[cycle & WHEEL_MASK];
+    if (marked(region, cycle)) {
+        run_arrivals(b, cycle);
+        run_events(region, b, cycle);
+        unmark(region, cycle);
+    }
+    if (region->active_summary != 0) {
+        run_tickers(region, cycle);
+        /* Scheduled by a ticker for this same cycle. */
+        if (LS_UNLIKELY(b->events != NULL)) {
+            run_events(region, b, cycle);
+            unmark(region, cycle);
+        }
+    }
+    region->running = false;
+}
+
+void region_run(ls_region *region, ls_cycle limit)
+{
+    for (;;) {
+        ls_cycle cycle = wheel_next(region);
+        if (cycle >= limit)
+            return;
+        region_step(region, cycle);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- tickers */
+
+/* 64 words of 64: what one summary word covers. */
+#define TICKERS_MAX 4096
+
+ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, void *self, ls_error *err)
+{
+    if (region->ticker_count == TICKERS_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "domain '%s' has more than %d tickers on one clock",
+                       region->domain->name, TICKERS_MAX);
+    if (region->ticker_count == region->ticker_capacity) {
+        uint32_t capacity = region->ticker_capacity == 0 ? 64 : 2 * region->ticker_capacity;
+        ls_ticker **tickers = realloc(region->tickers, capacity * sizeof *tickers);
+        if (tickers != NULL)
+            region->tickers = tickers;
+        uint64_t *active = realloc(region->active, capacity / 64 * sizeof *active);
+        if (active != NULL)
+            region->active = active;
+        if (tickers == NULL || active == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the tickers of domain '%s'", region->domain->name);
+        memset(active + region->ticker_capacity / 64, 0,
+               (capacity - region->ticker_capacity) / 64 * sizeof *active);
+        region->ticker_capacity = capacity;
+    }
+    *ticker = (ls_ticker){ .fn = fn, .self = self, .region = region, .index = region->ticker_count };
+    region->tickers[region->ticker_count++] = ticker;
+    return LS_OK;
+}
+
+void ls_ticker_wake(ls_ticker *ticker)
+{
+    ls_region *region = ticker->region;
+    region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
+    region->active_summary |= UINT64_C(1) << (ticker->index >> 6);
+}
