@@ -1,0 +1,163 @@
+/* format.c: numbers as text: exact for machines, short for people. Never dependent on the locale. */
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+/* A number that is cut looks like another number, so one that does not fit becomes "#". */
+static const char *put(char *out, size_t out_bytes, const char *text)
+{
+    size_t length = strlen(text);
+    if (out_bytes == 0)
+        return "#";
+    if (length >= out_bytes) {
+        text = out_bytes >= 2 ? "#" : "";
+        length = out_bytes >= 2;
+    }
+    memcpy(out, text, length + 1);
+    return out;
+}
+
+/* ------------------------------------------------------------------------------------------------ exact */
+
+/* printf() writes the decimal point of the user's locale, which may be several bytes. */
+static void plain_point(char *text)
+{
+    char *from = text + strspn(text, "+-0123456789eE");
+    if (*from == '\0' || *from == '.')
+        return;
+    char *rest = from + strcspn(from, "0123456789eE");
+    *from = '.';
+    memmove(from + 1, rest, strlen(rest) + 1);
+}
+
+const char *ls_format_real(double value, char *out, size_t out_bytes)
+{
+    char text[48];
+    if (isnan(value))
+        return put(out, out_bytes, "nan");
+    if (isinf(value))
+        return put(out, out_bytes, value < 0 ? "-inf" : "inf");
+    /* 15 digits find every shorter text too, except where denormals have less precision than that; 17 always
+     * read back. */
+    for (int digits = fabs(value) < 0x1p-1022 ? 1 : 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        plain_point(text);
+        double back;
+        if (ls_parse_real(text, strlen(text), &back, NULL) == LS_OK && back == value)
+            break;
+    }
+    return put(out, out_bytes, text);
+}
+
+const char *ls_format_ratio(ls_ratio value, char *out, size_t out_bytes)
+{
+    char text[LS_FORMAT_BYTES];
+    uint64_t rest = value.den;
+    while (rest != 0 && rest % 2 == 0)
+        rest /= 2;
+    while (rest != 0 && rest % 5 == 0)
+        rest /= 5;
+    if (rest != 1) {
+        snprintf(text, sizeof text, "%" PRIu64 "/%" PRIu64, value.num, value.den);
+        return put(out, out_bytes, text);
+    }
+    /* Long division; it ends, after at most 63 digits. */
+    size_t used = (size_t)snprintf(text, sizeof text, "%" PRIu64, value.num / value.den);
+    uint64_t remainder = value.num % value.den;
+    if (remainder != 0)
+        text[used++] = '.';
+    while (remainder != 0) {
+        u128 tenfold = (u128)remainder * 10;
+        text[used++] = (char)('0' + (int)(tenfold / value.den));
+        remainder = (uint64_t)(tenfold % value.den);
+    }
+    text[used] = '\0';
+    return put(out, out_bytes, text);
+}
+
+/* ------------------------------------------------------------------------------------------- for people */
+
+const char *ls_format_count(uint64_t value, char *out, size_t out_bytes)
+{
+    char digits[24], text[32];
+    size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return put(out, out_bytes, text);
+}
+
+/* value / 1000^steps with three digits; false if rounding makes it 1000, which belongs to the next prefix. */
+static bool three_digits(double scaled, char out[16])
+{
+    if (scaled < 9.995)
+        snprintf(out, 16, "%d.%02d", (int)(scaled * 100 + 0.5) / 100, (int)(scaled * 100 + 0.5) % 100);
+    else if (scaled < 99.95)
+        snprintf(out, 16, "%d.%d", (int)(scaled * 10 + 0.5) / 10, (int)(scaled * 10 + 0.5) % 10);
+    else if (scaled < 999.5)
+        snprintf(out, 16, "%d", (int)(scaled + 0.5));
+    else
+        return false;
+    return true;
+}
+
+const char *ls_format_time(ls_time value, char *out, size_t out_bytes)
+{
+    static const char *const units[] = { "fs", "ps", "ns", "us", "ms" };
+    char text[48], number[16];
+    if (value == LS_TIME_MAX)
+        return put(out, out_bytes, "never");
+    if (value < 1000) {
+        snprintf(text, sizeof text, "%" PRIu64 " fs", value);
+        return put(out, out_bytes, text);
+    }
+    double scaled = (double)value / 1000;
+    for (size_t i = 1; i < LS_COUNT_OF(units); i++, scaled /= 1000)
+        if (three_digits(scaled, number)) {
+            snprintf(text, sizeof text, "%s %s", number, units[i]);
+            return put(out, out_bytes, text);
+        }
+    if (three_digits(scaled, number))
+        snprintf(text, sizeof text, "%s s", number);
+    else
+        snprintf(text, sizeof text, "%" PRIu64 " s", (value + LS_FS_PER_SECOND / 2) / LS_FS_PER_SECOND);
+    return put(out, out_bytes, text);
+}
+
+const char *ls_format_si(double value, const char *unit, char *out, size_t out_bytes)
+{
+    static const char *const prefixes[] = { "a", "f", "p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E" };
+    char number[32] = "0", text[LS_FORMAT_BYTES];
+    const char *prefix = "";
+    double size = fabs(value);
+    if (!isfinite(value))
+        ls_format_real(value, number, sizeof number);
+    else if (size >= 5e-22) { /* below that nothing is left of three digits: 0 */
+        double scaled = size * 1e18;
+        size_t i = 0;
+        char digits[16];
+        while (i < LS_COUNT_OF(prefixes) && !three_digits(scaled, digits)) {
+            i++;
+            scaled = i <= 6 ? size * pow(10, 18.0 - 3.0 * (double)i) : size / pow(10, 3.0 * ((double)i - 6));
+        }
+        if (i < LS_COUNT_OF(prefixes)) {
+            prefix = prefixes[i];
+            snprintf(number, sizeof number, "%s%s", value < 0 ? "-" : "", digits);
+        } else {
+            snprintf(number, sizeof number, "%.2e", value);
+            plain_point(number);
+        }
+    }
+    bool space = unit[0] != '\0' || prefix[0] != '\0';
+    int length = snprintf(text, sizeof text, "%s%s%s%s", number, space ? " " : "", prefix, unit);
+    return put(out, out_bytes, length < (int)sizeof text ? text : "#");
+}
