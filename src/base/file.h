@@ -8,17 +8,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Reads the whole file (regular file or pipe) into the arena, with a terminating NUL after *bytes. A directory,
- * a missing file, no permission, and more than limit bytes are each an error with a clear line. */
+/* Reads the whole file (regular file or pipe) into the arena, with a terminating NUL after *bytes. A
+ * directory, a missing file (with the nearest name of its directory), no permission, and more than limit bytes
+ * are each an error with a clear line. */
 ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
                        ls_error *err);
 
-/* A file that appears under its name only when it is complete: written to a temporary file beside it, flushed,
- * then renamed. path "-" is standard output. */
+/* A file that appears under its name only when it is complete: written to a temporary file beside it, flushed
+ * to the disk, then renamed. A symbolic link stays one; a replaced file keeps its permissions. path "-" is
+ * standard output; that, devices and pipes are written in place. */
 typedef struct ls_file_writer {
     FILE *stream; /* write here */
     char *path;
-    char *temp_path; /* NULL for standard output */
+    char *temp_path; /* NULL when written in place */
 } ls_file_writer;
 
 ls_status ls_file_writer_open(ls_file_writer *w, const char *path, ls_error *err);
@@ -27,7 +29,8 @@ ls_status ls_file_writer_commit(ls_file_writer *w, ls_error *err);
 void ls_file_writer_abort(ls_file_writer *w);
 
 ls_status ls_file_write(const char *path, const void *data, size_t bytes, ls_error *err); /* atomic */
-/* For libraries that open the file themselves (SQLite): a fresh name beside path, and the rename. */
+/* For libraries that open the file themselves (SQLite): a fresh name beside path, which does not exist yet, and
+ * the rename, which removes the temporary file if it fails. */
 ls_status ls_file_temp_name(ls_arena *arena, const char *path, char **temp, ls_error *err);
 ls_status ls_file_rename(const char *temp, const char *path, ls_error *err);
 
@@ -35,8 +38,9 @@ bool ls_file_exists(const char *path);
 bool ls_file_is_dir(const char *path);
 /* "dir/name", "name" if it is absolute or dir is empty. */
 char *ls_path_join(ls_arena *arena, const char *dir, const char *name);
-char *ls_path_dir(ls_arena *arena, const char *path);           /* "." if there is no '/' */
-const char *ls_path_base(const char *path);                     /* after the last '/' */
+char *ls_path_dir(ls_arena *arena, const char *path); /* "." if there is no '/' */
+const char *ls_path_base(const char *path);           /* after the last '/' */
+/* Where the running program lies, for files that are installed beside it. */
 ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err);
 
 #endif

@@ -1,0 +1,61 @@
+/* path.c: the questions about paths that need no open file. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool ls_file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+bool ls_file_is_dir(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+char *ls_path_join(ls_arena *arena, const char *dir, const char *name)
+{
+    size_t length = strlen(dir);
+    if (length == 0 || name[0] == '/')
+        return ls_arena_strdup(arena, name);
+    return ls_arena_printf(arena, "%s%s%s", dir, dir[length - 1] == '/' ? "" : "/", name);
+}
+
+char *ls_path_dir(ls_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return ls_arena_strdup(arena, ".");
+    while (slash > path && slash[-1] == '/')
+        slash--;
+    return slash == path ? ls_arena_strdup(arena, "/") : ls_arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+const char *ls_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err)
+{
+    /* The link does not tell its length; one that fills the buffer may be cut. */
+    for (size_t size = 1024; size <= 1 << 20; size *= 4) {
+        char *path = ls_arena_alloc(arena, size);
+        if (path == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory left for the path of the program");
+        ssize_t length = readlink("/proc/self/exe", path, size - 1);
+        if (length < 0)
+            return ls_fail(err, LS_ERR_IO, "cannot find the path of the running program: %s", strerror(errno));
+        if ((size_t)length < size - 1) {
+            *dir = ls_path_dir(arena, path);
+            return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for the path of the program");
+        }
+    }
+    return ls_fail(err, LS_ERR_IO, "the path of the running program is too long");
+}
