@@ -31,11 +31,11 @@
 /* ---------------------------------------------------------------------------------------- declarations */
 
 typedef enum cli_type {
-    CLI_FLAG,   /* takes no value */
-    CLI_TEXT,   /* any text that is not empty */
-    CLI_UINT,   /* ls_parse_u64, in [min, max]; max 0: no limit */
-    CLI_TIME,   /* ls_parse_time: 200ns, 1.5us */
-    CLI_CHOICE, /* one of choices */
+    CLI_FLAG,     /* takes no value */
+    CLI_TEXT,     /* any text that is not empty */
+    CLI_UINT,     /* ls_parse_u64, in [min, max]; max 0: no limit */
+    CLI_TIME,     /* ls_parse_time: 200ns, 1.5us */
+    CLI_CHOICE,   /* one of choices */
     CLI_KEY_VALUE /* key=value, split at the first '='; the key is not empty */
 } cli_type;
 
@@ -84,7 +84,7 @@ typedef struct cli_command cli_command;
 struct cli_command {
     const char *name;
     const char *summary; /* one line, no full stop */
-    const char *about;   /* paragraphs with an empty line between them; filled to the width by whoever prints it */
+    const char *about;   /* paragraphs with an empty line between them; whoever prints it fills the lines */
     int order;           /* place in lists: smaller first, then by name */
     const cli_example *examples;
     size_t example_count;
@@ -92,7 +92,7 @@ struct cli_command {
     size_t option_count;
     const cli_positional *positionals;
     size_t positional_count;
-    const cli_command *const *commands; /* nested ones; a command that has them has no positionals and no run */
+    const cli_command *const *commands; /* nested ones; then it has no positionals and no run */
     size_t command_count;
     /* Why it takes no positional arguments, if the user would expect some; NULL: the usual sentence. */
     const char *no_positionals;

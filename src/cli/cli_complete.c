@@ -11,9 +11,8 @@
 const char *cli_complete_name(cli_complete kind)
 {
     static const char *const names[CLI_COMPLETE_COUNT] = {
-        [CLI_COMPLETE_NONE] = "none",         [CLI_COMPLETE_FILE] = "file",
-        [CLI_COMPLETE_DIR] = "dir",           [CLI_COMPLETE_PLATFORM] = "platform",
-        [CLI_COMPLETE_KEY] = "key",           [CLI_COMPLETE_BLOCK] = "block",
+        [CLI_COMPLETE_NONE] = "none",         [CLI_COMPLETE_FILE] = "file", [CLI_COMPLETE_DIR] = "dir",
+        [CLI_COMPLETE_PLATFORM] = "platform", [CLI_COMPLETE_KEY] = "key",   [CLI_COMPLETE_BLOCK] = "block",
         [CLI_COMPLETE_COMMAND] = "command",
     };
     return (unsigned)kind < CLI_COMPLETE_COUNT ? names[kind] : "none";
@@ -242,7 +241,8 @@ static const char zsh_driver[] =
     "        (key) compadd -S = -- ${(f)\"$($words[1] $globals completion --" CLI_VALUES_OPTION
     " key 2>/dev/null)\"} ;;\n"
     "        (platform | block)\n"
-    "            compadd -- ${(f)\"$($words[1] $globals completion --" CLI_VALUES_OPTION " $1 2>/dev/null)\"}\n"
+    "            compadd -- ${(f)\"$($words[1] $globals completion --" CLI_VALUES_OPTION
+    " $1 2>/dev/null)\"}\n"
     "            [[ $1 == platform ]] && _files ;;\n"
     "    esac\n"
     "}\n"
@@ -418,7 +418,8 @@ void cli_completion_print(const cli_command *root, cli_shell shell, FILE *out)
 {
     const cli_command *path[CLI_DEPTH] = { root };
     if (shell == CLI_FISH) {
-        fputs("# fish completion for lockstep: lockstep completion fish | source\nset -g __lockstep_valued", out);
+        fputs("# fish completion for lockstep: lockstep completion fish | source\nset -g __lockstep_valued",
+              out);
         walk(out, path, 1, fish_valued);
         fprintf(out, "\n%s", fish_driver);
         walk(out, path, 1, fish_command);

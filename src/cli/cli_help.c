@@ -9,8 +9,13 @@ cli_style cli_style_of(bool color)
 {
     if (!color)
         return (cli_style){ "", "", "", "", "", "", "" };
-    return (cli_style){ .title = "\033[1m", .name = "\033[36m", .arg = "\033[33m", .dim = "\033[2m",
-                        .good = "\033[32m", .bad = "\033[31m", .off = "\033[0m" };
+    return (cli_style){ .title = "\033[1m",
+                        .name = "\033[36m",
+                        .arg = "\033[33m",
+                        .dim = "\033[2m",
+                        .good = "\033[32m",
+                        .bad = "\033[31m",
+                        .off = "\033[0m" };
 }
 
 /* --------------------------------------------------------------------------------------------- filling */

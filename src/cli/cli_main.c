@@ -15,6 +15,7 @@
 static const char *const color_modes[] = { "auto", "always", "never", NULL };
 static const char *const log_levels[] = { "error", "warn", "info", "debug", "trace", NULL };
 
+/* clang-format off */
 static const cli_option global_options[] = {
     { .name = "plugin", .type = CLI_TEXT, .arg = "FILE", .repeatable = true, .complete = CLI_COMPLETE_FILE,
       .help = "load blocks and machines from a shared object" },
@@ -27,6 +28,7 @@ static const cli_option global_options[] = {
     { .name = "help", .letter = 'h', .help = "explain the command and stop" },
     { .name = "version", .letter = 'V', .help = "print the version and stop" },
 };
+/* clang-format on */
 
 static const cli_example root_examples[] = {
     { "lockstep help run", "what a command does, with examples" },
@@ -130,8 +132,8 @@ static ls_status run_command(cli_context *ctx, ls_error *err)
     if (args->help)
         return LS_OK;
     if (!command->run) {
-        char path[128];
-        return ls_fail(err, LS_ERR_USAGE, "%s: a command is missing", cli_args_path(args, path, sizeof path));
+        ls_fail(err, LS_ERR_USAGE, "a command is missing");
+        return args->depth > 1 ? ls_error_at(err, command->name, 0, 0) : LS_ERR_USAGE;
     }
     ls_status status = load_plugins(ctx, err);
     return status == LS_OK ? command->run(ctx, err) : status;

@@ -49,8 +49,9 @@ static ls_status print_table(table *t, FILE *out, const cli_style *style, ls_err
 static const char *param_type(const ls_param *param, ls_arena *arena)
 {
     static const char *const names[] = {
-        [LS_PARAM_TYPE_BOOL] = "true|false", [LS_PARAM_TYPE_UINT] = "integer", [LS_PARAM_TYPE_REAL] = "number",
-        [LS_PARAM_TYPE_FREQ] = "number",     [LS_PARAM_TYPE_RATIO] = "number", [LS_PARAM_TYPE_TEXT] = "text",
+        [LS_PARAM_TYPE_BOOL] = "true|false", [LS_PARAM_TYPE_UINT] = "integer",
+        [LS_PARAM_TYPE_REAL] = "number",     [LS_PARAM_TYPE_FREQ] = "number",
+        [LS_PARAM_TYPE_RATIO] = "number",    [LS_PARAM_TYPE_TEXT] = "text",
         [LS_PARAM_TYPE_CHOICE] = "choice",   [LS_PARAM_TYPE_UINTS] = "integers",
     };
     const char *text = names[param->type];
@@ -68,7 +69,8 @@ static const char *param_range(const ls_param *param, ls_arena *arena)
     if (param->min > param->max)
         return param->unit;
     return ls_arena_printf(arena, "%s..%s%s%s", ls_format_real(param->min, low, sizeof low),
-                           ls_format_real(param->max, high, sizeof high), *param->unit ? " " : "", param->unit);
+                           ls_format_real(param->max, high, sizeof high), *param->unit ? " " : "",
+                           param->unit);
 }
 
 static ls_status print_params(const cli_context *ctx, const cli_style *style, const ls_param *params,
@@ -92,8 +94,8 @@ static ls_status print_metrics(const cli_context *ctx, const cli_style *style, c
                                ls_error *err)
 {
     static const char *const kinds[] = {
-        [LS_METRIC_KIND_COUNTER] = "counter",     [LS_METRIC_KIND_PEAK] = "peak",
-        [LS_METRIC_KIND_LEVEL] = "level",         [LS_METRIC_KIND_HISTOGRAM] = "histogram",
+        [LS_METRIC_KIND_COUNTER] = "counter", [LS_METRIC_KIND_PEAK] = "peak",
+        [LS_METRIC_KIND_LEVEL] = "level",     [LS_METRIC_KIND_HISTOGRAM] = "histogram",
         [LS_METRIC_KIND_RATIO] = "ratio",
     };
     table t = { .arena = ctx->arena };
@@ -120,7 +122,8 @@ static ls_status print_block(const cli_context *ctx, const cli_style *style, con
     table t = { .arena = ctx->arena };
     fprintf(ctx->out, "  %sPorts%s\n", style->title, style->off);
     for (size_t i = 0; i < type->port_count; i++)
-        row(&t, type->ports[i].name, type->ports[i].interface, "", "", type->ports[i].ops ? "provided" : "used");
+        row(&t, type->ports[i].name, type->ports[i].interface, "", "",
+            type->ports[i].ops ? "provided" : "used");
     return print_table(&t, ctx->out, style, err);
 }
 
@@ -136,7 +139,8 @@ static ls_status print_machine(const cli_context *ctx, const cli_style *style, c
     for (size_t i = 0; i < type->section_count; i++) {
         const ls_section *section = &type->sections[i];
         row(&t, section->path, ls_arena_printf(ctx->arena, "slot %s", section->slot),
-            section->default_model ? ls_arena_printf(ctx->arena, "= %s", section->default_model) : "(required)",
+            section->default_model ? ls_arena_printf(ctx->arena, "= %s", section->default_model)
+                                   : "(required)",
             "", section->help);
     }
     return print_table(&t, ctx->out, style, err);
@@ -209,8 +213,8 @@ static ls_status print_named(const cli_context *ctx, const cli_style *style, con
     char quoted[120];
     ls_fail(err, LS_ERR_USAGE, "blocks: no slot, model or machine is called '%s'",
             ls_quote(name, strlen(name), quoted, sizeof quoted));
-    return ls_error_nearest(
-        err, ls_nearest(name, 2 * ls_registry_block_count() + ls_registry_machine_count(), name_at, ctx));
+    return ls_error_nearest(err, ls_nearest(name, 2 * ls_registry_block_count() + ls_registry_machine_count(),
+                                            name_at, ctx));
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)
@@ -221,10 +225,12 @@ static ls_status run(cli_context *ctx, ls_error *err)
     return print_named(ctx, &style, ctx->positionals[0], err);
 }
 
+/* clang-format off */
 static const cli_positional positionals[] = {
     { .name = "SLOT[/MODEL]", .optional = true, .complete = CLI_COMPLETE_BLOCK,
       .help = "a slot (all its models), one model of it, or a machine" },
 };
+/* clang-format on */
 
 static const cli_example examples[] = {
     { "lockstep blocks", "every machine, and every model of every slot" },
@@ -235,9 +241,10 @@ static const cli_example examples[] = {
 static const cli_command blocks = {
     .name = "blocks",
     .summary = "list machines, slots and models with their parameters and metrics",
-    .about = "A machine is what `machine: NAME` in a platform file builds. It has sections, and each section is "
-             "filled by a model of a slot: `model: NAME` in the file chooses it. All of this is declared by the "
-             "blocks themselves, also by those of a plug-in.",
+    .about =
+        "A machine is what `machine: NAME` in a platform file builds. It has sections, and each section is "
+        "filled by a model of a slot: `model: NAME` in the file chooses it. All of this is declared by the "
+        "blocks themselves, also by those of a plug-in.",
     .order = 30,
     CLI_POSITIONALS(positionals),
     CLI_EXAMPLES(examples),

@@ -48,10 +48,12 @@ static ls_status run(cli_context *ctx, ls_error *err)
     return LS_OK;
 }
 
+/* clang-format off */
 static const cli_option options[] = {
     { .name = CLI_VALUES_OPTION, .type = CLI_CHOICE, .arg = "KIND", .choices = kinds,
-      .help = "print the names of one kind instead, one per line; the scripts call this" },
+      .help = "for the scripts: print the names of one kind instead, one per line" },
 };
+/* clang-format on */
 
 static const cli_positional positionals[] = {
     { .name = "SHELL", .choices = shells, .optional = true, .help = "the shell" },

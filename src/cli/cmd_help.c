@@ -31,10 +31,12 @@ static ls_status run(cli_context *ctx, ls_error *err)
     return LS_OK;
 }
 
+/* clang-format off */
 static const cli_positional positionals[] = {
     { .name = "COMMAND", .optional = true, .repeatable = true, .complete = CLI_COMPLETE_COMMAND,
       .help = "the command to explain; without one, an overview" },
 };
+/* clang-format on */
 
 static const cli_example examples[] = {
     { "lockstep help", "all commands and the options that each of them takes" },

@@ -16,8 +16,9 @@ static const cli_example examples[] = {
 static const cli_command man = {
     .name = "man",
     .summary = "print the man page",
-    .about = "The page is made from the tables that also parse the command line, so it cannot be out of date. It "
-             "lists every command, the exit codes, the environment and the files.",
+    .about =
+        "The page is made from the tables that also parse the command line, so it cannot be out of date. It "
+        "lists every command, the exit codes, the environment and the files.",
     .order = 92,
     CLI_EXAMPLES(examples),
     .run = run,

@@ -36,8 +36,8 @@ typedef struct player {
     const char *name, *opponent;
     ls_event hit;
     uint64_t think_cycles;
-    uint64_t hits;      /* of the ball being held */
-    uint64_t end_at;    /* hits of a whole game */
+    uint64_t hits;   /* of the ball being held */
+    uint64_t end_at; /* hits of a whole game */
     uint64_t deadlock_at;
     ls_cycle sent;
     bool waits;

@@ -1,0 +1,81 @@
+# Makefile: the few commands that everybody needs, in front of CMake. `make help` lists them.
+# Variables: JOBS (parallel jobs), PREFIX and DESTDIR (install), FUZZ_SECONDS (per fuzz target).
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+
+# ThreadSanitizer needs its shadow addresses free, which address randomisation of new kernels does not promise.
+NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+.DEFAULT_GOAL := build
+.PHONY: help deps build test demo bench lint format install asan tsan coverage fuzz clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install everything that any target needs (Debian packages)
+	@scripts/deps build test bench lint fuzz
+
+build: ## build the program, the library and the examples into build/
+	@scripts/deps build
+	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+	@cmake --build build -j $(JOBS)
+
+test: ## build and run all tests
+	@scripts/deps build test
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --no-label-summary -j 2
+
+demo: ## build and show a first result
+	@scripts/deps build
+	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+	@cmake --build build -j $(JOBS)
+	@scripts/demo
+
+bench: ## measure speed: instructions and rates, recorded in bench/
+	@scripts/deps build bench
+	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+	@cmake --build build -j $(JOBS)
+	@bench/run
+
+lint: ## check format, clang-tidy, cppcheck and shell scripts
+	@scripts/deps build test lint
+	@cmake --preset release >/dev/null
+	@scripts/lint
+
+format: ## format all C files in place
+	@scripts/deps lint
+	@git ls-files '*.c' '*.h' | xargs clang-format-15 -i
+
+install: build ## install into PREFIX (default /usr/local), below DESTDIR
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+
+asan: ## run all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/deps build test
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan -j $(JOBS)
+	@ctest --preset asan --no-label-summary
+
+tsan: ## run the tests of base and engine under ThreadSanitizer
+	@scripts/deps build test
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan -j $(JOBS)
+	@$(NO_ASLR) ctest --preset tsan --no-label-summary
+
+coverage: ## which lines the tests run
+	@scripts/deps build test
+	@cmake --preset coverage >/dev/null
+	@cmake --build --preset coverage -j $(JOBS)
+	@scripts/coverage
+
+fuzz: ## fuzz every parser for FUZZ_SECONDS each
+	@scripts/deps build test fuzz
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+clean: ## remove everything that was built
+	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz out
