@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum {
-    SPINS = 4000, /* some 50 to 200 microseconds of CPU pauses: longer than a window, shorter than a time slice */
+    SPINS = 4000, /* 50 to 200 microseconds of CPU pauses: longer than a window, shorter than a time slice */
+    YIELDS = 16,
     MOST_THREADS = 4096
 };
 
@@ -123,8 +124,9 @@ void ls_barrier_wait(ls_barrier *barrier, void (*last)(void *self), void *self)
             return;
         cpu_pause();
     }
-    if (barrier->spins == 0) {
-        /* The CPU is wanted by a thread that has yet to arrive; often all do within one turn of the others. */
+    /* Without spins the CPU is wanted by a thread that has yet to arrive: giving it away is cheaper than a sleep
+     * and a wake when all arrive within a few turns. */
+    for (uint32_t i = barrier->spins == 0 ? YIELDS : 0; i > 0; i--) {
         sched_yield();
         if (left(barrier, generation))
             return;
