@@ -57,7 +57,7 @@ typedef struct ls_param {
       .help = (help_) }
 #define LS_PARAM_BOOL(spec, field, default_, help_)                                                           \
     { .name = #field, .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(spec, field),                            \
-      .default_text = LS_TEXT_OF(default_), .min = 1, .max = 0, .unit = "", .help = (help_) }
+      .default_text = (default_) ? "true" : "false", .min = 1, .max = 0, .unit = "", .help = (help_) }
 /* Keys whose name differs from the field (dots, units); default as text, NULL means required. */
 #define LS_PARAM_FREQ(spec, field, name_, default_, help_)                                                    \
     { .name = (name_), .type = LS_PARAM_TYPE_FREQ, .offset = offsetof(spec, field),                           \
