@@ -1,0 +1,132 @@
+/* metrics.h: the registry of everything that is counted.
+ *
+ * A source is one counter struct (of a block, a stream, a kernel, ...) with its ls_metric table. The registry
+ * reads the struct in place; the block that counts knows nothing about it.
+ *
+ * There are two kinds of scope. The run is everything since the beginning. An interval is what happened
+ * between two marks, usually one kernel: ls_metrics_mark() stores, for each source, the difference since the
+ * last mark that took this source. Counters and histograms are differences, a level is its value at the mark,
+ * a peak is the largest value since the last mark.
+ *
+ * Values of several sources reduce in the order of registration: counters and levels add up, peaks take the
+ * largest, histograms merge, a ratio is the sum of the numerators over the sum of the denominators and is
+ * absent (not zero) if the latter is zero.
+ *
+ * Call nothing here while a domain runs: between two calls of ls_run(), or from its single-threaded part. */
+#ifndef REPORT_METRICS_H
+#define REPORT_METRICS_H
+
+#include "lockstep/block.h"
+
+typedef struct ls_metrics ls_metrics;
+
+#define LS_METRICS_NONE (-1) /* no GPU, no stream */
+
+typedef struct ls_metric_source {
+    const char *path; /* "gpu0.core3.l1"; unique */
+    const char *type; /* "core.l1/cycle"; sources of one type have one table */
+    int32_t gpu;      /* LS_METRICS_NONE if it belongs to no GPU */
+    int64_t stream;   /* LS_METRICS_NONE if it belongs to no stream */
+    const ls_metric *metrics;
+    size_t metric_count;
+    void *counters;       /* read in place, so it lives as long as the registry; see ls_metrics_mark() */
+    size_t counters_size; /* bytes that the table may refer to */
+} ls_metric_source;
+
+typedef struct ls_metric_interval {
+    int32_t gpu;             /* takes the sources of this GPU and those of none; LS_METRICS_NONE: all */
+    uint64_t kernel;         /* its number in the run */
+    const char *kernel_name; /* NULL counts as "" */
+    int64_t stream;
+    ls_time begin, end;
+} ls_metric_interval;
+
+ls_status ls_metrics_create(ls_metrics **out, ls_error *err);
+void ls_metrics_destroy(ls_metrics *m);
+
+/* Path and type are copied; the table must outlive the registry. Refuses a table with a name twice or with a
+ * field that is outside the struct, misaligned or shared by two metrics, and a path that exists. */
+ls_status ls_metrics_add(ls_metrics *m, const ls_metric_source *source, ls_error *err);
+
+/* Adds every block that declares metrics, in creation order, as type "slot/name". A path that begins with
+ * "gpu" and a number belongs to that GPU. On failure nothing is added. */
+ls_status ls_metrics_add_engine(ls_metrics *m, const ls_engine *engine, ls_error *err);
+
+/* Closes an interval. Peak fields (and min and max of histograms) start afresh for the next one; the registry
+ * keeps the run's own. Refuses, changing nothing, a counter that went backwards. */
+ls_status ls_metrics_mark(ls_metrics *m, const ls_metric_interval *interval, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------------ listing */
+
+size_t ls_metrics_source_count(const ls_metrics *m);
+const ls_metric_source *ls_metrics_source(const ls_metrics *m, size_t source);
+size_t ls_metrics_source_type(const ls_metrics *m, size_t source);
+
+/* In the order of their first source. */
+typedef struct ls_metric_type {
+    const char *name;
+    const ls_metric *metrics; /* unit and help may be NULL: ls_metric_unit(), ls_metric_help() */
+    size_t metric_count;
+    size_t sources;
+} ls_metric_type;
+size_t ls_metrics_type_count(const ls_metrics *m);
+ls_metric_type ls_metrics_type(const ls_metrics *m, size_t type);
+
+size_t ls_metrics_interval_count(const ls_metrics *m);
+const ls_metric_interval *ls_metrics_interval(const ls_metrics *m, size_t interval);
+
+const char *ls_metric_kind_name(ls_metric_kind kind); /* "counter", "peak", "level", "histogram", "ratio" */
+const char *ls_metric_unit(const ls_metric *metric);  /* "" if there is none */
+const char *ls_metric_help(const ls_metric *metric);
+
+/* Bytes held for all intervals so far. */
+size_t ls_metrics_interval_bytes(const ls_metrics *m);
+
+/* ----------------------------------------------------------------------------------------------- reading */
+
+typedef struct ls_metric_value {
+    ls_metric_kind kind;
+    bool present;          /* false: nothing to say (no source in this scope, or a ratio over zero) */
+    size_t sources;        /* how many were reduced */
+    uint64_t value;        /* counter, peak, level; the numerator of a ratio */
+    uint64_t denominator;  /* of a ratio */
+    double ratio;          /* of a ratio, if present */
+    ls_histogram histogram; /* min and max are 0 while count is 0 */
+} ls_metric_value;
+
+#define LS_METRICS_RUN SIZE_MAX /* the scope that is not an interval's index */
+
+/* The value of metric `name` reduced over the sources whose type and path match (wildcards '*' and '?'; NULL:
+ * any). Fails if nothing matches, and if the matching types disagree about its kind or unit. */
+ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const char *path, const char *name,
+                         ls_metric_value *out, ls_error *err);
+
+/* One scope unpacked, for readers that want many values of it. */
+typedef struct ls_metric_view ls_metric_view;
+ls_status ls_metric_view_create(const ls_metrics *m, ls_metric_view **out, ls_error *err);
+void ls_metric_view_destroy(ls_metric_view *view);
+/* The run is read as it is at this moment. Refuses a counter that went backwards. Sources and intervals added
+ * after the view was created need a new view. */
+ls_status ls_metric_view_load(ls_metric_view *view, size_t scope, ls_error *err);
+/* False if the interval did not take this source. */
+bool ls_metric_view_has(const ls_metric_view *view, size_t source);
+/* False if the source has nothing but zeros here (a quick test before asking for each metric). */
+bool ls_metric_view_active(const ls_metric_view *view, size_t source);
+void ls_metric_view_source(const ls_metric_view *view, size_t source, size_t metric, ls_metric_value *out);
+void ls_metric_view_type(const ls_metric_view *view, size_t type, size_t metric, ls_metric_value *out);
+
+/* A value at or above `fraction` (0 to 1) of all values: the end of its bucket, at most max; 0 if empty. */
+uint64_t ls_metric_percentile(const ls_histogram *h, double fraction);
+
+/* ---------------------------------------------------------------------------------------------- untouched */
+
+/* Metrics that no source of their type ever changed from its state at registration: a counter that nobody
+ * counts must not look like a measured zero. A level counts as touched if it differed at a mark or differs
+ * now; a ratio if either of its fields was. Returns how many there are; writes the first `capacity` of
+ * them. */
+typedef struct ls_metric_untouched {
+    size_t type, metric; /* indices: ls_metrics_type(m, type).metrics[metric] */
+} ls_metric_untouched;
+size_t ls_metrics_untouched(const ls_metrics *m, ls_metric_untouched *out, size_t capacity);
+
+#endif

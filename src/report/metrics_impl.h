@@ -1,0 +1,92 @@
+/* metrics_impl.h: the registry's inside, shared by metrics.c (what changes it) and metrics_query.c (what
+ * reads it). Nobody else includes this.
+ *
+ * A source's values are a row of 64-bit words, laid out by its type: one word for a counter, peak or level,
+ * sizeof(ls_histogram) / 8 words for a histogram. Differences, packed intervals and views are all such
+ * rows. */
+#ifndef REPORT_METRICS_IMPL_H
+#define REPORT_METRICS_IMPL_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "report/metrics.h"
+
+/* Words of a histogram in its row: as in the struct. */
+enum {
+    METRICS_HIST_COUNT = 0,
+    METRICS_HIST_SUM = 1,
+    METRICS_HIST_MIN = 2,
+    METRICS_HIST_MAX = 3,
+    METRICS_HIST_BUCKET = 4,
+    METRICS_HIST_WORDS = METRICS_HIST_BUCKET + LS_HISTOGRAM_BUCKETS,
+};
+_Static_assert(sizeof(ls_histogram) == METRICS_HIST_WORDS * sizeof(uint64_t), "a histogram is only words");
+
+/* A field of the counter struct that some metric reads. Two ratios may share one. */
+typedef struct metrics_field {
+    uint32_t offset; /* in the counter struct */
+    uint32_t word;   /* in the row */
+    ls_metric_kind kind; /* never a ratio */
+    const char *name;    /* of the first metric that reads it */
+    bool touched;        /* a level was seen changed at a mark */
+} metrics_field;
+
+typedef struct metrics_type {
+    const char *name;
+    const ls_metric *metrics;
+    size_t metric_count;
+    uint32_t *field;       /* per metric: index of its field (a ratio: of the numerator) */
+    uint32_t *denominator; /* per metric: index of the denominator's field */
+    metrics_field *fields;
+    size_t field_count;
+    size_t words;
+    LS_VEC(uint32_t) sources; /* in registration order */
+} metrics_type;
+
+typedef struct metrics_source {
+    ls_metric_source decl; /* with copied texts */
+    uint32_t type;
+    size_t first_word; /* of its row in a view */
+    /* At the last mark that took this source. For a peak and for a histogram's min and max: the run's, up to
+     * that mark. */
+    uint64_t *last;
+    uint64_t *initial; /* the row at registration; NULL if it was all zero, as it nearly always is */
+} metrics_source;
+
+/* The packed rows of an interval, as LEB128 numbers: per source with anything to say, the distance from the
+ * source before, the number of words that are not zero, and for each the distance and the value. */
+typedef struct metrics_interval {
+    ls_metric_interval decl;
+    size_t source_count; /* sources that existed at the mark */
+    uint8_t *packed;
+    size_t packed_bytes;
+} metrics_interval;
+
+struct ls_metrics {
+    ls_arena arena;
+    LS_VEC(metrics_type *) types;
+    LS_VEC(metrics_source) sources;
+    LS_VEC(metrics_interval) intervals;
+    ls_map paths; /* path -> source index + 1 as a pointer; NULL after a refused ls_metrics_add_engine() */
+    size_t words; /* of all rows */
+    size_t packed_bytes;
+    LS_VEC(uint8_t) scratch; /* where an interval is packed before it is known to be good */
+    LS_VEC(uint64_t) row;    /* the longest row */
+    ls_metric_view *view;    /* of ls_metrics_get() */
+};
+
+typedef enum metrics_scope { METRICS_SCOPE_RUN, METRICS_SCOPE_SINCE_MARK } metrics_scope;
+
+/* Fills row from the counters in place. Fails, naming the source and the metric, if a counter is now smaller
+ * than it was at the last mark. */
+ls_status metrics_read_row(const ls_metrics *m, const metrics_source *source, metrics_scope scope,
+                           uint64_t *row, ls_error *err);
+
+/* Does a mark of `interval` take this source? */
+static inline bool metrics_takes(const ls_metric_interval *interval, const metrics_source *source)
+{
+    return interval->gpu < 0 || source->decl.gpu < 0 || source->decl.gpu == interval->gpu;
+}
+
+#endif

@@ -1,0 +1,423 @@
+/* metrics_query.c: the registry's reading side: listing, views of one scope, reduction, and what nobody
+ * touched.
+ *
+ * Reads counter structs in place for the run and packed rows for intervals; changes neither. */
+#include "base/text.h"
+#include "report/metrics_impl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------ listing */
+
+size_t ls_metrics_source_count(const ls_metrics *m)
+{
+    return m->sources.count;
+}
+
+const ls_metric_source *ls_metrics_source(const ls_metrics *m, size_t source)
+{
+    return source < m->sources.count ? &m->sources.at[source].decl : NULL;
+}
+
+size_t ls_metrics_source_type(const ls_metrics *m, size_t source)
+{
+    assert(source < m->sources.count);
+    return m->sources.at[source].type;
+}
+
+size_t ls_metrics_type_count(const ls_metrics *m)
+{
+    return m->types.count;
+}
+
+ls_metric_type ls_metrics_type(const ls_metrics *m, size_t type)
+{
+    assert(type < m->types.count);
+    const metrics_type *t = m->types.at[type];
+    return (ls_metric_type){ t->name, t->metrics, t->metric_count, t->sources.count };
+}
+
+size_t ls_metrics_interval_count(const ls_metrics *m)
+{
+    return m->intervals.count;
+}
+
+const ls_metric_interval *ls_metrics_interval(const ls_metrics *m, size_t interval)
+{
+    return interval < m->intervals.count ? &m->intervals.at[interval].decl : NULL;
+}
+
+const char *ls_metric_kind_name(ls_metric_kind kind)
+{
+    static const char *const names[] = { "counter", "peak", "level", "histogram", "ratio" };
+    return (size_t)kind < LS_COUNT_OF(names) ? names[kind] : "unknown";
+}
+
+const char *ls_metric_unit(const ls_metric *metric)
+{
+    return metric->unit ? metric->unit : "";
+}
+
+const char *ls_metric_help(const ls_metric *metric)
+{
+    return metric->help ? metric->help : "";
+}
+
+size_t ls_metrics_interval_bytes(const ls_metrics *m)
+{
+    return m->packed_bytes + m->intervals.capacity * sizeof *m->intervals.at;
+}
+
+/* -------------------------------------------------------------------------------------------------- views */
+
+/* Rows of all sources, one after the other. Only the active ones are not zero, so a load clears what the load
+ * before it filled and not everything. */
+struct ls_metric_view {
+    const ls_metrics *m;
+    size_t source_count;
+    size_t scope;
+    bool loaded;
+    uint64_t *words;
+    bool *active; /* per source */
+};
+
+ls_status ls_metric_view_create(const ls_metrics *m, ls_metric_view **out, ls_error *err)
+{
+    ls_metric_view *view = calloc(1, sizeof *view);
+    if (view) {
+        view->m = m;
+        view->source_count = m->sources.count;
+        view->words = calloc(m->words + 1, sizeof *view->words);
+        view->active = calloc(m->sources.count + 1, sizeof *view->active);
+    }
+    if (!view || !view->words || !view->active) {
+        ls_metric_view_destroy(view);
+        *out = NULL;
+        return ls_fail(err, LS_ERR_NOMEM, "no memory left for reading metrics");
+    }
+    *out = view;
+    return LS_OK;
+}
+
+void ls_metric_view_destroy(ls_metric_view *view)
+{
+    if (!view)
+        return;
+    free(view->words);
+    free(view->active);
+    free(view);
+}
+
+static void clear_view(ls_metric_view *view)
+{
+    view->loaded = false;
+    for (size_t i = 0; i < view->source_count; i++) {
+        if (!view->active[i])
+            continue;
+        const metrics_source *s = &view->m->sources.at[i];
+        memset(&view->words[s->first_word], 0, view->m->types.at[s->type]->words * sizeof *view->words);
+        view->active[i] = false;
+    }
+}
+
+static ls_status load_run(ls_metric_view *view, ls_error *err)
+{
+    const ls_metrics *m = view->m;
+    for (size_t i = 0; i < view->source_count; i++) {
+        const metrics_source *s = &m->sources.at[i];
+        uint64_t *row = &view->words[s->first_word];
+        view->active[i] = true; /* until the row is known to be zero: a failed read must be cleared, too */
+        ls_status status = metrics_read_row(m, s, METRICS_SCOPE_RUN, row, err);
+        if (status != LS_OK)
+            return status;
+        size_t words = m->types.at[s->type]->words, w = 0;
+        while (w < words && row[w] == 0)
+            w++;
+        view->active[i] = w < words;
+    }
+    return LS_OK;
+}
+
+static uint64_t take_number(const uint8_t **p)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    for (; **p & 0x80; shift += 7)
+        value |= (uint64_t)(*(*p)++ & 0x7f) << shift;
+    return value | (uint64_t)*(*p)++ << shift;
+}
+
+static void load_interval(ls_metric_view *view, const metrics_interval *interval)
+{
+    const uint8_t *p = interval->packed, *end = p + interval->packed_bytes;
+    for (size_t source = 0; p < end; source++) {
+        source += take_number(&p);
+        uint64_t *row = &view->words[view->m->sources.at[source].first_word];
+        view->active[source] = true;
+        size_t word = 0;
+        for (uint64_t count = take_number(&p); count > 0; count--, word++) {
+            word += take_number(&p);
+            row[word] = take_number(&p);
+        }
+    }
+}
+
+ls_status ls_metric_view_load(ls_metric_view *view, size_t scope, ls_error *err)
+{
+    const ls_metrics *m = view->m;
+    clear_view(view);
+    if (scope == LS_METRICS_RUN) {
+        ls_status status = load_run(view, err);
+        if (status != LS_OK)
+            return status;
+    } else {
+        if (scope >= m->intervals.count)
+            return ls_fail(err, LS_ERR_USAGE, "there is no interval %zu: %zu were recorded", scope,
+                           m->intervals.count);
+        load_interval(view, &m->intervals.at[scope]);
+    }
+    view->scope = scope;
+    view->loaded = true;
+    return LS_OK;
+}
+
+bool ls_metric_view_has(const ls_metric_view *view, size_t source)
+{
+    if (!view->loaded || source >= view->source_count)
+        return false;
+    if (view->scope == LS_METRICS_RUN)
+        return true;
+    const metrics_interval *interval = &view->m->intervals.at[view->scope];
+    return source < interval->source_count && metrics_takes(&interval->decl, &view->m->sources.at[source]);
+}
+
+bool ls_metric_view_active(const ls_metric_view *view, size_t source)
+{
+    return source < view->source_count && view->active[source];
+}
+
+/* ---------------------------------------------------------------------------------------------- reduction */
+
+static void merge_histogram(ls_histogram *into, const uint64_t *row)
+{
+    uint64_t count = row[METRICS_HIST_COUNT];
+    if (count == 0)
+        return;
+    uint64_t min = row[METRICS_HIST_MIN], max = row[METRICS_HIST_MAX];
+    into->min = into->count == 0 || min < into->min ? min : into->min;
+    into->max = max > into->max ? max : into->max;
+    into->count += count;
+    into->sum += row[METRICS_HIST_SUM];
+    for (size_t b = 0; b < LS_HISTOGRAM_BUCKETS; b++)
+        into->bucket[b] += row[METRICS_HIST_BUCKET + b];
+}
+
+/* Adds one source's row to *out. */
+static void reduce(const metrics_type *t, size_t metric, const uint64_t *row, ls_metric_value *out)
+{
+    const uint64_t *field = &row[t->fields[t->field[metric]].word];
+    out->sources++;
+    out->present = true;
+    switch (out->kind) {
+    case LS_METRIC_KIND_PEAK:
+        out->value = *field > out->value ? *field : out->value;
+        break;
+    case LS_METRIC_KIND_HISTOGRAM:
+        merge_histogram(&out->histogram, field);
+        break;
+    case LS_METRIC_KIND_RATIO:
+        out->value += *field;
+        out->denominator += row[t->fields[t->denominator[metric]].word];
+        break;
+    default:
+        out->value += *field;
+    }
+}
+
+static void finish(ls_metric_value *out)
+{
+    if (out->kind != LS_METRIC_KIND_RATIO)
+        return;
+    out->present = out->denominator != 0;
+    out->ratio = out->present ? (double)out->value / (double)out->denominator : 0;
+}
+
+void ls_metric_view_source(const ls_metric_view *view, size_t source, size_t metric, ls_metric_value *out)
+{
+    assert(source < view->source_count);
+    const metrics_source *s = &view->m->sources.at[source];
+    const metrics_type *t = view->m->types.at[s->type];
+    assert(metric < t->metric_count);
+    *out = (ls_metric_value){ .kind = t->metrics[metric].kind };
+    if (ls_metric_view_has(view, source))
+        reduce(t, metric, &view->words[s->first_word], out);
+    finish(out);
+}
+
+void ls_metric_view_type(const ls_metric_view *view, size_t type, size_t metric, ls_metric_value *out)
+{
+    assert(type < view->m->types.count);
+    const metrics_type *t = view->m->types.at[type];
+    assert(metric < t->metric_count);
+    *out = (ls_metric_value){ .kind = t->metrics[metric].kind };
+    for (size_t i = 0; i < t->sources.count; i++) {
+        uint32_t source = t->sources.at[i];
+        if (ls_metric_view_has(view, source))
+            reduce(t, metric, &view->words[view->m->sources.at[source].first_word], out);
+    }
+    finish(out);
+}
+
+uint64_t ls_metric_percentile(const ls_histogram *h, double fraction)
+{
+    if (h->count == 0)
+        return 0;
+    double wanted = fraction * (double)h->count;
+    uint64_t seen = 0;
+    for (unsigned b = 0; b < LS_HISTOGRAM_BUCKETS; b++) {
+        seen += h->bucket[b];
+        if (seen == 0 || (double)seen < wanted)
+            continue;
+        uint64_t end = b == 0 ? 0 : b == 64 ? UINT64_MAX : (UINT64_C(1) << b) - 1;
+        return end < h->max ? end : h->max;
+    }
+    return h->max;
+}
+
+/* ---------------------------------------------------------------------------------------------- questions */
+
+static size_t find_metric(const metrics_type *t, const char *name)
+{
+    for (size_t i = 0; i < t->metric_count; i++)
+        if (strcmp(t->metrics[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Candidates for "did you mean": all metrics of all types, one after the other. */
+static const char *metric_name_at(const void *self, size_t index)
+{
+    const ls_metrics *m = self;
+    for (size_t i = 0; i < m->types.count; i++) {
+        if (index < m->types.at[i]->metric_count)
+            return m->types.at[i]->metrics[index].name;
+        index -= m->types.at[i]->metric_count;
+    }
+    return "";
+}
+
+static const char *path_at(const void *self, size_t index)
+{
+    return ((const ls_metrics *)self)->sources.at[index].decl.path;
+}
+
+static ls_status nothing_found(const ls_metrics *m, const char *type, const char *path, const char *name,
+                               ls_error *err)
+{
+    size_t metrics = 0, declared = 0;
+    for (size_t i = 0; i < m->types.count; i++) {
+        metrics += m->types.at[i]->metric_count;
+        declared += find_metric(m->types.at[i], name) != SIZE_MAX;
+    }
+    if (!declared) {
+        ls_fail(err, LS_ERR_USAGE, "no block has a metric called '%s'", name);
+        return err ? ls_error_nearest(err, ls_nearest(name, metrics, metric_name_at, m)) : LS_ERR_USAGE;
+    }
+    ls_fail(err, LS_ERR_USAGE, "no block of type '%s' matches '%s' and has a metric '%s'", type ? type : "*",
+            path ? path : "*", name);
+    const char *nearest = path ? ls_nearest(path, m->sources.count, path_at, m) : NULL;
+    return err ? ls_error_nearest(err, nearest) : LS_ERR_USAGE;
+}
+
+/* The registry's own view, up to date for `scope`. */
+static ls_status own_view(ls_metrics *m, size_t scope, ls_error *err)
+{
+    if (m->view && m->view->source_count != m->sources.count) {
+        ls_metric_view_destroy(m->view);
+        m->view = NULL;
+    }
+    ls_status status = m->view ? LS_OK : ls_metric_view_create(m, &m->view, err);
+    if (status != LS_OK)
+        return status;
+    if (m->view->loaded && m->view->scope == scope && scope != LS_METRICS_RUN)
+        return LS_OK;
+    return ls_metric_view_load(m->view, scope, err);
+}
+
+ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const char *path, const char *name,
+                         ls_metric_value *out, ls_error *err)
+{
+    *out = (ls_metric_value){ 0 };
+    ls_status status = own_view(m, scope, err);
+    if (status != LS_OK)
+        return status;
+    const metrics_type *first = NULL;
+    const ls_metric *first_metric = NULL;
+    for (size_t i = 0; i < m->sources.count; i++) {
+        const metrics_source *s = &m->sources.at[i];
+        const metrics_type *t = m->types.at[s->type];
+        if ((path && !ls_glob(path, s->decl.path)) || (type && !ls_glob(type, t->name)))
+            continue;
+        size_t metric = find_metric(t, name);
+        if (metric == SIZE_MAX)
+            continue;
+        const ls_metric *declared = &t->metrics[metric];
+        if (!first) {
+            first = t;
+            first_metric = declared;
+            out->kind = declared->kind;
+        } else if (declared->kind != first_metric->kind ||
+                   strcmp(ls_metric_unit(declared), ls_metric_unit(first_metric)) != 0) {
+            *out = (ls_metric_value){ 0 };
+            return ls_fail(err, LS_ERR_USAGE,
+                           "'%s' is a %s (%s) in '%s' but a %s (%s) in '%s': name one type", name,
+                           ls_metric_kind_name(first_metric->kind), ls_metric_unit(first_metric), first->name,
+                           ls_metric_kind_name(declared->kind), ls_metric_unit(declared), t->name);
+        }
+        if (ls_metric_view_has(m->view, i))
+            reduce(t, metric, &m->view->words[s->first_word], out);
+    }
+    if (!first)
+        return nothing_found(m, type, path, name, err);
+    finish(out);
+    return LS_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- untouched */
+
+static bool field_touched(const ls_metrics *m, const metrics_type *t, const metrics_field *f)
+{
+    if (f->touched)
+        return true;
+    for (size_t i = 0; i < t->sources.count; i++) {
+        const metrics_source *s = &m->sources.at[t->sources.at[i]];
+        const void *at = (const char *)s->decl.counters + f->offset;
+        uint64_t now = *(const uint64_t *)at; /* of a histogram: its count */
+        if (f->kind == LS_METRIC_KIND_PEAK && s->last[f->word] > now)
+            now = s->last[f->word];
+        if (now != (s->initial ? s->initial[f->word] : 0))
+            return true;
+    }
+    return false;
+}
+
+size_t ls_metrics_untouched(const ls_metrics *m, ls_metric_untouched *out, size_t capacity)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->types.count; i++) {
+        const metrics_type *t = m->types.at[i];
+        for (size_t k = 0; k < t->metric_count; k++) {
+            bool touched = field_touched(m, t, &t->fields[t->field[k]]);
+            if (!touched && t->metrics[k].kind == LS_METRIC_KIND_RATIO)
+                touched = field_touched(m, t, &t->fields[t->denominator[k]]);
+            if (touched)
+                continue;
+            if (count < capacity)
+                out[count] = (ls_metric_untouched){ .type = i, .metric = k };
+            count++;
+        }
+    }
+    return count;
+}

@@ -1,0 +1,57 @@
+/* plot.h: small plots for demos and reports: the same series on a terminal and as a self-contained SVG file.
+ *
+ * A point with a coordinate that is not a number, infinite, or not positive on a logarithmic axis is not
+ * drawn; a line has a gap there, and the plot says how many were left out. */
+#ifndef REPORT_PLOT_H
+#define REPORT_PLOT_H
+
+#include "lockstep/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef enum ls_plot_style {
+    LS_PLOT_LINE,   /* a line through the points in their order */
+    LS_PLOT_POINTS, /* markers */
+    LS_PLOT_BOTH,
+} ls_plot_style;
+
+typedef enum ls_plot_scale {
+    LS_PLOT_LINEAR,
+    LS_PLOT_LOG10,
+    LS_PLOT_LOG2, /* ticks at powers of two: sizes, threads */
+} ls_plot_scale;
+
+typedef struct ls_plot_series {
+    const char *name; /* for the legend; NULL: none */
+    const double *x, *y;
+    size_t count;
+    ls_plot_style style;
+} ls_plot_series;
+
+/* Texts are UTF-8 and may be NULL. */
+typedef struct ls_plot {
+    const char *title;
+    const char *x_label, *x_unit;
+    const char *y_label, *y_unit;
+    ls_plot_scale x_scale, y_scale;
+    bool x_zero, y_zero; /* a linear axis begins at zero if it can */
+    const ls_plot_series *series;
+    size_t series_count;
+} ls_plot;
+
+typedef struct ls_plot_text_options {
+    unsigned columns, rows; /* of everything, with labels and legend; 0: 72 and 20; at least 24 and 8 */
+    bool ascii;             /* no characters beyond ASCII */
+    bool color;             /* ANSI colours */
+} ls_plot_text_options;
+
+/* options may be NULL. Write errors show in the stream (ferror). */
+ls_status ls_plot_text(const ls_plot *plot, const ls_plot_text_options *options, FILE *to, ls_error *err);
+
+/* The SVG text; write errors show in the stream (ferror). */
+void ls_plot_svg_write(const ls_plot *plot, FILE *to);
+/* The SVG as a file, whole or not at all. */
+ls_status ls_plot_svg(const ls_plot *plot, const char *path, ls_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* progress.h: one line on a terminal that says how far a run is, how fast, and when it will be done.
+ *
+ * It appears only on a terminal, only after a second (short runs stay quiet), at most ten times a second, and
+ * is wiped away at the end. The clock is the caller's, so that a test can be it. */
+#ifndef REPORT_PROGRESS_H
+#define REPORT_PROGRESS_H
+
+#include "lockstep/time.h"
+
+#include <stdio.h>
+
+typedef struct ls_progress_state {
+    ls_time now; /* simulated */
+    uint64_t events;
+    double fraction; /* done, 0 to 1; negative: nobody knows the total */
+} ls_progress_state;
+
+typedef struct ls_progress {
+    FILE *to;
+    bool on;
+    bool has_clock;
+    ls_clock clock;   /* whose cycles are counted; without it the rate is simulated time */
+    unsigned columns; /* of the terminal */
+    bool visible;     /* something stands on the line */
+    uint64_t start_ns;
+    uint64_t drawn_ns;       /* when the line was last drawn */
+    uint64_t seen_ns;        /* when the state was last looked at */
+    ls_progress_state seen;
+    bool rated;              /* the rates hold something */
+    double fs_rate, event_rate, fraction_rate; /* per second, smoothed over some seconds */
+} ls_progress;
+
+/* force: even if `to` is not a terminal. clock may be NULL. columns 0: ask the terminal, else 80. */
+void ls_progress_begin(ls_progress *p, FILE *to, bool force, const ls_clock *clock, unsigned columns,
+                       uint64_t now_ns);
+void ls_progress_update(ls_progress *p, const ls_progress_state *state, uint64_t now_ns);
+/* Wipes the line; a later update draws it again. Call it before writing anything else to the terminal. */
+void ls_progress_clear(ls_progress *p);
+
+#endif

@@ -1,0 +1,50 @@
+/* scaling_text.c: ls_scaling as a table. Touches only the stream it was given. */
+#include "report/scaling_text.h"
+
+#include "base/text.h"
+
+/* Of the three terms that a window's time is made of, the one that counts most with the most threads. */
+static void write_limit(const ls_scaling *s, FILE *to)
+{
+    uint32_t threads = s->threads[LS_SCALING_POINTS - 1];
+    double shared = s->work_seconds / (threads ? threads : 1);
+    double barriers = s->barrier_seconds * (double)s->windows;
+    char number[32];
+    if (barriers > shared && barriers > s->span_seconds)
+        fprintf(to, "The barriers limit it: %s of them take %s in all; longer windows need longer links.\n",
+                ls_format_count(s->windows, number, sizeof number),
+                ls_format_si(barriers, "s", (char[32]){ 0 }, 32));
+    else if (s->span_seconds >= shared)
+        fprintf(to,
+                "The busiest domain of each window limits it: no machine gets beyond %.2fx; split it "
+                "or give it less work.\n",
+                s->work_seconds / s->span_seconds);
+    else
+        fprintf(to, "The number of threads limits it: there is work for more than %u.\n", threads);
+}
+
+void ls_scaling_text(const ls_scaling *s, FILE *to)
+{
+    if (!(s->work_seconds > 0) || !(s->span_seconds > 0)) {
+        fputs("Expected scaling: nothing was measured.\n", to);
+        return;
+    }
+    char number[32];
+    fputs("Expected scaling on other machines\n\n", to);
+    fputs("  threads  speed-up  efficiency\n", to);
+    for (int i = 0; i < LS_SCALING_POINTS; i++)
+        if (s->threads[i])
+            fprintf(to, "  %7u  %7.2fx  %9.1f%%\n", s->threads[i], s->speedup[i],
+                    100 * s->speedup[i] / s->threads[i]);
+    fputc('\n', to);
+    fprintf(to, "  work         %s  (all domains)\n",
+            ls_format_si(s->work_seconds, "s", number, sizeof number));
+    fprintf(to, "  span         %s  (the longest domain of each window)\n",
+            ls_format_si(s->span_seconds, "s", number, sizeof number));
+    fprintf(to, "  parallelism  %.2f  (work / span)\n", s->work_seconds / s->span_seconds);
+    fprintf(to, "  windows      %s", ls_format_count(s->windows, number, sizeof number));
+    if (s->barrier_seconds > 0)
+        fprintf(to, "  (%s per barrier)", ls_format_si(s->barrier_seconds, "s", number, sizeof number));
+    fputs("\n\n", to);
+    write_limit(s, to);
+}

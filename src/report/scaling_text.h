@@ -1,0 +1,11 @@
+/* scaling_text.h: what other machines would make of a run, as a table for people. */
+#ifndef REPORT_SCALING_TEXT_H
+#define REPORT_SCALING_TEXT_H
+
+#include "lockstep/engine.h"
+
+/* Threads, expected speed-up and efficiency; work, span and parallelism; and one sentence about the limit.
+ * Write errors show in the stream (ferror). */
+void ls_scaling_text(const ls_scaling *scaling, FILE *to);
+
+#endif
