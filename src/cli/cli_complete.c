@@ -167,7 +167,7 @@ static const char bash_driver[] =
     "            mapfile -t COMPREPLY < <(compgen -W \"${reply[*]%%:*}\" -- \"$cur\") ;;\n"
     "        platform | key | block)\n"
     "            local names\n"
-    "            names=$(\"${COMP_WORDS[0]}\" \"${globals[@]}\" completion --" CLI_VALUES_OPTION
+    "            names=$(\"${COMP_WORDS[0]}\" completion \"${globals[@]}\" --" CLI_VALUES_OPTION
     " \"$1\" 2>/dev/null)\n"
     "            mapfile -t COMPREPLY < <(compgen -W \"$names\" -- \"$cur\")\n"
     "            if [[ $1 == key ]]; then compopt -o nospace; COMPREPLY=(\"${COMPREPLY[@]/%/=}\"); fi\n"
@@ -195,6 +195,7 @@ static const char bash_driver[] =
     "                ((++i >= COMP_CWORD)) && break\n"
     "                case $option in\n"
     "                    --plugin | --platform | --platform-dir) globals+=(\"$option=$value\") ;;\n"
+    "                    -p) globals+=(\"--platform=$value\") ;;\n"
     "                esac\n"
     "                option=''\n"
     "                if [[ ${COMP_WORDS[i + 1]} == = ]]; then # the '=' of --set key=value\n"
@@ -238,10 +239,10 @@ static const char zsh_driver[] =
     "        (file) _files ;;\n"
     "        (dir) _files -/ ;;\n"
     "        (command) __lockstep_commands \"${rest[*]}\"; _describe command reply ;;\n"
-    "        (key) compadd -S = -- ${(f)\"$($words[1] $globals completion --" CLI_VALUES_OPTION
+    "        (key) compadd -S = -- ${(f)\"$($words[1] completion $globals --" CLI_VALUES_OPTION
     " key 2>/dev/null)\"} ;;\n"
     "        (platform | block)\n"
-    "            compadd -- ${(f)\"$($words[1] $globals completion --" CLI_VALUES_OPTION
+    "            compadd -- ${(f)\"$($words[1] completion $globals --" CLI_VALUES_OPTION
     " $1 2>/dev/null)\"}\n"
     "            [[ $1 == platform ]] && _files ;;\n"
     "    esac\n"
@@ -260,6 +261,7 @@ static const char zsh_driver[] =
     "            if __lockstep_value \"$at\" $word; then\n"
     "                option=$word\n"
     "                (( ++i >= CURRENT )) && break\n"
+    "                [[ $option == -p ]] && option=--platform\n"
     "                [[ $option == --(plugin|platform|platform-dir) ]] && globals+=($option=$words[i])\n"
     "                option=''\n"
     "            fi\n"
@@ -320,12 +322,13 @@ static const char fish_driver[] =
     "        switch $tokens[$i]\n"
     "            case '--plugin=*' '--platform=*' '--platform-dir=*'\n"
     "                set -a globals $tokens[$i]\n"
-    "            case --plugin --platform --platform-dir\n"
+    "            case --plugin --platform --platform-dir -p\n"
+    "                set -l name (string replace -r '^-p\\$' -- --platform $tokens[$i])\n"
     "                set -l next (math $i + 1)\n"
-    "                test $next -le (count $tokens); and set -a globals $tokens[$i]=$tokens[$next]\n"
+    "                test $next -le (count $tokens); and set -a globals $name=$tokens[$next]\n"
     "        end\n"
     "    end\n"
-    "    $tokens[1] $globals completion --" CLI_VALUES_OPTION " $argv[1] 2>/dev/null\n"
+    "    $tokens[1] completion $globals --" CLI_VALUES_OPTION " $argv[1] 2>/dev/null\n"
     "end\n"
     "complete -c lockstep -f\n";
 

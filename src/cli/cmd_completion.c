@@ -1,11 +1,16 @@
 /* cmd_completion.c: `lockstep completion`: the script for a shell, and the names that the script asks for. */
 #include "cli/cli.h"
 #include "lockstep/block.h"
+#include "platform/catalog.h"
+#include "platform/config.h"
 
 #include <string.h>
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
-static const char *const kinds[] = { "block", "command", NULL };
+
+/* By the names of cli_complete_name(): the scripts pass them on. */
+enum { VALUES_PLATFORM, VALUES_KEY, VALUES_BLOCK, VALUES_COMMAND };
+static const char *const kinds[] = { "platform", "key", "block", "command", NULL };
 
 static void print_blocks(FILE *out)
 {
@@ -21,18 +26,59 @@ static void print_blocks(FILE *out)
         fprintf(out, "%s\n", ls_registry_machine(i)->name);
 }
 
+static ls_status print_platforms(cli_context *ctx, ls_error *err)
+{
+    ls_platform *platforms;
+    size_t count;
+    ls_status status = ls_catalog_platforms(ctx->arena, cli_texts(ctx, "platform-dir"),
+                                            cli_count(ctx, "platform-dir"), &platforms, &count, err);
+    for (size_t i = 0; status == LS_OK && i < count; i++)
+        fprintf(ctx->out, "%s\n", platforms[i].name);
+    return status;
+}
+
+/* The keys of the platform on the command line; of every machine if there is none, or none that can be read. */
+static ls_status print_keys(cli_context *ctx, ls_error *err)
+{
+    const ls_config_request request = {
+        .platform = cli_text(ctx, "platform"),
+        .platform_dirs = cli_texts(ctx, "platform-dir"),
+        .platform_dir_count = cli_count(ctx, "platform-dir"),
+    };
+    ls_config *config;
+    if (request.platform && ls_config_load(&request, &config, NULL, NULL) == LS_OK) {
+        const ls_schema *schema = ls_config_schema(config);
+        for (size_t i = 0; i < schema->sorted_count; i++)
+            fprintf(ctx->out, "%s\n", schema->sorted[i]->path);
+        ls_config_destroy(config);
+        return LS_OK;
+    }
+    ls_schema *schemas;
+    size_t count;
+    ls_status status = ls_catalog_schemas(ctx->arena, &schemas, &count, err);
+    for (size_t m = 0; status == LS_OK && m < count; m++)
+        for (size_t i = 0; i < schemas[m].sorted_count; i++)
+            fprintf(ctx->out, "%s\n", schemas[m].sorted[i]->path);
+    return status;
+}
+
 static ls_status print_values(cli_context *ctx, ls_error *err)
 {
     const cli_command *root = ctx->args->path[0];
-    (void)err;
     switch (cli_choice(ctx, CLI_VALUES_OPTION)) {
-    case 0:
+    case VALUES_PLATFORM:
+        return print_platforms(ctx, err);
+    case VALUES_KEY:
+        return print_keys(ctx, err);
+    case VALUES_BLOCK:
         print_blocks(ctx->out);
         return LS_OK;
-    default:
+    case VALUES_COMMAND:
         for (size_t i = 0; i < root->command_count; i++)
             fprintf(ctx->out, "%s\n", root->commands[i]->name);
         return LS_OK;
+    default:
+        return ls_fail(err, LS_ERR_INTERNAL, "completion: a kind without names");
     }
 }
 
@@ -52,6 +98,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
 static const cli_option options[] = {
     { .name = CLI_VALUES_OPTION, .type = CLI_CHOICE, .arg = "KIND", .choices = kinds,
       .help = "for the scripts: print the names of one kind instead, one per line" },
+    { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
+      .help = "for the scripts: the platform whose keys to print" },
 };
 /* clang-format on */
 
@@ -68,6 +116,8 @@ static const cli_example examples[] = {
 static const cli_command completion = {
     .name = "completion",
     .summary = "print a completion script for bash, zsh or fish",
+    .about = "The script completes commands, options, files, and the names of platforms, keys and blocks, "
+             "also those of plug-ins named on the command line.",
     .order = 91,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The man page renders without a warning and says what it must.
+source "$(dirname "$0")/lib.bash"
+
+run 0 man
+cp stdout lockstep.1
+for section in NAME SYNOPSIS DESCRIPTION COMMANDS 'EXIT STATUS' ENVIRONMENT FILES; do
+    grep -qx "\.SH $section" lockstep.1 || fail "no section $section"
+done
+if command -v man >/dev/null; then
+    MANWIDTH=80 man --warnings -l lockstep.1 >stdout 2>stderr </dev/null || fail 'man does not like the page'
+    [[ ! -s stderr ]] || fail 'man warns'
+    grep -q 'EXIT STATUS' stdout || fail 'nothing rendered'
+    says '--threads=N'
+else
+    echo 'man is not there: the page was not rendered'
+    ! grep -nE "^[.'][^A-Z\\\\]" lockstep.1 || fail 'a line that roff takes for a request'
+fi
+exit 0
