@@ -1,0 +1,49 @@
+/* layers.h: everything that was said about one platform, before anyone asks what it means: the named file, the
+ * chain of its bases, and the --set overrides. */
+#ifndef PLATFORM_LAYERS_H
+#define PLATFORM_LAYERS_H
+
+#include "platform/search.h"
+#include "platform/yaml.h"
+
+#define LS_LAYERS_LIMIT 16 /* files in a chain of bases */
+
+/* What to load. All zero except `platform` is a valid request. */
+typedef struct ls_config_request {
+    const char *platform;            /* name or path, see search.h */
+    const char *const *sets;         /* "key=value"; of equal keys the last one counts */
+    size_t set_count;
+    const char *const *platform_dirs; /* searched first */
+    size_t platform_dir_count;
+    const char *text; /* not NULL: the content, and platform only names it; text_bytes long */
+    size_t text_bytes;
+} ls_config_request;
+
+typedef struct ls_layer {
+    ls_place place;  /* of the file as a whole */
+    const char *dir; /* where the file stands */
+    ls_yaml yaml;
+} ls_layer;
+
+typedef struct ls_set {
+    const char *path, *text;
+} ls_set;
+
+typedef struct ls_layers {
+    ls_layer files[LS_LAYERS_LIMIT]; /* the named file first, the last base last */
+    size_t file_count;
+    ls_set *sets; /* in the order given */
+    size_t set_count;
+    ls_place set_place;
+    bool complete; /* every file was read to its end and every base found */
+} ls_layers;
+
+/* Reads everything; what is wrong is added to problems. */
+void ls_layers_load(ls_arena *arena, const ls_config_request *request, ls_layers *out, ls_problems *problems);
+
+/* The entry of a file, NULL if it has none of that path. */
+const ls_yaml_entry *ls_layers_find(const ls_layer *file, const char *path);
+/* A reserved key as one text: NULL if it is missing or not a single value (that is added to problems). */
+const char *ls_layers_text(const ls_layer *file, const char *path, ls_problems *problems);
+
+#endif

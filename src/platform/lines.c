@@ -1,0 +1,128 @@
+/* lines.c: lines, columns and comments of a YAML text. Uses base only.
+ *
+ * libyaml drops comments, but says where its tokens end: what follows the last token of a line can only be
+ * punctuation, white space and a comment. So no quoting rule has to be known here a second time. */
+#include "platform/lines.h"
+
+#include <string.h>
+
+#define IN_TOKEN UINT32_MAX /* the line ends inside a token: a '#' in it is no comment */
+
+/* Length of the line break at s, 0 if there is none: the ones that YAML 1.1 knows. */
+static size_t break_bytes(const char *s, const char *end)
+{
+    size_t left = (size_t)(end - s);
+    if (left == 0)
+        return 0;
+    if (*s == '\n')
+        return 1;
+    if (*s == '\r')
+        return left > 1 && s[1] == '\n' ? 2 : 1;
+    if (left > 1 && memcmp(s, "\xc2\x85", 2) == 0)
+        return 2;
+    if (left > 2 && (memcmp(s, "\xe2\x80\xa8", 3) == 0 || memcmp(s, "\xe2\x80\xa9", 3) == 0))
+        return 3;
+    return 0;
+}
+
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+bool ls_lines_init(ls_lines *lines, ls_arena *arena, const char *text, size_t bytes)
+{
+    const char *end = text + bytes;
+    size_t count = 1;
+    for (const char *s = text; s < end;) {
+        size_t length = break_bytes(s, end);
+        count += length > 0;
+        s += length > 0 ? length : 1;
+    }
+    *lines = (ls_lines){ .text = text, .end = end, .count = (uint32_t)count };
+    lines->starts = ls_arena_array(arena, count + 1, sizeof *lines->starts);
+    lines->token_ends = ls_arena_array(arena, count, sizeof *lines->token_ends);
+    if (!lines->starts || !lines->token_ends)
+        return false;
+    size_t line = 0;
+    lines->starts[line++] = text;
+    for (const char *s = text; s < end;) {
+        size_t length = break_bytes(s, end);
+        s += length > 0 ? length : 1;
+        if (length > 0)
+            lines->starts[line++] = s;
+    }
+    lines->starts[line] = end;
+    return true;
+}
+
+void ls_lines_token(ls_lines *lines, uint32_t first_line, uint32_t last_line, uint32_t end_column)
+{
+    if (first_line == 0 || last_line > lines->count)
+        return;
+    for (uint32_t line = first_line; line < last_line; line++)
+        lines->token_ends[line - 1] = IN_TOKEN;
+    uint32_t *token_end = &lines->token_ends[last_line - 1];
+    if (*token_end < end_column - 1)
+        *token_end = end_column - 1;
+}
+
+/* The byte that is `columns` characters into a line. */
+static const char *skip_characters(const ls_lines *lines, uint32_t line, uint32_t columns)
+{
+    const char *s = lines->starts[line - 1], *end = lines->starts[line];
+    for (uint32_t i = 0; s < end && i < columns; i++) {
+        s++;
+        while (s < end && continues_character(*s))
+            s++;
+    }
+    return s;
+}
+
+void ls_lines_comment(const ls_lines *lines, uint32_t line, const char **comment, size_t *bytes)
+{
+    *comment = "";
+    *bytes = 0;
+    if (line == 0 || line > lines->count || lines->token_ends[line - 1] == IN_TOKEN)
+        return;
+    const char *s = skip_characters(lines, line, lines->token_ends[line - 1]), *end = lines->starts[line];
+    while (s < end && strchr(" \t,:-?", *s))
+        s++;
+    if (s == end || *s != '#')
+        return;
+    while (s < end && (*s == '#' || *s == ' ' || *s == '\t'))
+        s++;
+    const char *stop = s;
+    while (stop < end && break_bytes(stop, end) == 0)
+        stop++;
+    while (stop > s && (stop[-1] == ' ' || stop[-1] == '\t'))
+        stop--;
+    *comment = s;
+    *bytes = (size_t)(stop - s);
+}
+
+bool ls_lines_at_end(const ls_lines *lines, uint32_t line, uint32_t column)
+{
+    if (line == 0 || column == 0)
+        return false;
+    const char *s = line > lines->count ? lines->end : skip_characters(lines, line, column - 1);
+    while (s < lines->end && strchr(" \t\r\n", *s))
+        s++;
+    return s == lines->end;
+}
+
+void ls_lines_position(const char *text, size_t bytes, size_t offset, uint32_t *line, uint32_t *column)
+{
+    *line = *column = 1;
+    for (const char *s = text, *at = text + offset; s < at;) {
+        size_t length = break_bytes(s, text + bytes);
+        if (length > 0) {
+            s += length;
+            ++*line;
+            *column = 1;
+        } else {
+            *column += continues_character(*s) ? 0 : 1;
+            s++;
+        }
+    }
+}

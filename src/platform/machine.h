@@ -1,0 +1,15 @@
+/* machine.h: a built machine: a configuration turned into domains, blocks and links of an engine.
+ *
+ * What a machine type's build() may ask is in lockstep/block.h; this is the other side, for whoever runs it. */
+#ifndef PLATFORM_MACHINE_H
+#define PLATFORM_MACHINE_H
+
+#include "platform/config.h"
+
+/* Creates the engine, fills the specs, calls build() and checks that no port is left open. The configuration
+ * must outlive the machine: texts and lists in the specs belong to it. *out is NULL on failure. */
+ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine **out, ls_error *err);
+void ls_machine_destroy(ls_machine *machine); /* NULL is fine; destroys the engine */
+const ls_config *ls_machine_config(const ls_machine *machine);
+
+#endif

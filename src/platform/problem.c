@@ -1,0 +1,96 @@
+/* problem.c: the bounded list of what is wrong with a platform. Uses base only. */
+#include "platform/problem.h"
+
+#include "base/vec.h"
+
+void ls_problems_fini(ls_problems *problems)
+{
+    ls_vec_fini(problems);
+    problems->lost = 0;
+    problems->no_memory = false;
+}
+
+static ls_problem *add_slot(ls_problems *problems, const ls_place *place)
+{
+    if (problems->count >= LS_PROBLEM_LIMIT) {
+        problems->lost++;
+        return NULL;
+    }
+    if (!ls_vec_reserve(problems, 1)) {
+        ls_problems_no_memory(problems);
+        return NULL;
+    }
+    ls_problem *problem = &problems->at[problems->count++];
+    *problem = (ls_problem){ .rank = place->rank, .line = place->line, .column = place->column };
+    return problem;
+}
+
+ls_error *ls_problems_add(ls_problems *problems, const ls_place *place, ls_status status, const char *fmt, ...)
+{
+    ls_problem *problem = add_slot(problems, place);
+    if (!problem)
+        return NULL;
+    va_list args;
+    va_start(args, fmt);
+    ls_failv(&problem->error, status, fmt, args);
+    va_end(args);
+    if (place->file)
+        ls_error_at(&problem->error, place->file, place->line, place->column);
+    return &problem->error;
+}
+
+void ls_problems_copy(ls_problems *problems, const ls_place *place, const ls_error *error)
+{
+    if (error->status == LS_ERR_NOMEM) {
+        ls_problems_no_memory(problems);
+        return;
+    }
+    ls_problem *problem = add_slot(problems, place);
+    if (problem)
+        problem->error = *error;
+}
+
+void ls_problems_no_memory(ls_problems *problems)
+{
+    problems->lost++;
+    problems->no_memory = true;
+}
+
+bool ls_problems_any(const ls_problems *problems)
+{
+    return problems->count > 0 || problems->lost > 0;
+}
+
+static bool comes_before(const ls_problem *a, const ls_problem *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    if (a->line != b->line)
+        return a->line < b->line;
+    return a->column < b->column;
+}
+
+void ls_problems_sort(ls_problems *problems)
+{
+    /* At most LS_PROBLEM_LIMIT elements: insertion is stable and needs no memory. */
+    for (size_t i = 1; i < problems->count; i++) {
+        ls_problem moving = problems->at[i];
+        size_t to = i;
+        while (to > 0 && comes_before(&moving, &problems->at[to - 1])) {
+            problems->at[to] = problems->at[to - 1];
+            to--;
+        }
+        problems->at[to] = moving;
+    }
+}
+
+ls_status ls_problems_first(const ls_problems *problems, ls_error *err)
+{
+    if (problems->no_memory)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (problems->count == 0)
+        return problems->lost > 0 ? ls_fail(err, LS_ERR_INTERNAL, "a problem was lost") : LS_OK;
+    if (err)
+        *err = problems->at[0].error;
+    return problems->at[0].error.status;
+}

@@ -1,0 +1,36 @@
+/* search.h: where platform files are found.
+ *
+ * A name that contains '/' or ends in ".yaml" is a path. Any other NAME is NAME.yaml in the first of these
+ * directories that has it: those given with --platform-dir, those of $LOCKSTEP_PLATFORM_PATH (separated by
+ * colons), share/lockstep/platforms and platforms beside the directory of the executable, and ./platforms.
+ * The `base` of a file is looked for beside that file first; a base that is a path counts from there too. */
+#ifndef PLATFORM_SEARCH_H
+#define PLATFORM_SEARCH_H
+
+#include "base/arena.h"
+#include "lockstep/status.h"
+
+#define LS_SEARCH_VARIABLE "LOCKSTEP_PLATFORM_PATH"
+
+typedef struct ls_search {
+    const char *const *dirs; /* in the order in which they are tried */
+    size_t count;
+} ls_search;
+
+typedef struct ls_search_file {
+    const char *name; /* without ".yaml" */
+    const char *path;
+} ls_search_file;
+
+/* Puts the directories together; those given come first. */
+ls_status ls_search_create(ls_arena *arena, const char *const *given, size_t given_count, ls_search *out,
+                           ls_error *err);
+/* The path of a platform. beside: the directory of the file whose `base` this is, NULL for none. A name that no
+ * directory has is an error with the nearest one; a path is not opened. */
+ls_status ls_search_find(ls_arena *arena, const ls_search *search, const char *name, const char *beside,
+                         const char **path, ls_error *err);
+/* Every platform that a plain name finds, sorted by name. Directories that do not exist are skipped. */
+ls_status ls_search_list(ls_arena *arena, const ls_search *search, ls_search_file **files, size_t *count,
+                         ls_error *err);
+
+#endif
