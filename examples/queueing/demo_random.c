@@ -1,0 +1,121 @@
+/* demo_random.c: waiting times of M/D/1 and M/M/1 queues against the formulas, as a table and as a plot. */
+#include "closed_form.h"
+#include "demo.h"
+#include "report/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { LOADS = 9, SERVERS = 16, SERVICE_CYCLES = 1000, CURVE = 91 };
+
+typedef struct waiting {
+    uint64_t messages;
+    double mean;  /* in service times */
+    double error; /* half of the 95 % interval, from the spread of the servers */
+} waiting;
+
+/* Each server is one sample of the same queue: their spread tells how far the mean can be trusted. */
+static waiting waiting_read(const rig *r)
+{
+    static const double student = 2.131; /* t distribution, 15 degrees of freedom, 97.5 % */
+    double sum = 0, squares = 0;
+    for (int i = 0; i < SERVERS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "server%d", i);
+        ls_histogram h = rig_histogram(r, "queueing.server", name, "wait");
+        double mean = (double)h.sum / (double)h.count / SERVICE_CYCLES;
+        sum += mean;
+        squares += mean * mean;
+    }
+    ls_histogram all = rig_histogram(r, "queueing.server", NULL, "wait");
+    double variance = (squares - sum * sum / SERVERS) / (SERVERS - 1);
+    return (waiting){ .messages = all.count,
+                      .mean = (double)all.sum / (double)all.count / SERVICE_CYCLES,
+                      .error = student * sqrt(variance / SERVERS) };
+}
+
+/* load / 10 is rho; high loads need more messages, because waits there are alike for a long time. */
+static bool waiting_run(const demo *d, const char *model, int load, waiting *out)
+{
+    char sets[160];
+    int messages = load < 5 ? 25000 : load < 8 ? 62500 : 125000;
+    snprintf(sets, sizeof sets, "server.model=%s client.load=0.000%d client.messages=%d", model, load,
+             messages);
+    rig r;
+    if (!demo_open(d, &r, "md1.yaml", sets) || !demo_run(&r, &(ls_run_options){ .threads = d->threads }, NULL))
+        return false;
+    *out = waiting_read(&r);
+    rig_close(&r);
+    return true;
+}
+
+static bool waiting_plot(const demo *d, const waiting *fixed, const waiting *exponential)
+{
+    double rho[LOADS], md1[LOADS], mm1[LOADS], curve_rho[CURVE], md1_curve[CURVE], mm1_curve[CURVE];
+    for (int i = 0; i < LOADS; i++) {
+        rho[i] = (i + 1) / 10.0;
+        md1[i] = fixed[i].mean;
+        mm1[i] = exponential[i].mean;
+    }
+    for (int i = 0; i < CURVE; i++) {
+        curve_rho[i] = i / 100.0;
+        md1_curve[i] = md1_wait(curve_rho[i]);
+        mm1_curve[i] = mm1_wait(curve_rho[i]);
+    }
+    const ls_plot_series series[] = {
+        { "M/D/1 formula", curve_rho, md1_curve, CURVE, LS_PLOT_LINE },
+        { "M/D/1 simulated", rho, md1, LOADS, LS_PLOT_POINTS },
+        { "M/M/1 formula", curve_rho, mm1_curve, CURVE, LS_PLOT_LINE },
+        { "M/M/1 simulated", rho, mm1, LOADS, LS_PLOT_POINTS },
+    };
+    const ls_plot plot = { .title = "Mean wait in a queue",
+                           .x_label = "utilisation rho",
+                           .y_label = "mean wait",
+                           .y_unit = "service times",
+                           .x_zero = true,
+                           .y_zero = true,
+                           .series = series,
+                           .series_count = LS_COUNT_OF(series) };
+    ls_error err;
+    char path[1024];
+    printf("\n");
+    mkdir(d->out, 0777); /* if it cannot be made, writing the file says why */
+    snprintf(path, sizeof path, "%s/md1.svg", d->out);
+    ls_plot_text_options options = { .columns = 100, .rows = 24, .color = d->color };
+    if (ls_plot_text(&plot, &options, stdout, &err) || ls_plot_svg(&plot, path, &err))
+        return demo_failed(&err);
+    printf("\n  The same plot: %s\n", path);
+    return true;
+}
+
+bool demo_waiting(const demo *d)
+{
+    demo_heading(d, 3, "Waiting times of random traffic: M/D/1 and M/M/1");
+    printf(
+        "  16 Poisson clients send to 16 servers at random. Mean wait in units of the service time S:\n"
+        "  M/D/1 (every service takes S): rho / (2 (1 - rho)); M/M/1 (exponential, mean S): rho / (1 - rho).\n"
+        "  S is 1000 cycles, so that arrivals on whole cycles are as good as arrivals at any time.\n"
+        "  +- is the 95 %% interval that the spread of the 16 servers gives.\n\n");
+    printf("  %5s %10s  %8s %8s %8s %8s   %8s %8s %8s %8s\n", "", "", "M/D/1", "", "", "", "M/M/1", "", "",
+           "");
+    printf("  %5s %10s  %8s %8s %8s %8s   %8s %8s %8s %8s\n", "rho", "messages", "formula", "mean", "+-",
+           "error", "formula", "mean", "+-", "error");
+    waiting fixed[LOADS], exponential[LOADS];
+    bool ok = true;
+    for (int i = 0; i < LOADS; i++) {
+        if (!waiting_run(d, "fixed", i + 1, &fixed[i]) ||
+            !waiting_run(d, "exponential", i + 1, &exponential[i]))
+            return false;
+        double rho = (i + 1) / 10.0, md1 = md1_wait(rho), mm1 = mm1_wait(rho);
+        double md1_error = fixed[i].mean / md1 - 1, mm1_error = exponential[i].mean / mm1 - 1;
+        bool good = rho != 0.5 || fabs(md1_error) < 0.01;
+        ok &= good;
+        printf("  %5.1f %10llu  %8.4f %8.4f %8.4f %+7.2f%%   %8.4f %8.4f %8.4f %+7.2f%%  %s\n", rho,
+               (unsigned long long)fixed[i].messages, md1, fixed[i].mean, fixed[i].error, 100 * md1_error, mm1,
+               exponential[i].mean, exponential[i].error, 100 * mm1_error,
+               rho == 0.5 ? demo_verdict(d, good) : "");
+        fflush(stdout);
+    }
+    return waiting_plot(d, fixed, exponential) && ok;
+}
