@@ -114,7 +114,7 @@ static ls_port *port_of(const ls_block *block, const ls_port_decl *port)
 ls_status ls_block_connect(ls_block *user, const char *used, ls_block *provider, const char *provided,
                            ls_error *err)
 {
-    const ls_port_decl *from, *to;
+    const ls_port_decl *from = NULL, *to = NULL;
     ls_status status = find_port(user, used, false, &from, err);
     if (status == LS_OK)
         status = find_port(provider, provided, true, &to, err);

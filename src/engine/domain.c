@@ -215,6 +215,7 @@ void domain_run_window(ls_domain *domain)
     if (LS_LIKELY(domain->region_count == 1)) {
         ls_region *region = domain->regions[0];
         region->sent_min = LS_CYCLE_MAX;
+        region->window = domain->window;
         domain->current = region;
         uint64_t before_run = region->cycles_run;
         region_run(region, engine->limits[region->clock_id]);
@@ -224,11 +225,12 @@ void domain_run_window(ls_domain *domain)
         engine->next_time[domain->id] = next == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(&region->clock, next);
         domain->sent_min = region->sent_min == LS_CYCLE_MAX ? LS_TIME_MAX : engine->next_time[domain->id];
     } else {
-        for (uint32_t i = 0; i < domain->region_count; i++)
-            domain->regions[i]->sent_min = LS_CYCLE_MAX;
         uint64_t cycles = 0;
-        for (uint32_t i = 0; i < domain->region_count; i++)
+        for (uint32_t i = 0; i < domain->region_count; i++) {
+            domain->regions[i]->sent_min = LS_CYCLE_MAX;
+            domain->regions[i]->window = domain->window;
             cycles -= domain->regions[i]->cycles_run;
+        }
         run_regions(domain, engine->limits);
         domain->sent_min = LS_TIME_MAX;
         for (uint32_t i = 0; i < domain->region_count; i++) {

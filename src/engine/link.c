@@ -39,6 +39,10 @@ static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, l
         return ls_fail(err, LS_ERR_USAGE,
                        "link '%s' has a latency of %llu fs, less than one cycle of its slower side (%llu fs)",
                        name, (unsigned long long)latency, (unsigned long long)slower);
+    uint64_t flit = spec->flit_bytes != 0 ? spec->flit_bytes : spec->width_bytes;
+    if (flit * (spec->width_cycles == 0 ? 1 : spec->width_cycles) > (1u << 30))
+        return ls_fail(err, LS_ERR_USAGE, "link '%s' has flits of %llu bytes over %u cycles: too large", name,
+                       (unsigned long long)flit, spec->width_cycles);
     ls_time back = ls_clock_span(&spec->to->clock, spec->credit_latency_cycles);
     if (spec->credit_latency_cycles != 0 && back < slower)
         return ls_fail(err, LS_ERR_USAGE,
@@ -55,6 +59,19 @@ static uint32_t default_credit_latency(const ls_link_spec *spec)
     uint64_t cycles = ls_clock_cycle_at(&spec->to->clock,
                                         ls_clock_time(&spec->from->clock, spec->latency_cycles));
     return cycles == 0 ? 1 : (uint32_t)cycles;
+}
+
+static void set_width(ls_link *link, const ls_link_spec *spec)
+{
+    uint32_t width_cycles = spec->width_cycles == 0 ? 1 : spec->width_cycles;
+    link->width_units = spec->width_bytes;
+    link->flit_bytes = spec->flit_bytes != 0 ? spec->flit_bytes : spec->width_bytes;
+    link->flit_units = link->flit_bytes * width_cycles;
+    link->even = link->flit_units == link->width_units;
+    if (spec->width_bytes == 0) {
+        link->flit_bytes = UINT32_MAX;
+        link->even = true;
+    }
 }
 
 static ls_status add_end(ls_domain *domain, ls_link *link, bool receives, uint32_t *index, ls_error *err)
@@ -99,9 +116,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->latency_cycles = spec->latency_cycles;
     link->credit_latency_cycles =
         spec->credit_latency_cycles != 0 ? spec->credit_latency_cycles : default_credit_latency(spec);
-    link->width_units = spec->width_bytes;
-    link->unit_bytes_factor = spec->width_cycles == 0 ? 1 : spec->width_cycles;
-    link->flit_bytes = spec->flit_bytes != 0 ? spec->flit_bytes : spec->width_bytes;
+    set_width(link, spec);
     link->credits = link->credit_total = spec->credits;
     link->id = (uint32_t)engine->links.count;
     link->same_clock = ls_clock_same(&spec->from->clock, &spec->to->clock);
@@ -142,7 +157,7 @@ const char *ls_link_name(const ls_link *link)
 
 /* ------------------------------------------------------------------------------------------ sender's half */
 
-static inline void collect_credits(ls_link *link, ls_cycle now)
+static void collect_credits(ls_link *link, ls_cycle now)
 {
     while (link->credit_head != link->credit_seen) {
         const credit_entry *entry = &link->credit_ring[link->credit_head & link->slot_mask];
@@ -151,24 +166,22 @@ static inline void collect_credits(ls_link *link, ls_cycle now)
         link->credits += entry->count;
         link->credit_head++;
     }
-    assert(link->credits <= link->credit_total);
-}
-
-static inline bool wire_ready(const ls_link *link, ls_cycle now)
-{
-    return link->wire_free < (now + 1) * link->width_units || link->width_units == 0;
+    hot_assert(link->credits <= link->credit_total);
 }
 
 static inline bool ready(ls_link *link, ls_cycle now)
 {
-    if (link->credits == 0)
+    if (LS_UNLIKELY(link->credits == 0)) {
         collect_credits(link, now);
-    return link->credits > 0 && wire_ready(link, now);
+        if (link->credits == 0)
+            return false;
+    }
+    return now >= link->wire_cycle;
 }
 
 bool ls_link_ready(ls_link *link)
 {
-    assert(link->from->running);
+    hot_assert(link->from->running);
     return ready(link, link->from->now);
 }
 
@@ -184,57 +197,89 @@ uint32_t ls_link_credits(const ls_link *link)
 }
 
 /* Tells the domain of the other end that its end `index` has something new after this window. */
-static inline void mark_dirty(ls_domain *domain, uint32_t index, unsigned parity)
+static void mark_dirty(ls_domain *domain, uint32_t index, unsigned parity)
 {
     domain->dirty[parity][index] = 1;
     atomic_store_explicit(&domain->engine->mail[parity][domain->id], 1, memory_order_relaxed);
 }
 
-void *ls_link_send(ls_link *link, uint32_t wire_bytes)
+/* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit leaves. */
+static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
+{
+    uint64_t flits = wire_bytes <= link->flit_bytes ? 1 : ((uint64_t)wire_bytes + link->flit_bytes - 1) / link->flit_bytes;
+    if (link->even) {
+        link->wire_cycle = now + flits;
+        return now + flits - 1;
+    }
+    uint64_t start = now * link->width_units;
+    start = link->wire_free > start ? link->wire_free : start;
+    link->wire_free = start + flits * link->flit_units;
+    link->wire_cycle = link->wire_free / link->width_units;
+    return (link->wire_free - 1) / link->width_units;
+}
+
+/* What only some messages need: the first of a window, other clocks, hooks. */
+static COLD void *send_slow(ls_link *link, slot_header *slot)
 {
     ls_region *from = link->from;
-    assert(from->running);
-    ls_cycle now = from->now;
-    if (!ready(link, now))
-        return NULL;
-
-    ls_cycle last_flit = now;
-    if (link->width_units != 0) {
-        uint64_t flits = wire_bytes <= link->flit_bytes ? 1 : (wire_bytes + link->flit_bytes - 1) / link->flit_bytes;
-        uint64_t start = now * link->width_units;
-        start = link->wire_free > start ? link->wire_free : start;
-        link->wire_free = start + flits * link->flit_bytes * link->unit_bytes_factor;
-        last_flit = (link->wire_free - 1) / link->width_units;
-    }
-    ls_cycle arrives = last_flit + link->latency_cycles;
-    if (arrives < from->sent_min)
-        from->sent_min = arrives;
-
-    slot_header *slot = slot_at(link, link->tail);
-    slot->wire_bytes = wire_bytes;
-    if (LS_LIKELY(link->same_clock)) {
-        slot->cycle = arrives;
-        slot->early_fs = 0;
-    } else {
-        ls_time time = ls_clock_time(&from->clock, arrives);
-        slot->cycle = ls_clock_cycle_at(&link->to->clock, time);
-        slot->early_fs = ls_clock_time(&link->to->clock, slot->cycle) - time;
-    }
-
-    link->credits--;
-    uint64_t window = from->domain->window;
+    uint64_t window = from->window;
     if (link->sent_window != window) {
         link->sent_window = window;
         mark_dirty(link->to->domain, link->to_end, window & 1);
     }
-    link->published_tail[window & 1] = ++link->tail;
-    if (LS_UNLIKELY(link->engine->hook_send->subscribers != 0))
+    if (!link->same_clock) {
+        ls_time time = ls_clock_time(&from->clock, slot->cycle);
+        slot->cycle = ls_clock_cycle_at(&link->to->clock, time);
+        slot->early_fs = ls_clock_time(&link->to->clock, slot->cycle) - time;
+    }
+    if (link->engine->hook_send->subscribers != 0)
         ls_hook_fire(link->engine, link->engine->hook_send,
                      &(ls_hook_args){ .domain = from->domain,
-                                      .time = ls_clock_time(&from->clock, now),
+                                      .time = ls_clock_time(&from->clock, from->now),
                                       .source = link->name,
-                                      .value = { link->id, link->tail - 1, wire_bytes } });
+                                      .value = { link->id, link->tail - 1, slot->wire_bytes } });
     return (uint8_t *)slot + SLOT_HEADER_BYTES;
+}
+
+static COLD void *send_without_credits(ls_link *link, uint32_t wire_bytes)
+{
+    collect_credits(link, link->from->now);
+    return link->credits == 0 ? NULL : ls_link_send(link, wire_bytes);
+}
+
+void *ls_link_send(ls_link *link, uint32_t wire_bytes)
+{
+    ls_region *from = link->from;
+    ls_cycle now = from->now;
+    assert(from->running);
+    if (LS_UNLIKELY(link->credits == 0))
+        return send_without_credits(link, wire_bytes);
+    if (now < link->wire_cycle)
+        return NULL;
+
+    ls_cycle arrives = now + link->latency_cycles;
+    if (LS_LIKELY(link->even && wire_bytes <= link->flit_bytes))
+        link->wire_cycle = now + (link->width_units != 0);
+    else
+        arrives = take_wire(link, now, wire_bytes) + link->latency_cycles;
+    from->sent_min = arrives < from->sent_min ? arrives : from->sent_min;
+
+    slot_header *slot = slot_at(link, link->tail);
+    slot->cycle = arrives;
+    slot->early_fs = 0;
+    slot->wire_bytes = wire_bytes;
+    uint64_t window = from->window;
+    link->credits--;
+    link->published_tail[window & 1] = ++link->tail;
+    if (LS_UNLIKELY(link->special || link->sent_window != window))
+        return send_slow(link, slot);
+    return (uint8_t *)slot + SLOT_HEADER_BYTES;
+}
+
+void link_prepare(ls_link *link)
+{
+    link->special = !link->same_clock || link->engine->hook_send->subscribers != 0 ||
+                    link->engine->hook_deliver->subscribers != 0;
 }
 
 /* Puts the link into the sender's wheel for the first cycle in which it will be ready, if that is known. */
@@ -251,18 +296,13 @@ static void arm_wake(ls_link *link)
         ls_cycle home = link->credit_ring[link->credit_head & link->slot_mask].cycle;
         cycle = home > cycle ? home : cycle;
     }
-    if (link->width_units != 0) {
-        ls_cycle wire = link->wire_free / link->width_units;
-        cycle = wire > cycle ? wire : cycle;
-    }
-    link->wake.cycle = cycle;
-    link->wake.early_fs = 0;
+    link->wake.cycle = link->wire_cycle > cycle ? link->wire_cycle : cycle;
     wheel_add_arrival(from, &link->wake);
 }
 
 void ls_link_wait(ls_link *link, ls_event *event)
 {
-    assert(link->from->running && event->region == NULL);
+    hot_assert(link->from->running && event->region == NULL);
     if (link->waiters == NULL && ready(link, link->from->now)) {
         ls_schedule(link->from, event, 0);
         return;
@@ -315,62 +355,73 @@ void link_receive_window(ls_link *link, unsigned parity)
     }
 }
 
+static COLD void fire_deliver(ls_link *link, const slot_header *slot, ls_cycle now)
+{
+    ls_hook_fire(link->engine, link->engine->hook_deliver,
+                 &(ls_hook_args){ .domain = link->to->domain,
+                                  .time = ls_clock_time(&link->to->clock, now),
+                                  .source = link->name,
+                                  .value = { link->id, link->head - 1, slot->wire_bytes },
+                                  .data = (const uint8_t *)slot + SLOT_HEADER_BYTES });
+}
+
 void link_deliver(ls_link *link, ls_cycle now)
 {
     ls_region *to = link->to;
+    const slot_header *slot = slot_at(link, link->head);
+    ls_time early_fs = slot->early_fs;
     for (;;) {
-        const slot_header *slot = slot_at(link, link->head);
-        const void *payload = (const uint8_t *)slot + SLOT_HEADER_BYTES;
-        ls_time early_fs = slot->early_fs;
         link->head++;
         link->held++;
         to->messages_in++;
-        if (LS_UNLIKELY(link->engine->hook_deliver->subscribers != 0))
-            ls_hook_fire(link->engine, link->engine->hook_deliver,
-                         &(ls_hook_args){ .domain = to->domain,
-                                          .time = ls_clock_time(&to->clock, now),
-                                          .source = link->name,
-                                          .value = { link->id, link->head - 1, slot->wire_bytes },
-                                          .data = payload });
-        link->receive(link->receiver, link, payload, now);
+        if (LS_UNLIKELY(link->special && link->engine->hook_deliver->subscribers != 0))
+            fire_deliver(link, slot, now);
+        link->receive(link->receiver, link, (const uint8_t *)slot + SLOT_HEADER_BYTES, now);
         if (link->head == link->seen)
             return;
         slot = slot_at(link, link->head);
-        if (slot->cycle != now || slot->early_fs != early_fs) {
-            link->delivery.cycle = slot->cycle;
-            link->delivery.early_fs = slot->early_fs;
-            wheel_add_arrival(to, &link->delivery);
-            return;
-        }
+        if (slot->cycle != now || slot->early_fs != early_fs)
+            break;
     }
+    link->delivery.cycle = slot->cycle;
+    link->delivery.early_fs = slot->early_fs;
+    wheel_add_arrival(to, &link->delivery);
+}
+
+static void release_at(ls_link *link, ls_cycle cycle, uint32_t entries)
+{
+    uint64_t window = link->to->window;
+    link->credit_ring[link->credit_tail & link->slot_mask] = (credit_entry){ .cycle = cycle, .count = entries };
+    link->published_credit_tail[window & 1] = ++link->credit_tail;
+}
+
+static COLD void release_slow(ls_link *link, ls_cycle cycle, uint32_t entries)
+{
+    uint64_t window = link->to->window;
+    if (!link->same_clock)
+        cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&link->to->clock, cycle));
+    if (link->released_window != window) {
+        link->released_window = window;
+        mark_dirty(link->from->domain, link->from_end, window & 1);
+    }
+    release_at(link, cycle, entries);
 }
 
 void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
     assert(to->running && entries <= link->held);
-    if (entries == 0)
-        return;
     link->held -= entries;
-    ls_cycle leaves = to->now + link->credit_latency_cycles;
-    if (leaves < to->sent_min)
-        to->sent_min = leaves;
-    ls_cycle cycle = leaves;
-    if (LS_UNLIKELY(!link->same_clock))
-        cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&to->clock, leaves));
-
-    uint64_t window = to->domain->window;
-    if (link->released_window != window) {
-        link->released_window = window;
-        mark_dirty(link->from->domain, link->from_end, window & 1);
-    } else {
-        /* Pushed in this window, so the sender has not seen it yet and it may still grow. */
-        credit_entry *newest = &link->credit_ring[(link->credit_tail - 1) & link->slot_mask];
-        if (newest->cycle == cycle) {
-            newest->count += entries;
-            return;
-        }
+    ls_cycle cycle = to->now + link->credit_latency_cycles;
+    to->sent_min = cycle < to->sent_min ? cycle : to->sent_min;
+    if (LS_UNLIKELY(link->special || link->released_window != to->window)) {
+        release_slow(link, cycle, entries);
+        return;
     }
-    link->credit_ring[link->credit_tail & link->slot_mask] = (credit_entry){ .cycle = cycle, .count = entries };
-    link->published_credit_tail[window & 1] = ++link->credit_tail;
+    /* Pushed in this window, so the sender has not seen it yet and it may still grow. */
+    credit_entry *newest = &link->credit_ring[(link->credit_tail - 1) & link->slot_mask];
+    if (newest->cycle == cycle)
+        newest->count += entries;
+    else
+        release_at(link, cycle, entries);
 }

@@ -327,6 +327,8 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
         engine->next_time[i] = next;
         domain->stop_time = LS_TIME_MAX;
     }
+    for (size_t i = 0; i < engine->links.count; i++)
+        link_prepare(engine->links.at[i]);
     atomic_store_explicit(&engine->stop_requested, false, memory_order_relaxed);
     return options->scaling ? scaling_start(engine, err) : LS_OK;
 }

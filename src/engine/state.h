@@ -19,6 +19,14 @@
 
 #define LS_CACHE_LINE 64
 
+/* Invariants on the hottest paths are checked in the debug and sanitizer builds only. */
+#ifdef LS_CHECKED
+#define hot_assert(condition) assert(condition)
+#else
+#define hot_assert(condition) ((void)0)
+#endif
+#define COLD __attribute__((noinline, cold))
+
 /* The wheel covers this many cycles from now; later ones wait in a heap. Two levels of 64-bit words find the
  * next bucket. Latencies in GPUs are tens to several hundred cycles, so the heap sees launch delays and idle
  * timers only. */
@@ -59,33 +67,33 @@ typedef struct far_entry {
 } far_entry;
 
 struct ls_region {
-    /* Invariants: now < floor or both are 0 before the first cycle; every queued cycle is >= floor, or == now
+    /* Invariants: now < floor, or both are 0 before the first cycle; every queued cycle is >= floor, or == now
      * while cycle now is running; cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
     ls_cycle now;   /* the cycle that is running or ran last */
     ls_cycle floor; /* the first cycle that has not run */
-    uint64_t summary; /* bit w: occupied[w] != 0 */
-    uint64_t occupied[WHEEL_WORDS];
-
+    bucket *wheel;  /* WHEEL_SIZE */
+    uint64_t summary;        /* bit w: occupied[w] != 0 */
     uint64_t active_summary; /* bit w: active[w] != 0 */
-    uint64_t *active;        /* tickers with work */
-    uint32_t ticker_count, ticker_capacity;
-    ls_ticker **tickers;
-
+    size_t far_count;
     ls_cycle sent_min; /* earliest arrival, in this clock, of what was sent in this window */
+    bool running;      /* `now` is the present: a cycle of this region is running */
+    uint64_t window;   /* the index of the window being run; 0: none yet */
+    uint64_t occupied[WHEEL_WORDS];
     uint64_t events_run, messages_in, ticks_run, cycles_run;
 
+    uint64_t *active; /* tickers with work */
+    uint32_t ticker_count, ticker_capacity;
+    ls_ticker **tickers;
     far_entry *far; /* binary heap by (cycle, sequence) */
-    size_t far_count, far_capacity;
+    size_t far_capacity;
     uint64_t far_sequence;
 
     ls_domain *domain;
     ls_clock clock;
-    uint32_t clock_id; /* index into the engine's list of different clocks */
-    uint32_t index;    /* in its domain */
-    bool running;      /* one of its cycles is running: `now` is the present */
+    uint32_t clock_id;   /* index into the engine's list of different clocks */
+    uint32_t index;      /* in its domain */
     ls_cycle peek_cycle; /* the last cycle that was converted, and its time: domains with several regions */
     ls_time peek_time;
-    bucket *wheel;     /* WHEEL_SIZE */
 };
 
 /* ------------------------------------------------------------------------------------------------- link */
@@ -109,24 +117,24 @@ typedef struct credit_entry {
 struct ls_link {
     /* Set once. */
     ls_region *from, *to;
-    ls_engine *engine;
-    uint8_t *slots; /* ring of slot_count slots; a slot is free again once its message was delivered */
+    uint8_t *slots; /* ring; a slot is free again once its message was delivered */
     credit_entry *credit_ring;
     uint32_t slot_mask, slot_bytes;
     uint32_t latency_cycles, credit_latency_cycles;
-    uint32_t width_units;       /* wire units per cycle: width_bytes; 0: no limit */
-    uint32_t unit_bytes_factor; /* wire units per byte: width_cycles */
-    uint32_t flit_bytes;
-    uint32_t credit_total;
+    uint32_t width_units; /* wire units per cycle: width_bytes; 0: no limit */
+    uint32_t flit_units;  /* wire units of one flit: flit_bytes * width_cycles */
+    uint32_t flit_bytes;  /* UINT32_MAX without a limit: everything is one flit */
     uint32_t id;
+    bool even;    /* a flit takes exactly the wire of one cycle, or the width has no limit: no fractions */
+    bool special; /* clocks differ, or somebody listens to the hooks: take the long way */
     bool same_clock;
-    uint32_t to_end, from_end; /* index among the ends of the receiving and of the sending domain */
     ls_receive_fn receive;
     void *receiver;
 
-    /* Sender's half. */
+    /* Sender's half. Invariant: credits + those in credit_ring + held + undelivered messages == credit_total. */
     _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
-    uint64_t wire_free;                    /* first free wire unit; unit u belongs to cycle u / width_units */
+    ls_cycle wire_cycle;                   /* the first cycle in which the wire has room */
+    uint64_t wire_free;                    /* first free wire unit (unit u is in cycle u / width_units); not even */
     uint64_t sent_window;                  /* the last window in which something was sent; 0: none yet */
     uint32_t credits;                      /* at hand */
     uint32_t credit_head, credit_seen;     /* positions in credit_ring: taken; visible */
@@ -143,6 +151,9 @@ struct ls_link {
     uint32_t published_credit_tail[2];
     arrival delivery;
 
+    ls_engine *engine;
+    uint32_t credit_total;
+    uint32_t to_end, from_end; /* index among the ends of the receiving and of the sending domain */
     const char *name, *from_name, *to_name;
 };
 
@@ -163,8 +174,8 @@ struct ls_domain {
     uint8_t *dirty[2]; /* by parity, one byte per end: something new for this end. Multiple of 8 bytes. */
     int64_t pending;
     uint64_t progress;
-    uint64_t window;   /* the index of the window being run; 0: none yet */
-    uint64_t work;     /* calls made in the last window it ran: the planner's estimate */
+    uint64_t window;   /* the last window that it ran in; 0: none yet */
+    uint64_t work;     /* cycles run in the last window it ran: the planner's estimate */
     uint64_t host_ns;  /* of this window, while measuring */
     ls_time sent_min;  /* earliest arrival of what was sent in the last window that it ran */
     ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
@@ -240,6 +251,7 @@ void link_deliver(ls_link *link, ls_cycle now);
 void link_wake(ls_link *link, ls_cycle now);
 void link_receive_window(ls_link *link, unsigned parity);
 void link_credit_window(ls_link *link, unsigned parity);
+void link_prepare(ls_link *link); /* before a run: hooks may have got subscribers */
 
 /* domain.c */
 ls_time domain_next_time(const ls_domain *domain);

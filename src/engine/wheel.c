@@ -41,12 +41,6 @@ static inline void unmark(ls_region *region, ls_cycle cycle)
         region->summary &= ~(UINT64_C(1) << (i >> 6));
 }
 
-static inline bool marked(const ls_region *region, ls_cycle cycle)
-{
-    uint32_t i = (uint32_t)cycle & WHEEL_MASK;
-    return (region->occupied[i >> 6] >> (i & 63)) & 1;
-}
-
 /* ------------------------------------------------------------------------------------------------- heap */
 
 static inline bool far_before(const far_entry *a, const far_entry *b)
@@ -110,21 +104,24 @@ static void far_add(ls_region *region, far_entry entry)
 
 /* --------------------------------------------------------------------------------------------- inserting */
 
-static inline void bucket_add_event(ls_region *region, ls_event *event)
+static inline void bucket_add_event(ls_region *region, ls_event *event, ls_cycle cycle)
 {
-    bucket *b = &region->wheel[event->cycle & WHEEL_MASK];
-    if (b->events == NULL) {
-        event->next = event->prev = event;
-        mark(region, event->cycle);
+    bucket *b = &region->wheel[cycle & WHEEL_MASK];
+    ls_event *newest = b->events;
+    event->cycle = cycle;
+    event->region = region;
+    b->events = event;
+    if (newest == NULL) {
+        event->next = event;
+        event->prev = event;
+        mark(region, cycle);
     } else {
-        ls_event *newest = b->events;
+        ls_event *oldest = newest->next;
         event->prev = newest;
-        event->next = newest->next;
-        newest->next->prev = event;
+        event->next = oldest;
+        oldest->prev = event;
         newest->next = event;
     }
-    b->events = event;
-    event->place = 0;
 }
 
 static inline bool arrives_before(const arrival *a, const arrival *b)
@@ -153,36 +150,58 @@ static inline void bucket_add_arrival(ls_region *region, arrival *a)
     }
 }
 
+static COLD void add_far_arrival(ls_region *region, arrival *a)
+{
+    far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
+}
+
 void wheel_add_arrival(ls_region *region, arrival *a)
 {
-    assert(!a->queued && (a->cycle >= region->floor || (region->running && a->cycle == region->now)));
+    hot_assert(!a->queued && (a->cycle >= region->floor || (region->running && a->cycle == region->now)));
     a->queued = true;
-    if (LS_LIKELY(a->cycle - region->now < WHEEL_SIZE))
-        bucket_add_arrival(region, a);
+    if (LS_UNLIKELY(a->cycle - region->now >= WHEEL_SIZE))
+        add_far_arrival(region, a);
     else
-        far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
+        bucket_add_arrival(region, a);
+}
+
+/* From outside of the region's own cycle, or for a cycle beyond the wheel. */
+static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycle)
+{
+    assert(event->region == NULL && event->fn != NULL);
+    if (!region->running && cycle < region->floor)
+        cycle = region->floor;
+    assert(cycle >= region->now);
+    if (cycle - region->now < WHEEL_SIZE) {
+        bucket_add_event(region, event, cycle);
+    } else {
+        event->cycle = cycle;
+        event->region = region;
+        far_add(region, (far_entry){ .cycle = cycle, .event = event });
+    }
+}
+
+static COLD void schedule_from_outside(ls_region *region, ls_event *event, uint64_t delay_cycles)
+{
+    region_sync(region);
+    schedule_slow(region, event, region->now + delay_cycles);
 }
 
 void ls_schedule_at(ls_region *region, ls_event *event, ls_cycle cycle)
 {
-    if (LS_UNLIKELY(!region->running)) {
+    if (!region->running)
         region_sync(region);
-        cycle = cycle < region->floor ? region->floor : cycle;
-    }
-    assert(event->region == NULL && event->fn != NULL && cycle >= region->now);
-    event->cycle = cycle;
-    event->region = region;
-    if (LS_LIKELY(cycle - region->now < WHEEL_SIZE))
-        bucket_add_event(region, event);
-    else
-        far_add(region, (far_entry){ .cycle = cycle, .event = event });
+    schedule_slow(region, event, cycle);
 }
 
 void ls_schedule(ls_region *region, ls_event *event, uint64_t delay_cycles)
 {
-    if (LS_UNLIKELY(!region->running))
-        region_sync(region);
-    ls_schedule_at(region, event, region->now + delay_cycles);
+    if (LS_UNLIKELY(!region->running || delay_cycles >= WHEEL_SIZE)) {
+        schedule_from_outside(region, event, delay_cycles);
+        return;
+    }
+    assert(event->region == NULL);
+    bucket_add_event(region, event, region->now + delay_cycles);
 }
 
 void ls_cancel(ls_event *event)
@@ -216,7 +235,7 @@ static void far_move_in(ls_region *region)
         far_entry entry = region->far[0];
         far_remove(region, 0);
         if (entry.event != NULL)
-            bucket_add_event(region, entry.event);
+            bucket_add_event(region, entry.event, entry.cycle);
         else
             bucket_add_arrival(region, entry.arrival);
     }
@@ -240,32 +259,37 @@ void region_sync(ls_region *region)
     }
 }
 
-/* The first occupied cycle of the wheel at or after floor, or LS_CYCLE_MAX. */
-static inline ls_cycle wheel_find(const ls_region *region)
+/* The first occupied cycle of the wheel at or after floor, given that floor's own bucket is not; summary is not
+ * 0. */
+static inline ls_cycle wheel_search(const ls_region *region)
 {
-    if (region->summary == 0)
-        return LS_CYCLE_MAX;
     uint32_t from = (uint32_t)region->floor & WHEEL_MASK;
     uint32_t word = from >> 6;
     uint64_t bits = region->occupied[word] >> (from & 63);
     if (bits != 0)
         return region->floor + (uint32_t)__builtin_ctzll(bits);
     /* Words after this one, then round to this one's low bits. */
-    uint64_t later = region->summary & (~UINT64_C(0) << (word + 1));
-    uint64_t summary = later != 0 ? later : region->summary;
-    uint32_t found = (uint32_t)__builtin_ctzll(summary);
+    uint64_t later = region->summary & (~UINT64_C(1) << word);
+    uint32_t found = (uint32_t)__builtin_ctzll(later != 0 ? later : region->summary);
     uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
     return region->floor + ((index - from) & WHEEL_MASK);
 }
 
-ls_cycle wheel_next(const ls_region *region)
+static inline ls_cycle next_cycle(const ls_region *region)
 {
     if (region->active_summary != 0)
         return region->floor;
-    ls_cycle cycle = wheel_find(region);
-    if (cycle == LS_CYCLE_MAX && region->far_count > 0)
-        cycle = region->far[0].cycle;
-    return cycle;
+    const bucket *b = &region->wheel[region->floor & WHEEL_MASK];
+    if (b->events != NULL || b->arrivals != NULL)
+        return region->floor;
+    if (LS_LIKELY(region->summary != 0))
+        return wheel_search(region);
+    return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
+}
+
+ls_cycle wheel_next(const ls_region *region)
+{
+    return next_cycle(region);
 }
 
 static inline void run_arrivals(bucket *b, ls_cycle now)
@@ -325,39 +349,50 @@ static void run_tickers(ls_region *region, ls_cycle now)
     }
 }
 
-void region_step(ls_region *region, ls_cycle cycle)
+static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
+{
+    run_events(region, b, cycle);
+    unmark(region, cycle);
+}
+
+static inline void step(ls_region *region, ls_cycle cycle)
 {
     region->now = cycle;
     region->floor = cycle + 1;
-    region->running = true;
     region->cycles_run++;
     if (LS_UNLIKELY(region->far_count > 0))
         far_move_in(region);
     bucket *b = &region->wheel[cycle & WHEEL_MASK];
-    if (marked(region, cycle)) {
+    if (b->arrivals != NULL)
         run_arrivals(b, cycle);
+    if (b->events != NULL)
         run_events(region, b, cycle);
-        unmark(region, cycle);
-    }
+    unmark(region, cycle);
     if (region->active_summary != 0) {
         run_tickers(region, cycle);
         /* Scheduled by a ticker for this same cycle. */
-        if (LS_UNLIKELY(b->events != NULL)) {
-            run_events(region, b, cycle);
-            unmark(region, cycle);
-        }
+        if (LS_UNLIKELY(b->events != NULL))
+            run_late_events(region, b, cycle);
     }
+}
+
+void region_step(ls_region *region, ls_cycle cycle)
+{
+    region->running = true;
+    step(region, cycle);
     region->running = false;
 }
 
 void region_run(ls_region *region, ls_cycle limit)
 {
+    region->running = true;
     for (;;) {
-        ls_cycle cycle = wheel_next(region);
+        ls_cycle cycle = next_cycle(region);
         if (cycle >= limit)
-            return;
-        region_step(region, cycle);
+            break;
+        step(region, cycle);
     }
+    region->running = false;
 }
 
 /* ---------------------------------------------------------------------------------------------- tickers */

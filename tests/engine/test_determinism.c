@@ -1,0 +1,133 @@
+/* test_determinism.c: the same bits for any number of threads, any window and any assignment, on random machines;
+ * and nothing lost, duplicated or left over. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/random_machine.h"
+
+#define MACHINES 220
+#define MESSAGES 40
+
+typedef struct variant {
+    uint32_t threads;
+    uint32_t window_divisor; /* 0: one femtosecond, else lookahead / divisor */
+    ls_assignment assignment;
+} variant;
+
+static const variant variants[] = {
+    { 1, 1, LS_ASSIGN_STATIC },   { 2, 1, LS_ASSIGN_FIXED },    { 3, 1, LS_ASSIGN_SHUFFLED },
+    { 5, 1, LS_ASSIGN_DYNAMIC },  { 8, 1, LS_ASSIGN_SHUFFLED }, { 2, 1, LS_ASSIGN_STATIC },
+    { 1, 2, LS_ASSIGN_SHUFFLED }, { 2, 2, LS_ASSIGN_SHUFFLED }, { 3, 2, LS_ASSIGN_FIXED },
+    { 1, 0, LS_ASSIGN_STATIC },   { 2, 0, LS_ASSIGN_DYNAMIC },
+};
+
+static ls_status run_variant(uint64_t seed, const variant *v, bool late, uint64_t *fingerprint, char *what)
+{
+    rm_machine *m = malloc(sizeof *m);
+    assert_non_null(m);
+    rm_build(m, seed, MESSAGES, late);
+    ls_error err = { 0 };
+    ls_run_result result;
+    ls_run_options options = { .threads = v->threads,
+                               .assignment = v->assignment,
+                               .shuffle_seed = seed * 31 + v->threads };
+    ls_time lookahead = ls_engine_lookahead(m->engine, NULL);
+    options.window_fs = v->window_divisor == 0 ? 1 : lookahead / v->window_divisor;
+    ls_status status = ls_run(m->engine, &options, &result, &err);
+    snprintf(what, sizeof err.what, "%s", err.what);
+    *fingerprint = rm_fingerprint(m, &result);
+    if (status == LS_OK) {
+        /* Conservation: every message that was made has ended, every link is empty, every credit is home. */
+        uint64_t received = 0, forwarded = 0, ended = 0;
+        for (uint32_t i = 0; i < m->node_count; i++) {
+            received += m->nodes[i]->received;
+            forwarded += m->nodes[i]->forwarded;
+            ended += m->nodes[i]->ended;
+            assert_int_equal(m->nodes[i]->head, m->nodes[i]->tail);
+        }
+        assert_int_equal(received, forwarded);
+        assert_int_equal(ended, m->injected);
+        assert_int_equal(result.messages, forwarded);
+    } else {
+        assert_int_equal(status, LS_ERR_DEADLOCK);
+        assert_true(late);
+    }
+    rm_destroy(m);
+    free(m);
+    return status;
+}
+
+static void check_machines(bool late)
+{
+    char first_what[sizeof((ls_error *)0)->what], what[sizeof first_what];
+    unsigned deadlocks = 0;
+    for (uint64_t seed = 1; seed <= MACHINES; seed++) {
+        uint64_t first, other;
+        ls_status status = run_variant(seed, &variants[0], late, &first, first_what);
+        deadlocks += status == LS_ERR_DEADLOCK;
+        for (size_t i = 1; i < LS_COUNT_OF(variants); i++) {
+            ls_status again = run_variant(seed, &variants[i], late, &other, what);
+            if (again != status || other != first || strcmp(what, first_what) != 0)
+                fail_msg("machine %u differs with %u threads, window 1/%u, assignment %d: %s | %s",
+                         (unsigned)seed, variants[i].threads, variants[i].window_divisor,
+                         (int)variants[i].assignment, first_what, what);
+        }
+    }
+    if (late)
+        assert_in_range(deadlocks, 1, MACHINES - 1); /* both outcomes must have been met */
+    else
+        assert_int_equal(deadlocks, 0);
+}
+
+static void test_free_flow(void **state)
+{
+    (void)state;
+    check_machines(false);
+}
+
+static void test_with_deadlocks(void **state)
+{
+    (void)state;
+    check_machines(true);
+}
+
+/* A run cut into pieces is the same run. */
+static void test_resumed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 300; seed < 330; seed++) {
+        uint64_t whole, pieces;
+        ls_error err = { 0 };
+        ls_run_result result;
+        rm_machine *m = malloc(sizeof *m);
+        assert_non_null(m);
+        rm_build(m, seed, MESSAGES, false);
+        assert_int_equal(ls_run(m->engine, &(ls_run_options){ .threads = 1 }, &result, &err), LS_OK);
+        ls_time end = result.end_time;
+        whole = rm_fingerprint(m, &result);
+        rm_destroy(m);
+
+        rm_build(m, seed, MESSAGES, false);
+        for (ls_time until = end / 7; until < end; until += end / 7)
+            assert_int_equal(ls_run(m->engine, &(ls_run_options){ .threads = 2, .until = until }, &result, &err),
+                             LS_OK);
+        assert_int_equal(ls_run(m->engine, &(ls_run_options){ .threads = 1 }, &result, &err), LS_OK);
+        pieces = rm_fingerprint(m, &result);
+        assert_int_equal(pieces, whole);
+        rm_destroy(m);
+        free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_free_flow),
+        cmocka_unit_test(test_with_deadlocks),
+        cmocka_unit_test(test_resumed),
+    };
+    return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
+}
