@@ -35,6 +35,25 @@ static void plain_point(char *text)
     memmove(from + 1, rest, strlen(rest) + 1);
 }
 
+static bool reads_back(const char *text, double value)
+{
+    double back;
+    return ls_parse_real(text, strlen(text), &back, NULL) == LS_OK && back == value;
+}
+
+/* Doubles lie twice as far apart above a power of two as below it, so a text of 16 digits a little above may read
+ * back where the closest one, a little below, does not. */
+static bool reads_back_from_above(char *text, size_t text_bytes, double value)
+{
+    snprintf(text, text_bytes, "%#.16g", value);
+    plain_point(text);
+    char *last = text + strcspn(text, "e") - 1;
+    if (*last < '0' || *last >= '9')
+        return false;
+    ++*last;
+    return reads_back(text, value);
+}
+
 const char *ls_format_real(double value, char *out, size_t out_bytes)
 {
     char text[48];
@@ -47,8 +66,7 @@ const char *ls_format_real(double value, char *out, size_t out_bytes)
     for (int digits = fabs(value) < 0x1p-1022 ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         plain_point(text);
-        double back;
-        if (ls_parse_real(text, strlen(text), &back, NULL) == LS_OK && back == value)
+        if (reads_back(text, value) || (digits == 16 && reads_back_from_above(text, sizeof text, value)))
             break;
     }
     return put(out, out_bytes, text);
@@ -129,7 +147,8 @@ const char *ls_format_time(ls_time value, char *out, size_t out_bytes)
     if (three_digits(scaled, number))
         snprintf(text, sizeof text, "%s s", number);
     else
-        snprintf(text, sizeof text, "%" PRIu64 " s", (value + LS_FS_PER_SECOND / 2) / LS_FS_PER_SECOND);
+        snprintf(text, sizeof text, "%" PRIu64 " s",
+                 value / LS_FS_PER_SECOND + (value % LS_FS_PER_SECOND >= LS_FS_PER_SECOND / 2));
     return put(out, out_bytes, text);
 }
 

@@ -64,6 +64,19 @@ static unsigned distance(const unsigned char *a, size_t a_length, const unsigned
     return above[b_length];
 }
 
+/* Equal but for case and separators: always near, however many letters that are. Gives the half edits. */
+static bool same_letters(const char *a, const char *b, size_t length, unsigned *halves)
+{
+    *halves = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned cost = replace_cost((unsigned char)a[i], (unsigned char)b[i]);
+        if (cost == EDIT)
+            return false;
+        *halves += cost;
+    }
+    return true;
+}
+
 const char *ls_nearest(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
                        const void *self)
 {
@@ -71,15 +84,19 @@ const char *ls_nearest(const char *name, size_t count, const char *(*at)(const v
     if (length == 0)
         return NULL;
     /* A third of the letters may be wrong; more would be guessing. */
-    unsigned limit = (unsigned)((length + 2) / 3) * EDIT;
+    const unsigned most = (unsigned)((length + 2) / 3) * EDIT;
+    unsigned limit = most; /* to be better than the best so far */
     const char *best = NULL, *longer = NULL;
-    for (size_t i = 0; i < count && limit > 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *candidate = at(self, i);
         if (candidate == NULL)
             continue;
         size_t candidate_length = strnlen(candidate, LONGEST);
         unsigned d = distance((const unsigned char *)name, length, (const unsigned char *)candidate,
                               candidate_length, limit);
+        unsigned halves;
+        if (d > limit && candidate_length == length && same_letters(name, candidate, length, &halves))
+            d = least(halves, most);
         /* Nothing in common is no help, however short the name. */
         size_t longest = length > candidate_length ? length : candidate_length;
         if (d <= limit && d < longest * EDIT) {

@@ -57,9 +57,9 @@ const char *ls_format_si(double value, const char *unit, char *out, size_t out_b
 
 /* --- names --- */
 
-/* The candidate nearest to `name` (Damerau-Levenshtein; case, and '-' for '_', count half; at most a third of the
- * letters may differ), else the shortest one that `name` is the beginning of, or NULL if none is near enough to
- * help. at(self, i) gives candidate i. Cuts names at 64 bytes. */
+/* The candidate nearest to `name`, or NULL if none is near enough to help: Damerau-Levenshtein over at most a
+ * third of the letters, case and '-' for '_' counting half; else the shortest one that `name` is the beginning
+ * of. at(self, i) gives candidate i. Ties go to the first. Cuts names at 64 bytes. */
 const char *ls_nearest(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
                        const void *self);
 const char *ls_nearest_of(const char *name, const char *const *candidates, size_t count);
