@@ -297,6 +297,8 @@ static void report_unknown(resolver *r, const setting *s)
         return;
     }
     bool section = ls_schema_is_section(&r->out->schema, s->path);
+    if (section && s->entry && s->entry->broken)
+        return; /* it has no value at all, which was reported */
     ls_error *error =
         section ? ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a section, not a value", quoted)
                 : ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "unknown key '%s' for machine '%s'",
