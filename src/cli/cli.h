@@ -142,6 +142,8 @@ const char *cli_args_path(const cli_args *args, char *out, size_t out_bytes);
 
 struct cli_context {
     const cli_args *args;
+    int argc;
+    const char *const *argv; /* the whole command line */
     const char *const *positionals;
     size_t positional_count;
     FILE *out, *err;

@@ -158,7 +158,7 @@ int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *o
     }
     cli_args args;
     ls_arena arena = { 0 };
-    cli_context ctx = { .args = &args, .out = out, .err = err, .arena = &arena };
+    cli_context ctx = { .args = &args, .argc = argc, .argv = argv, .out = out, .err = err, .arena = &arena };
     ls_status status = cli_parse(root, argc, argv, &args, &error);
     if (status == LS_OK) {
         const char *mode = cli_text(&ctx, "color");

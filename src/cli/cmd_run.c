@@ -1,0 +1,321 @@
+/* cmd_run.c: `lockstep run`: a platform becomes a machine, the machine runs, its counters become results. */
+#include "base/pool.h"
+#include "cli/cli.h"
+#include "cli/run_output.h"
+#include "cli/run_signal.h"
+#include "platform/machine.h"
+#include "report/progress.h"
+#include "report/scaling_text.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* By the order of ls_assignment and of the first formats of ls_export_format. */
+static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
+static const char *const formats[] = { "text", "json", "csv", NULL };
+static const char *const progress_modes[] = { "auto", "always", "never", NULL };
+enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
+
+/* Everything one run owns; all zero is nothing. */
+typedef struct session {
+    cli_context *ctx;
+    ls_config *config;
+    ls_machine *machine;
+    ls_engine *engine; /* of the machine */
+    ls_metrics *metrics;
+    ls_run_control control;
+    ls_progress progress;
+    ls_time until;
+    ls_run_result result;
+    double wall_seconds;
+} session;
+
+/* -------------------------------------------------------------------------------------------- building */
+
+static ls_status build(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    const ls_config_request request = {
+        .platform = cli_text(ctx, "platform"),
+        .sets = cli_texts(ctx, "set"),
+        .set_count = cli_count(ctx, "set"),
+        .platform_dirs = cli_texts(ctx, "platform-dir"),
+        .platform_dir_count = cli_count(ctx, "platform-dir"),
+    };
+    if (!request.platform)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "run: a platform is missing: --platform NAME or --platform FILE.yaml");
+    if (!request.sets || !request.platform_dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    ls_status status = ls_config_load(&request, &s->config, NULL, err);
+    if (status == LS_OK)
+        status = ls_machine_create(s->config, cli_uint(ctx, "seed"), &s->machine, err);
+    if (status != LS_OK)
+        return status;
+    s->engine = ls_machine_engine(s->machine);
+    status = ls_metrics_create(&s->metrics, err);
+    return status == LS_OK ? ls_metrics_add_engine(s->metrics, s->engine, err) : status;
+}
+
+static void dispose(session *s)
+{
+    ls_metrics_destroy(s->metrics);
+    ls_machine_destroy(s->machine);
+    ls_config_destroy(s->config);
+}
+
+static void print_plan(const session *s)
+{
+    FILE *out = s->ctx->out;
+    char hash[LS_HASH_TEXT_BYTES], time[32];
+    const ls_link *limiting = NULL;
+    ls_time lookahead = ls_engine_lookahead(s->engine, &limiting);
+    fprintf(out, "platform   %s (%s)\n", ls_config_name(s->config), ls_config_path(s->config));
+    fprintf(out, "machine    %s\n", ls_config_machine(s->config)->name);
+    fprintf(out, "config     %s\n", ls_hash_text(ls_config_hash(s->config), hash));
+    fprintf(out, "blocks     %u\n", ls_engine_block_count(s->engine));
+    if (limiting)
+        fprintf(out, "lookahead  %s, by link %s\n", ls_format_time(lookahead, time, sizeof time),
+                ls_link_name(limiting));
+    else
+        fprintf(out, "lookahead  none: the machine has no links\n");
+    fprintf(out, "seed       %llu\n", (unsigned long long)cli_uint(s->ctx, "seed"));
+    fprintf(out, "threads    %llu\n", (unsigned long long)cli_uint(s->ctx, "threads"));
+    for (size_t i = 0; i < cli_count(s->ctx, "out"); i++)
+        fprintf(out, "out        %s\n", cli_text_at(s->ctx, "out", i));
+    fprintf(out, "dry run: nothing was simulated and nothing was written\n");
+}
+
+/* ------------------------------------------------------------------------------------------- simulating */
+
+static void on_progress(void *self, const ls_run_progress *now)
+{
+    session *s = self;
+    const ls_progress_state state = {
+        .now = now->now,
+        .events = now->events,
+        .fraction = s->until ? (double)now->now / (double)s->until : -1,
+    };
+    ls_progress_update(&s->progress, &state, ls_host_ns());
+}
+
+/* A stream in front of standard error that wipes the progress line before anything else is written. */
+static ssize_t write_past_progress(void *self, const char *data, size_t bytes)
+{
+    session *s = self;
+    ls_progress_clear(&s->progress);
+    fwrite(data, 1, bytes, s->ctx->err);
+    fflush(s->ctx->err);
+    return (ssize_t)bytes;
+}
+
+static ls_status simulate(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    size_t mode = cli_choice(ctx, "progress");
+    FILE *dump = fopencookie(s, "w", (cookie_io_functions_t){ .write = write_past_progress });
+    if (!dump)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    s->until = cli_time(ctx, "until");
+    const ls_run_options options = {
+        .threads = (uint32_t)cli_uint(ctx, "threads"),
+        .until = s->until,
+        .window_fs = cli_time(ctx, "window"),
+        .assignment = (ls_assignment)cli_choice(ctx, "assignment"),
+        .shuffle_seed = cli_uint(ctx, "seed"),
+        .watchdog_fs = cli_time(ctx, "watchdog"),
+        .scaling = cli_flag(ctx, "scaling"),
+        .control = &s->control,
+        .dump_to = dump,
+        .progress = mode == PROGRESS_NEVER ? NULL : on_progress,
+        .progress_self = s,
+    };
+    const ls_clock *clock = NULL;
+    if (ls_engine_block_count(s->engine))
+        clock = ls_region_clock(ls_block_region(ls_engine_block(s->engine, 0)));
+    uint64_t start_ns = ls_host_ns();
+    ls_progress_begin(&s->progress, ctx->err, mode == PROGRESS_ALWAYS, clock, 0, start_ns);
+    run_signal_begin(&s->control);
+    ls_status status = ls_run(s->engine, &options, &s->result, err);
+    run_signal_end();
+    s->wall_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
+    fclose(dump);
+    ls_progress_clear(&s->progress);
+    if (status == LS_ERR_DEADLOCK) /* the engine is gone when it is printed */
+        ctx->report = ls_arena_strdup(ctx->arena, ls_engine_report(s->engine));
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- results */
+
+/* The command line as a shell would read it back; NULL without memory. */
+static const char *command_line(const cli_context *ctx)
+{
+    ls_text text = { 0 };
+    for (int i = 0; i < ctx->argc; i++) {
+        const char *word = ctx->argv[i];
+        ls_text_add(&text, i ? " " : "");
+        if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_=+./,:@%") == strlen(word)) {
+            ls_text_add(&text, word);
+            continue;
+        }
+        ls_text_add(&text, "'");
+        for (; *word; word++)
+            if (*word == '\'')
+                ls_text_add(&text, "'\\''");
+            else
+                ls_text_addn(&text, word, 1);
+        ls_text_add(&text, "'");
+    }
+    const char *line = text.failed ? NULL : ls_arena_strdup(ctx->arena, ls_text_get(&text));
+    ls_text_fini(&text);
+    return line;
+}
+
+/* Tells runs of one database apart; host data, so it may differ from run to run. */
+static const char *run_id(const cli_context *ctx)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    char stamp[32] = "";
+    if (gmtime_r(&now, &utc))
+        strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
+    return ls_arena_printf(ctx->arena, "%s-%ld", stamp, (long)getpid());
+}
+
+static ls_status report(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    char hash[LS_HASH_TEXT_BYTES];
+    const ls_results results = {
+        .platform = ls_config_name(s->config),
+        .config_text = ls_config_yaml(s->config),
+        .config_hash = ls_hash_text(ls_config_hash(s->config), hash),
+        .partial = s->result.partial,
+        .partial_reason = s->result.partial ? "interrupted by a signal" : NULL,
+        .end_time = s->result.end_time,
+        .seed = cli_uint(ctx, "seed"),
+        .events = s->result.events,
+        .messages = s->result.messages,
+        .ticks = s->result.ticks,
+        .cycles = s->result.cycles,
+        .metrics = s->metrics,
+        .host = {
+            .run_id = run_id(ctx),
+            .command = command_line(ctx),
+            .wall_seconds = s->wall_seconds,
+            .threads = (uint32_t)cli_uint(ctx, "threads"),
+            .windows = s->result.windows,
+        },
+    };
+    const ls_export_options options = {
+        .per_block = cli_flag(ctx, "per-block"),
+        .untouched = cli_flag(ctx, "untouched"),
+        .color = ctx->color_out,
+    };
+    ls_export_format format = (ls_export_format)cli_choice(ctx, "format");
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < cli_count(ctx, "out") && status == LS_OK; i++)
+        status = run_output_write(&results, cli_text_at(ctx, "out", i), err);
+    if (status == LS_OK)
+        status = ls_export_stream(&results, format, &options, ctx->out, err);
+    ls_scaling scaling;
+    if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->engine, &scaling)) {
+        FILE *to = format == LS_EXPORT_TEXT ? ctx->out : ctx->err; /* not into somebody's JSON */
+        fputc('\n', to);
+        ls_scaling_text(&scaling, to);
+    }
+    return status;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    session s = { .ctx = ctx };
+    const char *const *outputs = cli_texts(ctx, "out");
+    if (!outputs)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    ls_status status = run_output_check(outputs, cli_count(ctx, "out"), err);
+    if (status == LS_OK)
+        status = build(&s, err);
+    if (status == LS_OK && cli_flag(ctx, "dry-run"))
+        print_plan(&s);
+    else if (status == LS_OK) {
+        status = simulate(&s, err);
+        if (status == LS_OK || status == LS_ERR_INTERRUPTED)
+            status = report(&s, err);
+        if (status == LS_OK && s.result.partial) {
+            char when[32];
+            status = ls_fail(err, LS_ERR_INTERRUPTED,
+                             "interrupted after %s of simulated time: the results are partial",
+                             ls_format_time(s.result.end_time, when, sizeof when));
+        }
+    }
+    dispose(&s);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------- command */
+
+/* clang-format off */
+static const cli_option options[] = {
+    { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
+      .help = "what to simulate: a name of the search path, or a file" },
+    { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
+      .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
+      .help = "host threads; no result depends on it" },
+    { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
+      .help = "of every random stream of the machine" },
+    { .name = "until", .type = CLI_TIME, .arg = "TIME", .help = "stop at this simulated time, as in 20us or 1.5ms" },
+    { .name = "window", .type = CLI_TIME, .arg = "TIME",
+      .help = "let domains run alone for at most so long (at most the lookahead); no result depends on it" },
+    { .name = "assignment", .type = CLI_CHOICE, .arg = "HOW", .choices = assignments, .default_text = "static",
+      .help = "of domains to threads; no result depends on it" },
+    { .name = "watchdog", .type = CLI_TIME, .arg = "TIME", .default_text = "100ms",
+      .help = "no progress for so long with work pending is a deadlock; 0s: only when everything rests" },
+    { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .repeatable = true,
+      .complete = CLI_COMPLETE_FILE,
+      .help = "write the results to a file, in the format of its extension, and the resolved configuration "
+              "beside it" },
+    { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
+      .default_text = "text", .help = "of the results on standard output" },
+    { .name = "per-block", .help = "show each block in the text, not only each kind of block" },
+    { .name = "untouched", .help = "list the metrics that nothing counted" },
+    { .name = "scaling", .help = "measure what more threads would bring on other hosts" },
+    { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
+      .help = "show how far the run is on standard error" },
+    { .name = "dry-run", .letter = 'n', .help = "check and build everything, but simulate and write nothing" },
+};
+
+static const cli_example examples[] = {
+    { "lockstep run --platform my-gpu.yaml", "simulate, and print a summary" },
+    { "lockstep run -p my-gpu -s dram.model=fixed -s l2.size_kib=4096 -o result.json",
+      "change two keys, and keep everything that was counted" },
+    { "lockstep run -p my-gpu --threads 8 --until 2ms --format csv > result.csv",
+      "the first two milliseconds, on 8 threads" },
+    { "lockstep --plugin ./my-blocks.so run -p my-machine.yaml --dry-run",
+      "check a platform with blocks of your own" },
+};
+/* clang-format on */
+
+static const cli_command run_command = {
+    .name = "run",
+    .summary = "simulate a platform",
+    .about =
+        "Builds the machine that the platform file describes, runs it until nothing is left to do, and prints "
+        "what its blocks counted. The same platform, overrides and seed give the same bits for any number of "
+        "threads, any window and any assignment.\n\n"
+        "SIGINT (Ctrl-C) ends the run at the next window: the results so far are printed and written, marked "
+        "as partial, and the exit code is 130. A second one ends the process at once. SIGUSR1 writes to "
+        "standard error what every domain is doing and who waits for whom, and the run goes on.\n\n"
+        "A machine that comes to rest with work pending is a deadlock: the exit code is 4, standard error "
+        "says who waits for whom, and no result is written.",
+    .order = 10,
+    CLI_OPTIONS(options),
+    CLI_EXAMPLES(examples),
+    .no_positionals = "workloads cannot be named yet; the platform's own machine makes the work",
+    .run = run,
+};
+CLI_REGISTER(run_command);

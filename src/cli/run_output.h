@@ -1,0 +1,13 @@
+/* run_output.h: the files that a run leaves behind. */
+#ifndef CLI_RUN_OUTPUT_H
+#define CLI_RUN_OUTPUT_H
+
+#include "report/export.h"
+
+/* Before the run: every format is known, no file is named twice, and each could be created. Nothing is. */
+ls_status run_output_check(const char *const *paths, size_t count, ls_error *err);
+
+/* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. */
+ls_status run_output_write(const ls_results *results, const char *path, ls_error *err);
+
+#endif
