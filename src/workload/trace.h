@@ -1,0 +1,152 @@
+/* trace.h: kernels as streams of executed instructions, whatever file they come from.
+ *
+ * A trace is a list of commands (memory copies and kernel launches). A kernel is opened, then read thread block by
+ * thread block into an ls_cta that the caller owns and reuses, so memory is bounded by the blocks in flight.
+ * Sources: Accel-Sim directories (accelsim/), packed traces (pack/), generators (synth/); each fills the same
+ * structs. */
+#ifndef WORKLOAD_TRACE_H
+#define WORKLOAD_TRACE_H
+
+#include "isa/inst.h"
+#include "lockstep/status.h"
+
+#include <stdbool.h>
+
+typedef struct ls_trace ls_trace;
+typedef struct ls_kernel ls_kernel;
+
+/* --- one thread block ------------------------------------------------------------------------------------ */
+
+/* One executed instruction of a warp. */
+typedef struct ls_dyn {
+    uint32_t inst; /* index into ls_kernel_insts() */
+    uint32_t mask; /* active lanes; 0 happens */
+    uint32_t addr; /* offset into the addresses << 2 | ls_addr_mode, or LS_ADDR_NONE */
+} ls_dyn;
+
+#define LS_ADDR_NONE UINT32_MAX
+
+typedef enum ls_addr_mode {
+    LS_ADDR_LIST = 0,   /* one word per active lane, in lane order */
+    LS_ADDR_STRIDE = 1, /* two words: address of the first active lane, signed stride to the next */
+    LS_ADDR_DELTA = 2,  /* in the file as base and differences; here as LS_ADDR_LIST, one word per active lane */
+} ls_addr_mode;
+
+typedef struct ls_warp_stream {
+    uint32_t first, count; /* in ls_cta.dyns; count 0: the warp is missing or executed nothing */
+} ls_warp_stream;
+
+/* Owned by the caller; all zero is valid; filled anew by each read, keeping its memory. */
+typedef struct ls_cta {
+    uint32_t id[3];
+    uint64_t index; /* position in the kernel, from 0 */
+    uint32_t warp_count;
+    ls_warp_stream *warps;
+    ls_dyn *dyns;
+    uint64_t dyn_count;
+    uint64_t *addrs;
+    uint64_t addr_count;
+    size_t warp_capacity, dyn_capacity, addr_capacity;
+    void *extra; /* what only the source needs to write the block again (values, line numbers); may be NULL */
+} ls_cta;
+
+void ls_cta_fini(ls_cta *cta);
+
+/* Expands the addresses of one instruction: out[lane] for every set bit of the mask. */
+void ls_cta_addresses(const ls_cta *cta, const ls_dyn *dyn, uint64_t out[32]);
+
+/* --- one kernel ------------------------------------------------------------------------------------------ */
+
+typedef struct ls_kernel_info {
+    char *name;
+    uint64_t id;
+    uint32_t grid[3], block[3];
+    uint64_t shared_bytes;
+    uint32_t registers;
+    uint32_t binary_version; /* 35, 60, 61, 70, 75, 80, 86, 89, 90, 100, 120 */
+    uint64_t stream;
+    uint64_t shared_base, local_base;
+    uint32_t tracer_version;
+    bool line_info;
+    const char *file; /* for messages */
+} ls_kernel_info;
+
+static inline uint64_t ls_kernel_cta_count(const ls_kernel_info *info)
+{
+    return (uint64_t)info->grid[0] * info->grid[1] * info->grid[2];
+}
+static inline uint32_t ls_kernel_threads(const ls_kernel_info *info)
+{
+    return info->block[0] * info->block[1] * info->block[2];
+}
+
+const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel);
+/* The static instructions met so far. The array never moves while the kernel is open, and entries never change:
+ * other threads may read entries whose index they were given. */
+const ls_inst *ls_kernel_insts(const ls_kernel *kernel);
+uint32_t ls_kernel_inst_count(const ls_kernel *kernel);
+/* Reads the next thread block; *end is set, and nothing read, after the last. */
+ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
+/* Packed traces and generators: makes block `index` the next one. LS_ERR_UNSUPPORTED for text. */
+ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err);
+void ls_kernel_close(ls_kernel *kernel);
+
+/* --- the list -------------------------------------------------------------------------------------------- */
+
+typedef enum ls_command_kind { LS_COMMAND_KERNEL, LS_COMMAND_COPY_IN, LS_COMMAND_OTHER } ls_command_kind;
+
+typedef struct ls_command {
+    ls_command_kind kind;
+    uint64_t address, bytes; /* copies */
+    const char *text;        /* as in the list: the kernel's file name, or the whole line */
+    uint64_t line;           /* in the list */
+} ls_command;
+
+typedef struct ls_trace_options {
+    bool unknown_opcodes_as_alu; /* else an unknown opcode is LS_ERR_UNSUPPORTED */
+} ls_trace_options;
+
+/* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. */
+ls_status ls_trace_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err);
+void ls_trace_close(ls_trace *trace);
+uint64_t ls_trace_command_count(const ls_trace *trace);
+const ls_command *ls_trace_command(const ls_trace *trace, uint64_t index);
+/* Opens the kernel of command `index`; reads its header only. */
+ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err);
+
+/* --- for the sources ------------------------------------------------------------------------------------- */
+
+typedef struct ls_kernel_ops {
+    ls_status (*next_cta)(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
+    ls_status (*seek)(ls_kernel *kernel, uint64_t index, ls_error *err); /* may be NULL */
+    void (*close)(ls_kernel *kernel);
+} ls_kernel_ops;
+
+/* First member of every source's own kernel struct. */
+struct ls_kernel {
+    const ls_kernel_ops *ops;
+    ls_kernel_info info;
+    ls_inst *insts; /* reserved to its largest size: see ls_insts_reserve() */
+    uint32_t inst_count, inst_capacity;
+};
+
+typedef struct ls_trace_ops {
+    ls_status (*open_kernel)(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err);
+    void (*close)(ls_trace *trace);
+} ls_trace_ops;
+
+struct ls_trace {
+    const ls_trace_ops *ops;
+    ls_trace_options options;
+    ls_command *commands;
+    uint64_t command_count;
+};
+
+/* Address space for many static instructions of which only the used pages take memory. */
+ls_status ls_insts_reserve(ls_kernel *kernel, ls_error *err);
+void ls_insts_release(ls_kernel *kernel);
+
+/* Room in a block that is being filled; false when the host has no memory left. */
+bool ls_cta_reserve(ls_cta *cta, size_t warps, size_t more_dyns, size_t more_addrs);
+
+#endif
