@@ -2,8 +2,8 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Grows by chunks of doubling size; never moves what it gave out. All zero is a valid empty arena. */
 typedef struct ls_arena {

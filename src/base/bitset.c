@@ -1,5 +1,5 @@
-/* bitset.c: searches and runs over 64-bit words. Bits past `bits` in the last word may hold anything: they are
- * never looked at. */
+/* bitset.c: searches and runs over 64-bit words. Bits past `bits` in the last word may hold anything: they
+ * are never looked at. */
 #include "base/bitset.h"
 
 /* The lowest bit >= from that is set in (word ^ flip). */

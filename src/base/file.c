@@ -48,7 +48,8 @@ static void add_nearest_file(ls_error *err, const char *path)
     DIR *listing = dir != NULL ? opendir(dir) : NULL;
     char **names = listing != NULL ? calloc(LARGEST_LISTING, sizeof *names) : NULL;
     size_t count = 0;
-    for (struct dirent *entry; names != NULL && count < LARGEST_LISTING && (entry = readdir(listing)) != NULL;) {
+    for (struct dirent *entry;
+         names != NULL && count < LARGEST_LISTING && (entry = readdir(listing)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
         names[count] = ls_arena_strdup(&arena, entry->d_name);
@@ -57,7 +58,8 @@ static void add_nearest_file(ls_error *err, const char *path)
     if (count > 0) {
         qsort(names, count, sizeof *names, by_name);
         const char *nearest = ls_nearest_of(ls_path_base(path), (const char *const *)names, count);
-        char *full = nearest != NULL ? ls_path_join(&arena, strchr(path, '/') != NULL ? dir : "", nearest) : NULL;
+        char *full =
+            nearest != NULL ? ls_path_join(&arena, strchr(path, '/') != NULL ? dir : "", nearest) : NULL;
         ls_error_nearest(err, full);
     }
     free(names);
@@ -181,8 +183,8 @@ ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **d
 
 /* ------------------------------------------------------------------------------------------------ write */
 
-/* Where a write to `path` really goes: through symbolic links, so that a link stays one. malloc'd; NULL without
- * memory. */
+/* Where a write to `path` really goes: through symbolic links, so that a link stays one. malloc'd; NULL
+ * without memory. */
 static char *resolve_target(const char *path)
 {
     struct stat st;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /* Reads the whole file (regular file or pipe) into the arena, with a terminating NUL after *bytes. A
- * directory, a missing file (with the nearest name of its directory), no permission, and more than limit bytes
- * are each an error with a clear line. */
+ * directory, a missing file (with the nearest name of its directory), no permission, and more than limit
+ * bytes are each an error with a clear line. */
 ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
                        ls_error *err);
 
@@ -29,8 +29,8 @@ ls_status ls_file_writer_commit(ls_file_writer *w, ls_error *err);
 void ls_file_writer_abort(ls_file_writer *w);
 
 ls_status ls_file_write(const char *path, const void *data, size_t bytes, ls_error *err); /* atomic */
-/* For libraries that open the file themselves (SQLite): a fresh name beside path, which does not exist yet, and
- * the rename, which removes the temporary file if it fails. */
+/* For libraries that open the file themselves (SQLite): a fresh name beside path, which does not exist yet,
+ * and the rename, which removes the temporary file if it fails. */
 ls_status ls_file_temp_name(ls_arena *arena, const char *path, char **temp, ls_error *err);
 ls_status ls_file_rename(const char *temp, const char *path, ls_error *err);
 

@@ -1,5 +1,5 @@
-/* hash.h: a 128-bit hash of content (XXH3), for "is this the same configuration, trace, result?". The value is
- * the same on every host. Not for secrets: it does not resist an attacker. */
+/* hash.h: a 128-bit hash of content (XXH3), for "is this the same configuration, trace, result?". The value
+ * is the same on every host. Not for secrets: it does not resist an attacker. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

@@ -28,7 +28,7 @@ typedef struct ls_json {
     uint64_t is_flat;   /* it is written on one line */
     bool after_key;     /* a value must follow */
     bool next_is_flat;
-    bool done;          /* the one value at the top is complete */
+    bool done; /* the one value at the top is complete */
     bool write_failed;
     const char *misuse; /* the first wrong call; nothing is written after it */
 } ls_json;
@@ -53,8 +53,8 @@ void ls_json_real(ls_json *j, double value); /* shortest that reads back; NaN an
 void ls_json_bool(ls_json *j, bool value);
 void ls_json_null(ls_json *j);
 
-/* Ends the document with a newline if it is indented. Unbalanced or misplaced calls are LS_ERR_INTERNAL, a failed
- * write is LS_ERR_IO, no memory is LS_ERR_NOMEM. Does not close the stream. */
+/* Ends the document with a newline if it is indented. Unbalanced or misplaced calls are LS_ERR_INTERNAL, a
+ * failed write is LS_ERR_IO, no memory is LS_ERR_NOMEM. Does not close the stream. */
 ls_status ls_json_finish(ls_json *j, ls_error *err);
 
 #endif

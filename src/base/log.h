@@ -1,5 +1,5 @@
-/* log.h: messages with a level, to wherever the program wants them. The library logs, it never prints: with no
- * sink set, nothing is written. */
+/* log.h: messages with a level, to wherever the program wants them. The library logs, it never prints: with
+ * no sink set, nothing is written. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 

@@ -1,5 +1,5 @@
-/* map.c: open addressing with linear probing over indices into an array of entries. Nothing is ever removed, so
- * the array stays in insertion order and needs no tombstones. */
+/* map.c: open addressing with linear probing over indices into an array of entries. Nothing is ever removed,
+ * so the array stays in insertion order and needs no tombstones. */
 #include "base/map.h"
 
 #include <stdlib.h>

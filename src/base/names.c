@@ -28,8 +28,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Damerau-Levenshtein with adjacent swaps (each letter is moved at most once). Gives up with limit + 1 as soon
- * as no path can stay within the limit. */
+/* Damerau-Levenshtein with adjacent swaps (each letter is moved at most once). Gives up with limit + 1 as
+ * soon as no path can stay within the limit. */
 static unsigned distance(const unsigned char *a, size_t a_length, const unsigned char *b, size_t b_length,
                          unsigned limit)
 {

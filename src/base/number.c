@@ -15,13 +15,13 @@ enum {
     RATIO_DIGITS = 18  /* 10^18 fits into 64 bits */
 };
 
-static const uint64_t powers_of_10[] = {
-    UINT64_C(1), UINT64_C(10), UINT64_C(100), UINT64_C(1000), UINT64_C(10000), UINT64_C(100000),
-    UINT64_C(1000000), UINT64_C(10000000), UINT64_C(100000000), UINT64_C(1000000000), UINT64_C(10000000000),
-    UINT64_C(100000000000), UINT64_C(1000000000000), UINT64_C(10000000000000), UINT64_C(100000000000000),
-    UINT64_C(1000000000000000), UINT64_C(10000000000000000), UINT64_C(100000000000000000),
-    UINT64_C(1000000000000000000),
-};
+static uint64_t power_of_10(size_t exponent) /* up to 19 */
+{
+    uint64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
 
 /* ----------------------------------------------------------------------------------------------- errors */
 
@@ -70,8 +70,8 @@ static bool in_run(const char *s, size_t bytes, size_t at, size_t first, int bas
     return s[at] == '_' && at > first && s[at - 1] != '_' && at + 1 < bytes && digit_of(s[at + 1]) < base;
 }
 
-/* Reads an unsigned whole number from s[*at] to the end. False with *at on the first wrong character (bytes: a
- * digit is missing). *overflow tells that the value does not fit. */
+/* Reads an unsigned whole number from s[*at] to the end. False with *at on the first wrong character (bytes:
+ * a digit is missing). *overflow tells that the value does not fit. */
 static bool scan_whole(const char *s, size_t bytes, size_t *at, uint64_t *value, bool *overflow)
 {
     int base = 10;
@@ -189,7 +189,7 @@ ls_status ls_parse_ratio(const char *s, size_t bytes, ls_ratio *out, ls_error *e
         return fail_range(err, s, bytes, "has more than 18 digits, the most that are kept exactly");
     if (d.places > RATIO_DIGITS)
         return fail_range(err, s, bytes, "has more than 18 digits after the point");
-    *out = ls_ratio_make((uint64_t)d.value, powers_of_10[d.places]);
+    *out = ls_ratio_make((uint64_t)d.value, power_of_10(d.places));
     return LS_OK;
 }
 
@@ -212,16 +212,19 @@ ls_status ls_parse_time(const char *s, size_t bytes, ls_time *out, ls_error *err
             return fail_at(err, s, bytes, at, "time");
         char text[QUOTE_BYTES], wrong[QUOTE_BYTES];
         ls_quote(s + at, bytes - at, wrong, sizeof wrong);
-        ls_fail(err, LS_ERR_INPUT, "'%s' is not a time: unknown unit '%s' at character %zu (fs, ps, ns, us, ms, s)",
-                ls_quote(s, bytes, text, sizeof text), wrong, at + 1);
+        ls_quote(s, bytes, text, sizeof text);
+        ls_fail(err, LS_ERR_INPUT,
+                "'%s' is not a time: unknown unit '%s' at character %zu (fs, ps, ns, us, ms, s)", text, wrong,
+                at + 1);
         return ls_error_nearest(err, ls_nearest_of(wrong, units, LS_COUNT_OF(units)));
     }
     size_t power = 3 * unit;
     if (d.places > power)
         return fail_range(err, s, bytes, "is not a whole number of femtoseconds");
-    if (d.too_long || d.value > LS_TIME_MAX || d.value * powers_of_10[power - d.places] >= LS_TIME_MAX)
+    uint64_t factor = power_of_10(power - d.places);
+    if (d.too_long || d.value > LS_TIME_MAX || d.value * factor >= LS_TIME_MAX)
         return fail_range(err, s, bytes, "is too long: simulated time ends after 18446 seconds");
-    *out = (ls_time)(d.value * powers_of_10[power - d.places]);
+    *out = (ls_time)(d.value * factor);
     return LS_OK;
 }
 

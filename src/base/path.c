@@ -33,7 +33,9 @@ char *ls_path_dir(ls_arena *arena, const char *path)
         return ls_arena_strdup(arena, ".");
     while (slash > path && slash[-1] == '/')
         slash--;
-    return slash == path ? ls_arena_strdup(arena, "/") : ls_arena_strndup(arena, path, (size_t)(slash - path));
+    if (slash == path)
+        return ls_arena_strdup(arena, "/");
+    return ls_arena_strndup(arena, path, (size_t)(slash - path));
 }
 
 const char *ls_path_base(const char *path)
@@ -48,14 +50,14 @@ ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err)
     for (size_t size = 1024; size <= 1 << 20; size *= 4) {
         char *path = ls_arena_alloc(arena, size);
         if (path == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory left for the path of the program");
+            return ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
         ssize_t length = readlink("/proc/self/exe", path, size - 1);
         if (length < 0)
-            return ls_fail(err, LS_ERR_IO, "cannot find the path of the running program: %s", strerror(errno));
+            return ls_fail(err, LS_ERR_IO, "cannot find the path of the program: %s", strerror(errno));
         if ((size_t)length < size - 1) {
             *dir = ls_path_dir(arena, path);
-            return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for the path of the program");
+            return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
         }
     }
-    return ls_fail(err, LS_ERR_IO, "the path of the running program is too long");
+    return ls_fail(err, LS_ERR_IO, "the path of the program is too long");
 }

@@ -124,8 +124,8 @@ void ls_barrier_wait(ls_barrier *barrier, void (*last)(void *self), void *self)
             return;
         cpu_pause();
     }
-    /* Without spins the CPU is wanted by a thread that has yet to arrive: giving it away is cheaper than a sleep
-     * and a wake when all arrive within a few turns. */
+    /* Without spins the CPU is wanted by a thread that has yet to arrive: giving it away is cheaper than a
+     * sleep and a wake when all arrive within a few turns. */
     for (uint32_t i = barrier->spins == 0 ? YIELDS : 0; i > 0; i--) {
         sched_yield();
         if (left(barrier, generation))

@@ -7,10 +7,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Sense-counting barrier for `count` threads. The last thread to arrive runs `last` (may be NULL) alone, before
- * anybody leaves: what every thread wrote before is visible to it, and what it writes is visible to all after.
- * Waiters spin `spins` times (with a CPU pause), then sleep on a futex. With more threads than CPUs spins
- * should be 0: see ls_barrier_init. */
+/* Sense-counting barrier for `count` threads. The last thread to arrive runs `last` (may be NULL) alone,
+ * before anybody leaves: what every thread wrote before is visible to it, and what it writes is visible to all
+ * after. Waiters spin `spins` times (with a CPU pause), then sleep on a futex. With more threads than CPUs
+ * spins should be 0: see ls_barrier_init. Nobody makes a system call while all of them spin. */
 typedef struct ls_barrier {
     _Alignas(64) atomic_uint arrived;
     _Alignas(64) atomic_uint generation;

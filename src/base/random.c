@@ -1,5 +1,5 @@
-/* random.c: seeding, splitting and the distributions. No libm: its last bits differ between hosts, and a stream
- * is to be a function of the seed alone. */
+/* random.c: seeding, splitting and the distributions. No libm: its last bits differ between hosts, and a
+ * stream is to be a function of the seed alone. */
 #include "lockstep/random.h"
 
 #include <stdbool.h>
@@ -25,8 +25,8 @@ void ls_random_init(ls_random *r, uint64_t seed)
 
 ls_random ls_random_split(const ls_random *parent, uint64_t key)
 {
-    /* For one parent a bijection of the key, so siblings never share a seed; mixed twice, so that the order of
-     * keys on a path matters. */
+    /* For one parent a bijection of the key, so siblings never share a seed; mixed twice, so that the order
+     * of keys on a path matters. */
     ls_random child;
     ls_random_init(&child, mix(mix(parent->origin + GOLDEN_GAMMA) ^ mix(key ^ UINT64_C(0x5851F42D4C957F2D))));
     return child;
@@ -36,8 +36,8 @@ uint64_t ls_random_below(ls_random *r, uint64_t bound)
 {
     if (bound == 0)
         return 0;
-    /* The high half of a 128-bit product (Lemire's method); the few products that would favour low results are
-     * drawn again. */
+    /* The high half of a 128-bit product (Lemire's method); the few products that would favour low results
+     * are drawn again. */
     u128 product = (u128)ls_random_next(r) * bound;
     if ((uint64_t)product < bound) {
         uint64_t threshold = (0 - bound) % bound;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Positions run freely and are reduced to indices: count == tail - head, full at `limit`. Use with an array of
- * `size` elements, size a power of two >= limit:  q->at[ls_ring_push(&q->ring)] = x; */
+/* Positions run freely and are reduced to indices: count == tail - head, full at `limit`. Use with an array
+ * of `size` elements, size a power of two >= limit:  q->at[ls_ring_push(&q->ring)] = x; */
 typedef struct ls_ring {
     uint32_t head, tail;
     uint32_t mask;  /* size - 1 */

@@ -1,11 +1,11 @@
-/* status.c: the table of statuses and the bounded texts of an error. Nothing here allocates, prints or exits. */
+/* status.c: the table of statuses and the bounded texts of an error. Nothing allocates, prints or exits. */
 #include "lockstep/status.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The one place that says what a status is called, what the command exits with, and what the man page says. */
+/* The one place that says what a status is called, what the command exits with and what the man page says. */
 static const struct {
     const char *name;
     int exit_code;
@@ -23,8 +23,8 @@ static const struct {
     [LS_ERR_INTERNAL] = { "internal", 1, "an invariant broke: a bug in Lockstep" },
 };
 
-/* What the last ls_fail() of this thread recorded, so that `return ls_error_at(err, ...)` after it is a failure
- * of the right kind even for a caller that passed no ls_error. */
+/* What the last ls_fail() of this thread recorded, so that `return ls_error_at(err, ...)` after it is a
+ * failure of the right kind even for a caller that passed no ls_error. */
 static _Thread_local ls_status last_failure = LS_ERR_INTERNAL;
 
 static ls_status status_of(const ls_error *err)
@@ -88,7 +88,7 @@ ls_status ls_error_at(ls_error *err, const char *file, uint64_t line, uint64_t c
 {
     if (err == NULL)
         return last_failure;
-    /* A long path is cut at its front: the end of a path, the line and the column are what the reader needs. */
+    /* A long path is cut at its front: the reader needs the end of it, the line and the column. */
     char place[48] = "";
     if (line > 0 && column > 0)
         snprintf(place, sizeof place, ":%llu:%llu", (unsigned long long)line, (unsigned long long)column);

@@ -26,18 +26,18 @@ const char *ls_text_get(const ls_text *text); /* "" if empty */
 /* --- numbers ---
  *
  * The whole of `s` (bytes long) must be one; '_' may stand between two digits; no spaces. On failure *out is
- * unchanged and *err (LS_ERR_INPUT) quotes the text, says what is wrong and at which character, counted from 1.
- * err->where stays empty for the caller, who knows the file. */
+ * unchanged and *err (LS_ERR_INPUT) quotes the text and says what is wrong and at which character, counted
+ * from 1. err->where stays empty for the caller, who knows the file. */
 
 /* Decimal, 0x hexadecimal or 0b binary; no sign. Overflow is an error. */
 ls_status ls_parse_u64(const char *s, size_t bytes, uint64_t *out, ls_error *err);
 /* The same with an optional '-'. */
 ls_status ls_parse_i64(const char *s, size_t bytes, int64_t *out, ls_error *err);
-/* A finite decimal number with optional '-', fraction and exponent: "-1.5e-3"; digits on both sides of the point.
- * Locale independent, correctly rounded. Too large, or so small that it would become 0, is an error. */
+/* A finite decimal number with optional '-', fraction and exponent: "-1.5e-3"; digits on both sides of the
+ * point. Locale independent, correctly rounded. Too large, or so small that it would become 0, is an error. */
 ls_status ls_parse_real(const char *s, size_t bytes, double *out, ls_error *err);
-/* A non-negative decimal number as an exact fraction: "3500.5" is 7001/2. At most 18 digits from the first that
- * is not 0, and at most 18 after the point; no exponent. */
+/* A non-negative decimal number as an exact fraction: "3500.5" is 7001/2. At most 18 digits from the first
+ * that is not 0, and at most 18 after the point; no exponent. */
 ls_status ls_parse_ratio(const char *s, size_t bytes, ls_ratio *out, ls_error *err);
 ls_status ls_parse_bool(const char *s, size_t bytes, bool *out, ls_error *err); /* true, false */
 /* "1.5us", "200ns", "3ms", "17fs", "2s", "12ps": exact femtoseconds, below LS_TIME_MAX. */
@@ -58,7 +58,7 @@ const char *ls_format_si(double value, const char *unit, char *out, size_t out_b
 /* --- names --- */
 
 /* The candidate nearest to `name`, or NULL if none is near enough to help: Damerau-Levenshtein over at most a
- * third of the letters, case and '-' for '_' counting half; else the shortest one that `name` is the beginning
+ * third of the letters, case and '-' for '_' counting half; else the shortest one that `name` is the start
  * of. at(self, i) gives candidate i. Ties go to the first. Cuts names at 64 bytes. */
 const char *ls_nearest(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
                        const void *self);
@@ -72,9 +72,9 @@ bool ls_ends_with(const char *s, const char *suffix);
 size_t ls_utf8_next(const char *s, size_t bytes, uint32_t *code);
 /* The offset of the first byte that is not valid UTF-8 (overlong, surrogate, > U+10FFFF), or `bytes`. */
 size_t ls_utf8_check(const char *s, size_t bytes);
-/* Copies s with every byte that is not printable ASCII or valid UTF-8 as \xNN (and so too line breaks and marks
- * that hide or reorder text), cut to out_bytes with "...": for quoting the user's input in one clear line. Adds no
- * quotation marks. Looks at no more than out_bytes of s. Returns out. */
+/* Copies s with every byte that is not printable ASCII or valid UTF-8 as \xNN (and so too line breaks and
+ * marks that hide or reorder text), cut to out_bytes with "...": for quoting the user's input in one clear
+ * line. Adds no quotation marks. Looks at no more than out_bytes of s. Returns out. */
 const char *ls_quote(const char *s, size_t bytes, char *out, size_t out_bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* time.c: exact conversion between the cycles of a clock and femtoseconds.
  *
- * These run once per window and per message that crosses clocks: one multiplication and at most one division of
- * 64 bits as long as the product fits (at 1365 MHz, for the first minute of simulated time), and the same in
- * 128 bits beyond. */
+ * These run once per window and per message that crosses clocks: one multiplication and at most one division
+ * of 64 bits as long as the product fits (at 1365 MHz, for the first minute of simulated time), and the same
+ * in 128 bits beyond. */
 #include "lockstep/time.h"
 
 #include <inttypes.h>
@@ -36,7 +36,8 @@ ls_status ls_clock_init(ls_clock *clock, ls_ratio hz, ls_error *err)
     hz = ls_ratio_make(hz.num, hz.den);
     if (hz.num > (u128)hz.den * LS_FS_PER_SECOND)
         return ls_fail(err, LS_ERR_INPUT,
-                       "a clock of %" PRIu64 "/%" PRIu64 " Hz is faster than 10^15 Hz: its period is below 1 fs",
+                       "a clock of %" PRIu64 "/%" PRIu64
+                       " Hz is faster than 10^15 Hz: its period is below 1 fs",
                        hz.num, hz.den);
     /* 10^15 * den / num; dividing out both common factors first leaves the lowest terms. */
     uint64_t divisor = gcd(LS_FS_PER_SECOND, hz.num);

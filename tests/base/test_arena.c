@@ -1,8 +1,9 @@
 /* test_arena.c: zeroed, aligned, never moved, and honest about overflow. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/arena.h"

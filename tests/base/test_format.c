@@ -1,8 +1,9 @@
 /* test_format.c: texts that read back exactly, and short ones for people. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/text.h"
@@ -96,9 +97,12 @@ static void count(void **state)
         uint64_t value;
         const char *text;
     } cases[] = {
-        { 0, "0" },          { 12, "12" },
-        { 999, "999" },      { 1000, "1,000" },
-        { 12345, "12,345" }, { 1234567, "1,234,567" },
+        { 0, "0" },
+        { 12, "12" },
+        { 999, "999" },
+        { 1000, "1,000" },
+        { 12345, "12,345" },
+        { 1234567, "1,234,567" },
         { UINT64_MAX, "18,446,744,073,709,551,615" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
@@ -178,8 +182,12 @@ static void too_little_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real),  cmocka_unit_test(real_reads_back), cmocka_unit_test(ratio),
-        cmocka_unit_test(count), cmocka_unit_test(time_for_people), cmocka_unit_test(si),
+        cmocka_unit_test(real),
+        cmocka_unit_test(real_reads_back),
+        cmocka_unit_test(ratio),
+        cmocka_unit_test(count),
+        cmocka_unit_test(time_for_people),
+        cmocka_unit_test(si),
         cmocka_unit_test(too_little_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* test_map.c: keys found, replaced, told apart, and walked in insertion order. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/map.h"

@@ -1,8 +1,9 @@
 /* test_names.c: the nearest name helps or stays silent; wildcards. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/text.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 static const char *const keys[] = {
-    "latency_cycles", "size_kib", "line_bytes",  "ways",  "banks",       "mshr_entries",
-    "model",          "clock_mhz", "queue_depth", "l1",    "write_policy", "replacement",
+    "latency_cycles", "size_kib",  "line_bytes",  "ways", "banks",        "mshr_entries",
+    "model",          "clock_mhz", "queue_depth", "l1",   "write_policy", "replacement",
 };
 
 static void nearest(void **state)
@@ -20,7 +21,7 @@ static void nearest(void **state)
     static const struct {
         const char *name, *expected;
     } cases[] = {
-        { "latency_cycle", "latency_cycles" },  /* a letter missing */
+        { "latency_cycle", "latency_cycles" }, /* a letter missing */
         { "latencyy_cycles", "latency_cycles" },
         { "latnecy_cycles", "latency_cycles" }, /* swapped */
         { "latency-cycles", "latency_cycles" }, /* the other separator */
@@ -28,12 +29,12 @@ static void nearest(void **state)
         { "LineBytes", "line_bytes" },
         { "way", "ways" },
         { "modle", "model" },
-        { "latency", "latency_cycles" },        /* the beginning of one */
+        { "latency", "latency_cycles" }, /* the beginning of one */
         { "size", "size_kib" },
         { "L1", "l1" },
         { "l2", "l1" },
         { "banks", "banks" },
-        { "associativity", NULL },              /* nothing like it */
+        { "associativity", NULL }, /* nothing like it */
         { "xy", NULL },
         { "", NULL },
         { "q", NULL },
@@ -125,8 +126,11 @@ static void glob(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest),    cmocka_unit_test(closest_of_several), cmocka_unit_test(through_a_function),
-        cmocka_unit_test(long_names), cmocka_unit_test(glob),
+        cmocka_unit_test(nearest),
+        cmocka_unit_test(closest_of_several),
+        cmocka_unit_test(through_a_function),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(glob),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

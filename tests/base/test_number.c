@@ -1,8 +1,9 @@
 /* test_number.c: what each parser takes, what it refuses, and the exact words with which it does. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/text.h"
@@ -141,7 +142,7 @@ static void real(void **state)
         { "1_000.000_5", 1000.0005 },
         { "1.7976931348623157e308", 1.7976931348623157e308 },
         { "4.9e-324", 4.9406564584124654e-324 },
-        { "9007199254740993", 9007199254740992.0 },   /* a tie goes to even */
+        { "9007199254740993", 9007199254740992.0 }, /* a tie goes to even */
         { "0e999999999999999999999", 0 },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
@@ -226,9 +227,8 @@ static void ratio(void **state)
         { "1.234567890123456789",
           "'1.234567890123456789' has more than 18 digits, the most that are kept exactly" },
         { "0.0000000000000000001", "'0.0000000000000000001' has more than 18 digits after the point" },
-        { "99999999999999999999999999999999999999999999999999",
-          "'99999999999999999999999999999999999999999999999999' has more than 18 digits, the most that are kept "
-          "exactly" },
+        { "9999999999999999999999999999999999999999",
+          "'9999999999999999999999999999999999999999' has more than 18 digits, the most that are kept exactly" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
         ls_ratio value = { 99, 98 };
@@ -296,7 +296,8 @@ static void times(void **state)
         { "5NS", "'5NS' is not a time: unknown unit 'NS' at character 2 (fs, ps, ns, us, ms, s)", "ns" },
         { "5sec", "'5sec' is not a time: unknown unit 'sec' at character 2 (fs, ps, ns, us, ms, s)", "" },
         { "5nss", "'5nss' is not a time: unknown unit 'nss' at character 2 (fs, ps, ns, us, ms, s)", "ns" },
-        { "5ns\n", "'5ns\\x0A' is not a time: unknown unit 'ns\\x0A' at character 2 (fs, ps, ns, us, ms, s)", "" },
+        { "5ns\n", "'5ns\\x0A' is not a time: unknown unit 'ns\\x0A' at character 2 (fs, ps, ns, us, ms, s)",
+          "" },
         { "-1ns", "'-1ns' is not a time: unexpected '-' at character 1", "" },
         { "1.5fs", "'1.5fs' is not a whole number of femtoseconds", "" },
         { "0.0000000000000001s", "'0.0000000000000001s' is not a whole number of femtoseconds", "" },
@@ -304,7 +305,8 @@ static void times(void **state)
           "'18446744073709551615fs' is too long: simulated time ends after 18446 seconds", "" },
         { "20000s", "'20000s' is too long: simulated time ends after 18446 seconds", "" },
         { "99999999999999999999999999999999999999s",
-          "'99999999999999999999999999999999999999s' is too long: simulated time ends after 18446 seconds", "" },
+          "'99999999999999999999999999999999999999s' is too long: simulated time ends after 18446 seconds",
+          "" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
         ls_time value = 99;
@@ -348,10 +350,14 @@ int main(void)
 {
     setlocale(LC_ALL, ""); /* numbers must not care */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(u64_good), cmocka_unit_test(u64_bad),
-        cmocka_unit_test(i64),      cmocka_unit_test(real),
-        cmocka_unit_test(ratio),    cmocka_unit_test(real_of_any_length),
-        cmocka_unit_test(boolean),  cmocka_unit_test(times),
+        cmocka_unit_test(u64_good),
+        cmocka_unit_test(u64_bad),
+        cmocka_unit_test(i64),
+        cmocka_unit_test(real),
+        cmocka_unit_test(ratio),
+        cmocka_unit_test(real_of_any_length),
+        cmocka_unit_test(boolean),
+        cmocka_unit_test(times),
         cmocka_unit_test(monster_value_is_one_short_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

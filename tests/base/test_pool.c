@@ -1,8 +1,9 @@
 /* test_pool.c: the barrier under stress, and pools that are used again. Meant for ThreadSanitizer too. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/pool.h"
@@ -24,8 +25,8 @@ typedef struct stress {
     struct {
         _Alignas(64) uint64_t value;
     } slot[MOST];
-    uint64_t sum;     /* written by the last to arrive */
-    uint64_t lasts;   /* how often one was */
+    uint64_t sum;   /* written by the last to arrive */
+    uint64_t lasts; /* how often one was */
     uint64_t wrong[MOST];
 } stress;
 
@@ -50,7 +51,8 @@ static void stress_thread(void *self, uint32_t thread)
         ls_barrier_wait(&s->barrier, add_up, s);
         uint64_t expected = round * s->threads * (s->threads + 1) / 2;
         s->wrong[thread] += s->sum != expected;
-        s->wrong[thread] += s->slot[(thread + 1) % s->threads].value != round * ((thread + 1) % s->threads + 1);
+        s->wrong[thread] +=
+            s->slot[(thread + 1) % s->threads].value != round * ((thread + 1) % s->threads + 1);
         ls_barrier_wait(&s->barrier, NULL, NULL);
     }
 }

@@ -1,8 +1,9 @@
 /* test_random.c: known answers, reproducible splits, and the moments of the distributions. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "lockstep/random.h"
@@ -14,9 +15,16 @@ static void known_sequence(void **state)
 {
     (void)state;
     static const uint64_t expected[] = {
-        11520, 0, 1509978240, UINT64_C(1215971899390074240), UINT64_C(1216172134540287360),
-        UINT64_C(607988272756665600), UINT64_C(16172922978634559625), UINT64_C(8476171486693032832),
-        UINT64_C(10595114339597558777), UINT64_C(2904607092377533576),
+        11520,
+        0,
+        1509978240,
+        UINT64_C(1215971899390074240),
+        UINT64_C(1216172134540287360),
+        UINT64_C(607988272756665600),
+        UINT64_C(16172922978634559625),
+        UINT64_C(8476171486693032832),
+        UINT64_C(10595114339597558777),
+        UINT64_C(2904607092377533576),
     };
     ls_random r = { .s = { 1, 2, 3, 4 } };
     for (size_t i = 0; i < LS_COUNT_OF(expected); i++)
@@ -120,7 +128,7 @@ static void below_is_in_range_and_even(void **state)
         seen[ls_random_below(&r, 7)]++;
     for (unsigned i = 0; i < 7; i++)
         assert_in_range(seen[i], 10000 - 600, 10000 + 600);
-    /* Three quarters of the range: taking the rest modulo the bound would hit the lowest third twice as often. */
+    /* Three quarters of the range: a plain remainder would hit the lowest third twice as often. */
     uint64_t bound = UINT64_C(3) << 62;
     unsigned low = 0;
     for (unsigned i = 0; i < 30000; i++) {

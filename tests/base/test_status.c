@@ -1,8 +1,9 @@
 /* test_status.c: statuses, exit codes, and errors that stay one bounded line. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "lockstep/status.h"
@@ -69,11 +70,16 @@ static void places(void **state)
         uint64_t line, column;
         const char *where;
     } cases[] = {
-        { "a", 0, 0, "a" },         { "a", 3, 0, "a:3" },
-        { "a", 3, 4, "a:3:4" },     { "--set", 0, 7, "--set:7" },
-        { NULL, 3, 4, "line 3:4" }, { NULL, 0, 4, "column 4" },
-        { NULL, 0, 0, "" },         { "", 2, 0, "line 2" },
-        { "a\nb\x01", 1, 0, "a b?:1" }, { "a", UINT64_MAX, UINT64_MAX, "a:18446744073709551615:18446744073709551615" },
+        { "a", 0, 0, "a" },
+        { "a", 3, 0, "a:3" },
+        { "a", 3, 4, "a:3:4" },
+        { "--set", 0, 7, "--set:7" },
+        { NULL, 3, 4, "line 3:4" },
+        { NULL, 0, 4, "column 4" },
+        { NULL, 0, 0, "" },
+        { "", 2, 0, "line 2" },
+        { "a\nb\x01", 1, 0, "a b?:1" },
+        { "a", UINT64_MAX, UINT64_MAX, "a:18446744073709551615:18446744073709551615" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         ls_error err;
@@ -172,10 +178,14 @@ static void without_error_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_codes),       cmocka_unit_test(whole_line),
-        cmocka_unit_test(places),           cmocka_unit_test(nothing_overruns),
-        cmocka_unit_test(fits_exactly),     cmocka_unit_test(cut_between_characters),
-        cmocka_unit_test(one_line),         cmocka_unit_test(own_text_as_argument),
+        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(whole_line),
+        cmocka_unit_test(places),
+        cmocka_unit_test(nothing_overruns),
+        cmocka_unit_test(fits_exactly),
+        cmocka_unit_test(cut_between_characters),
+        cmocka_unit_test(one_line),
+        cmocka_unit_test(own_text_as_argument),
         cmocka_unit_test(without_error_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

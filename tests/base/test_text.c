@@ -1,8 +1,9 @@
 /* test_text.c: the growing text, UTF-8 and quoting. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/text.h"
@@ -74,28 +75,28 @@ static void utf8(void **state)
         { "plain", 5, 5 },
         { "a\0b", 3, 3 },
         { "\x7F", 1, 1 },
-        { "\x80", 1, 0 },                     /* continuation without lead */
-        { "a\xC2\xB5s", 4, 4 },               /* U+00B5 */
-        { "\xC2\x80", 2, 2 },                 /* lowest of two bytes */
-        { "\xDF\xBF", 2, 2 },                 /* highest of two bytes */
-        { "\xE0\xA0\x80", 3, 3 },             /* lowest of three */
-        { "\xEF\xBF\xBF", 3, 3 },             /* highest of three */
-        { "\xF0\x90\x80\x80", 4, 4 },         /* lowest of four */
-        { "\xF4\x8F\xBF\xBF", 4, 4 },         /* U+10FFFF */
-        { "\xC0\x80", 2, 0 },                 /* overlong NUL */
-        { "\xC1\xBF", 2, 0 },                 /* overlong DEL */
-        { "\xE0\x9F\xBF", 3, 0 },             /* overlong U+07FF */
-        { "\xF0\x8F\xBF\xBF", 4, 0 },         /* overlong U+FFFF */
-        { "\xED\x9F\xBF", 3, 3 },             /* last before the surrogates */
-        { "\xED\xA0\x80", 3, 0 },             /* first surrogate */
-        { "\xED\xBF\xBF", 3, 0 },             /* last surrogate */
-        { "\xEE\x80\x80", 3, 3 },             /* first after them */
-        { "\xF4\x90\x80\x80", 4, 0 },         /* U+110000 */
+        { "\x80", 1, 0 },             /* continuation without lead */
+        { "a\xC2\xB5s", 4, 4 },       /* U+00B5 */
+        { "\xC2\x80", 2, 2 },         /* lowest of two bytes */
+        { "\xDF\xBF", 2, 2 },         /* highest of two bytes */
+        { "\xE0\xA0\x80", 3, 3 },     /* lowest of three */
+        { "\xEF\xBF\xBF", 3, 3 },     /* highest of three */
+        { "\xF0\x90\x80\x80", 4, 4 }, /* lowest of four */
+        { "\xF4\x8F\xBF\xBF", 4, 4 }, /* U+10FFFF */
+        { "\xC0\x80", 2, 0 },         /* overlong NUL */
+        { "\xC1\xBF", 2, 0 },         /* overlong DEL */
+        { "\xE0\x9F\xBF", 3, 0 },     /* overlong U+07FF */
+        { "\xF0\x8F\xBF\xBF", 4, 0 }, /* overlong U+FFFF */
+        { "\xED\x9F\xBF", 3, 3 },     /* last before the surrogates */
+        { "\xED\xA0\x80", 3, 0 },     /* first surrogate */
+        { "\xED\xBF\xBF", 3, 0 },     /* last surrogate */
+        { "\xEE\x80\x80", 3, 3 },     /* first after them */
+        { "\xF4\x90\x80\x80", 4, 0 }, /* U+110000 */
         { "\xF5\x80\x80\x80", 4, 0 },
         { "\xFE", 1, 0 },
         { "\xFF\xFF", 2, 0 },
-        { "ok\xE2\x82", 4, 2 },               /* cut in the middle */
-        { "ok\xE2\x28\xA1", 5, 2 },           /* wrong continuation */
+        { "ok\xE2\x82", 4, 2 },     /* cut in the middle */
+        { "ok\xE2\x28\xA1", 5, 2 }, /* wrong continuation */
         { "\xF0\x9F\x98\x80!\xF0\x9F\x98", 8, 5 },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
@@ -126,14 +127,14 @@ static void quotes(void **state)
         { "a\nb\tc\0d", 7, 64, "a\\x0Ab\\x09c\\x00d" },
         { "\x7F\xFF", 2, 64, "\\x7F\\xFF" },
         { "\xC2\xB5s", 3, 64, "\xC2\xB5s" },
-        { "\xC2\x85", 2, 64, "\\xC2\\x85" },               /* a line break in disguise */
-        { "\xE2\x80\xAEx", 4, 64, "\\xE2\\x80\\xAEx" },    /* would reverse the line */
-        { "\xEF\xBB\xBFx", 4, 64, "\\xEF\\xBB\\xBFx" },    /* byte order mark */
-        { "abcdefgh", 8, 9, "abcdefgh" },                  /* fits exactly */
+        { "\xC2\x85", 2, 64, "\\xC2\\x85" },            /* a line break in disguise */
+        { "\xE2\x80\xAEx", 4, 64, "\\xE2\\x80\\xAEx" }, /* would reverse the line */
+        { "\xEF\xBB\xBFx", 4, 64, "\\xEF\\xBB\\xBFx" }, /* byte order mark */
+        { "abcdefgh", 8, 9, "abcdefgh" },               /* fits exactly */
         { "abcdefghi", 9, 9, "abcde..." },
-        { "abcd\xC2\xB5zz", 8, 8, "abcd..." },             /* not cut inside a character */
+        { "abcd\xC2\xB5zz", 8, 8, "abcd..." }, /* not cut inside a character */
         { "abc\xC2\xB5zzz", 8, 8, "abc..." },
-        { "ab\nzzz", 6, 8, "ab..." },                      /* nor inside an escape */
+        { "ab\nzzz", 6, 8, "ab..." }, /* nor inside an escape */
         { "abc", 3, 4, "abc" },
         { "abcd", 4, 4, "..." },
         { "abcd", 4, 3, ".." },
@@ -165,8 +166,9 @@ static void quotes_a_monster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows), cmocka_unit_test(failure_is_sticky), cmocka_unit_test(ends),
-        cmocka_unit_test(utf8),  cmocka_unit_test(quotes),            cmocka_unit_test(quotes_a_monster),
+        cmocka_unit_test(grows),  cmocka_unit_test(failure_is_sticky),
+        cmocka_unit_test(ends),   cmocka_unit_test(utf8),
+        cmocka_unit_test(quotes), cmocka_unit_test(quotes_a_monster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /* test_time.c: clocks are exact at every edge, up to the end of time. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "lockstep/random.h"
@@ -97,9 +98,10 @@ static void inverse_everywhere(void **state)
 {
     (void)state;
     static const ls_ratio rates[] = {
-        { 1365000000, 1 },  { 3500500000, 1 },      { 1, 1 },          { 999999937, 1 },
-        { 1755000000, 1 },  { 1000000000000000, 1 }, { 999999999999989, 1 }, { 1230000001, 3 },
-        { 7000000000, 1 },  { 32768, 1 },           { 1410000000, 7 }, { 123456789, 1000 },
+        { 1365000000, 1 },      { 3500500000, 1 }, { 1, 1 },
+        { 999999937, 1 },       { 1755000000, 1 }, { 1000000000000000, 1 },
+        { 999999999999989, 1 }, { 1230000001, 3 }, { 7000000000, 1 },
+        { 32768, 1 },           { 1410000000, 7 }, { 123456789, 1000 },
     };
     ls_random random;
     ls_random_init(&random, 1);
@@ -146,8 +148,12 @@ static void never_stays_never(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lowest_terms), cmocka_unit_test(exact_edges),        cmocka_unit_test(refused),
-        cmocka_unit_test(same),         cmocka_unit_test(inverse_everywhere), cmocka_unit_test(never_stays_never),
+        cmocka_unit_test(lowest_terms),
+        cmocka_unit_test(exact_edges),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(same),
+        cmocka_unit_test(inverse_everywhere),
+        cmocka_unit_test(never_stays_never),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /* test_vec.c: growth, reuse, and refusal of sizes that overflow. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "base/vec.h"

@@ -1,0 +1,235 @@
+/* test_json.c: what is written is exactly this, and wrong use is reported. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_document(ls_json *j)
+{
+    ls_json_object(j);
+    ls_json_key(j, "name");
+    ls_json_string(j, "core0");
+    ls_json_key(j, "empty");
+    ls_json_object(j);
+    ls_json_end(j);
+    ls_json_key(j, "values");
+    ls_json_array(j);
+    ls_json_u64(j, UINT64_MAX);
+    ls_json_i64(j, INT64_MIN);
+    ls_json_real(j, 0.1);
+    ls_json_bool(j, true);
+    ls_json_bool(j, false);
+    ls_json_null(j);
+    ls_json_array(j);
+    ls_json_end(j);
+    ls_json_end(j);
+    ls_json_key(j, "buckets");
+    ls_json_flat(j);
+    ls_json_array(j);
+    ls_json_u64(j, 1);
+    ls_json_object(j);
+    ls_json_key(j, "k");
+    ls_json_u64(j, 2);
+    ls_json_end(j);
+    ls_json_end(j);
+    ls_json_end(j);
+}
+
+static void compact(void **state)
+{
+    (void)state;
+    ls_text text = { 0 };
+    ls_json j;
+    ls_json_to_text(&j, &text, 0);
+    write_document(&j);
+    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
+    assert_string_equal(ls_text_get(&text),
+                        "{\"name\":\"core0\",\"empty\":{},\"values\":[18446744073709551615,"
+                        "-9223372036854775808,0.1,true,false,null,[]],\"buckets\":[1,{\"k\":2}]}");
+    ls_text_fini(&text);
+}
+
+static const char indented_text[] = "{\n"
+                                    "  \"name\": \"core0\",\n"
+                                    "  \"empty\": {},\n"
+                                    "  \"values\": [\n"
+                                    "    18446744073709551615,\n"
+                                    "    -9223372036854775808,\n"
+                                    "    0.1,\n"
+                                    "    true,\n"
+                                    "    false,\n"
+                                    "    null,\n"
+                                    "    []\n"
+                                    "  ],\n"
+                                    "  \"buckets\": [1, {\"k\": 2}]\n"
+                                    "}\n";
+
+static void indented(void **state)
+{
+    (void)state;
+    char *memory = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&memory, &bytes);
+    ls_json j;
+    ls_json_to_file(&j, stream, 2);
+    write_document(&j);
+    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
+    fclose(stream);
+    assert_string_equal(memory, indented_text);
+    free(memory);
+}
+
+static void strings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t count;
+        const char *json;
+    } cases[] = {
+        { "", 0, "\"\"" },
+        { "plain / text", 12, "\"plain / text\"" },
+        { "\"\\", 2, "\"\\\"\\\\\"" },
+        { "\b\f\n\r\t", 5, "\"\\b\\f\\n\\r\\t\"" },
+        { "a\0b\x01\x1F\x7F", 6, "\"a\\u0000b\\u0001\\u001f\\u007f\"" },
+        { "\xC2\xB5s \xF0\x9F\x98\x80", 8, "\"\xC2\xB5s \xF0\x9F\x98\x80\"" },
+        { "a\xFFz", 3, "\"a\xEF\xBF\xBDz\"" },
+        { "\xC0\x80", 2, "\"\xEF\xBF\xBD\xEF\xBF\xBD\"" },
+        { "\xED\xA0\x80", 3, "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"" },
+        { "cut \xE2\x82", 6, "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"" },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        ls_text text = { 0 };
+        ls_json j;
+        ls_json_to_text(&j, &text, 0);
+        ls_json_stringn(&j, cases[i].bytes, cases[i].count);
+        assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
+        assert_string_equal(ls_text_get(&text), cases[i].json);
+        ls_text_fini(&text);
+    }
+}
+
+static void reals(void **state)
+{
+    (void)state;
+    ls_text text = { 0 };
+    ls_json j;
+    ls_json_to_text(&j, &text, 0);
+    ls_json_array(&j);
+    ls_json_real(&j, NAN);
+    ls_json_real(&j, -INFINITY);
+    ls_json_real(&j, 1e300);
+    ls_json_real(&j, -0.0);
+    ls_json_real(&j, 3);
+    ls_json_string(&j, NULL);
+    ls_json_end(&j);
+    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
+    assert_string_equal(ls_text_get(&text), "[null,null,1e+300,-0,3,null]");
+    ls_text_fini(&text);
+}
+
+/* One letter per call: { [ } end, k key, v value, and what ls_json_finish() must say. */
+static void misuse(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *calls, *what;
+    } cases[] = {
+        { "", "no value at all" },
+        { "{", "an object or array without its end" },
+        { "[[}", "an object or array without its end" },
+        { "}", "an end without a beginning" },
+        { "{}}", "an end without a beginning" },
+        { "vv", "a second value at the top" },
+        { "{}{}", "a second value at the top" },
+        { "{v}", "a value without a key in an object" },
+        { "{[}}", "a value without a key in an object" },
+        { "{kvv}", "a value without a key in an object" },
+        { "{k}", "a key without a value" },
+        { "{kkv}", "a key without a value" },
+        { "[kv}", "a key outside of an object" },
+        { "k", "a key outside of an object" },
+        { "{k[kv}}", "a key outside of an object" },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        ls_text text = { 0 };
+        ls_json j;
+        ls_error err;
+        ls_json_to_text(&j, &text, 2);
+        for (const char *c = cases[i].calls; *c != '\0'; c++) {
+            switch (*c) {
+            case '{':
+                ls_json_object(&j);
+                break;
+            case '[':
+                ls_json_array(&j);
+                break;
+            case '}':
+                ls_json_end(&j);
+                break;
+            case 'k':
+                ls_json_key(&j, "k");
+                break;
+            default:
+                ls_json_u64(&j, 1);
+                break;
+            }
+        }
+        assert_int_equal(ls_json_finish(&j, &err), LS_ERR_INTERNAL);
+        assert_non_null(strstr(err.what, cases[i].what));
+        ls_text_fini(&text);
+    }
+}
+
+static void depth(void **state)
+{
+    (void)state;
+    for (unsigned levels = LS_JSON_DEPTH; levels <= LS_JSON_DEPTH + 1; levels++) {
+        ls_text text = { 0 };
+        ls_json j;
+        ls_json_to_text(&j, &text, 0);
+        for (unsigned i = 0; i < levels; i++)
+            ls_json_array(&j);
+        for (unsigned i = 0; i < levels; i++)
+            ls_json_end(&j);
+        assert_int_equal(ls_json_finish(&j, NULL), levels == LS_JSON_DEPTH ? LS_OK : LS_ERR_INTERNAL);
+        if (levels == LS_JSON_DEPTH)
+            assert_int_equal(text.count, 2 * LS_JSON_DEPTH);
+        ls_text_fini(&text);
+    }
+}
+
+static void failed_writes(void **state)
+{
+    (void)state;
+    FILE *stream = fopen("/dev/full", "w");
+    assert_non_null(stream);
+    setvbuf(stream, NULL, _IONBF, 0);
+    ls_json j;
+    ls_json_to_file(&j, stream, 0);
+    ls_json_u64(&j, 1);
+    assert_int_equal(ls_json_finish(&j, NULL), LS_ERR_IO);
+    fclose(stream);
+    ls_text text = { .failed = true };
+    ls_json_to_text(&j, &text, 0);
+    ls_json_u64(&j, 1);
+    assert_int_equal(ls_json_finish(&j, NULL), LS_ERR_NOMEM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compact),       cmocka_unit_test(indented), cmocka_unit_test(strings),
+        cmocka_unit_test(reals),         cmocka_unit_test(misuse),   cmocka_unit_test(depth),
+        cmocka_unit_test(failed_writes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
