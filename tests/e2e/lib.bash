@@ -28,7 +28,7 @@ run() {
     shift
     "$LOCKSTEP" "$@" >stdout 2>stderr </dev/null
     code=$?
-    ((code == expected)) || fail "lockstep ${*:0:8} exited with $code instead of $expected"
+    ((code == expected)) || fail "lockstep ${*:1:8} exited with $code instead of $expected"
 }
 
 # refused CODE TEXT ARG...: exactly one line on stderr, which contains TEXT, and nothing on stdout.
@@ -37,7 +37,7 @@ refused() {
     shift 2
     run "$expected" "$@"
     lines=$(wc -l <stderr)
-    ((lines == 1)) || fail "lockstep ${*:0:8} wrote $lines lines to stderr"
+    ((lines == 1)) || fail "lockstep ${*:1:8} wrote $lines lines to stderr"
     grep -q '^lockstep: ' stderr || fail "the line does not begin with 'lockstep: '"
     grep -qF -- "$text" stderr || fail "the line does not say: $text"
     [[ ! -s stdout ]] || fail "an error came with something on stdout"

@@ -47,7 +47,7 @@ offers never --color ''
 offers bash completion b
 offers run help r
 offers somewhere run --platform-dir some
-offers run --platform run r # the value of an option is not the command; after it the command follows
+offers run --plugin run r # the value of an option is not the command; after it the command follows
 offers player/steady --plugin "$PINGPONG" blocks player/
 offers pingpong --plugin = "$PINGPONG" blocks ping
 offers table --plugin "$PINGPONG" run --platform ta
