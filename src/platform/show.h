@@ -1,0 +1,28 @@
+/* show.h: a configuration for people and for programs. Everything writes to the stream it is given. */
+#ifndef PLATFORM_SHOW_H
+#define PLATFORM_SHOW_H
+
+#include "platform/catalog.h"
+#include "platform/config.h"
+
+#include <stdio.h>
+
+typedef enum ls_show_format { LS_SHOW_TABLE, LS_SHOW_YAML, LS_SHOW_JSON } ls_show_format;
+
+/* All values with unit, origin and source. The YAML is a platform file with the same values and hash. */
+ls_status ls_show_config(FILE *out, const ls_config *config, ls_show_format format, ls_error *err);
+
+/* The keys whose values differ, and those that only one of the two has. *differences: how many. */
+ls_status ls_show_diff(FILE *out, const ls_config *a, const ls_config *b, size_t *differences, ls_error *err);
+
+/* Platforms with title and machine, then the machines, then the models of every slot. */
+ls_status ls_show_catalog(FILE *out, const ls_platform *platforms, size_t count, ls_error *err);
+
+/* One line each, and how many more there were. */
+void ls_show_problems(FILE *out, const ls_problems *problems);
+
+/* What a key means in each machine and model that has it (all registered ones, or those of config's machine), and
+ * with a configuration where its value comes from. path may also name a section: then its keys are listed. */
+ls_status ls_show_key(FILE *out, const char *path, const ls_config *config, ls_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* table.c: columns of text. Uses base only. */
+#include "platform/table.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void ls_table_add(ls_table *table, const char *first, ...)
+{
+    ls_table_row *row = ls_arena_alloc(&table->arena, sizeof *row);
+    if (!row) {
+        table->failed = true;
+        return;
+    }
+    if (table->last)
+        table->last->next = row;
+    else
+        table->first = row;
+    table->last = row;
+    va_list args;
+    va_start(args, first);
+    const char *cell = first;
+    for (size_t i = 0; i < LS_TABLE_COLUMNS && cell; i++) {
+        row->cells[i] = ls_arena_strdup(&table->arena, cell);
+        table->failed |= !row->cells[i];
+        cell = va_arg(args, const char *);
+    }
+    va_end(args);
+}
+
+/* Columns on the screen: the characters of a UTF-8 text. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; text && *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+ls_status ls_table_print(ls_table *table, FILE *out, const char *indent, ls_error *err)
+{
+    int widths[LS_TABLE_COLUMNS] = { 0 };
+    for (const ls_table_row *row = table->first; row; row = row->next)
+        for (size_t i = 0; i < LS_TABLE_COLUMNS; i++)
+            if (width_of(row->cells[i]) > widths[i])
+                widths[i] = width_of(row->cells[i]);
+    for (const ls_table_row *row = table->first; row && !table->failed; row = row->next) {
+        fputs(indent, out);
+        int missing = 0; /* spaces owed before the next cell that is not empty */
+        for (size_t i = 0; i < LS_TABLE_COLUMNS; i++) {
+            const char *cell = row->cells[i] ? row->cells[i] : "";
+            if (widths[i] == 0)
+                continue;
+            if (*cell)
+                fprintf(out, "%*s%s", missing, "", cell);
+            missing = *cell ? widths[i] - width_of(cell) + 2 : missing + widths[i] + 2;
+        }
+        fputc('\n', out);
+    }
+    bool failed = table->failed;
+    ls_arena_fini(&table->arena);
+    *table = (ls_table){ 0 };
+    return failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : LS_OK;
+}
