@@ -67,7 +67,7 @@ static bool demo_threads(const demo *d)
         ls_run_result result;
         ls_error err;
         uint64_t hash;
-        if (!demo_open(d, &r, "busy.yaml", ""))
+        if (!demo_open(d, &r, "busy.yaml", "client.messages=50000"))
             return false;
         uint64_t start = ls_host_ns();
         if (!demo_run(&r, &(ls_run_options){ .threads = threads[i] }, &result))
