@@ -1,0 +1,228 @@
+/* export.c: which format a file gets, and what all exporters share. */
+#include "report/export_impl.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ------------------------------------------------------------------------------------------------ formats */
+
+static const struct {
+    const char *name;
+    const char *extensions; /* separated by one space */
+} formats[LS_EXPORT_FORMATS] = {
+    [LS_EXPORT_TEXT] = { "text", ".txt" },
+    [LS_EXPORT_JSON] = { "json", ".json" },
+    [LS_EXPORT_CSV] = { "csv", ".csv" },
+    [LS_EXPORT_SQLITE] = { "sqlite", ".db .sqlite .sqlite3" },
+};
+
+const char *ls_export_format_name(ls_export_format format)
+{
+    return (unsigned)format < LS_EXPORT_FORMATS ? formats[format].name : "unknown";
+}
+
+const char *ls_export_format_extensions(ls_export_format format)
+{
+    return (unsigned)format < LS_EXPORT_FORMATS ? formats[format].extensions : "";
+}
+
+ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error *err)
+{
+    const char *base = ls_path_base(path);
+    const char *dot = strrchr(base, '.');
+    size_t length = dot ? strlen(dot) : 0;
+    for (int i = 0; i < LS_EXPORT_FORMATS && length > 1; i++)
+        for (const char *at = formats[i].extensions; at; at = strchr(at, ' ')) {
+            at += *at == ' ';
+            if (strcspn(at, " ") == length && strncasecmp(at, dot, length) == 0) {
+                *out = (ls_export_format)i;
+                return LS_OK;
+            }
+        }
+    char quoted[200];
+    ls_quote(path, strlen(path), quoted, sizeof quoted);
+    return ls_fail(err, LS_ERR_USAGE,
+                   "cannot tell the format of '%s' from its name: use %s (SQLite), %s, %s or %s", quoted,
+                   formats[LS_EXPORT_SQLITE].extensions, formats[LS_EXPORT_JSON].extensions,
+                   formats[LS_EXPORT_CSV].extensions, formats[LS_EXPORT_TEXT].extensions);
+}
+
+ls_status ls_export_stream(const ls_results *results, ls_export_format format,
+                           const ls_export_options *options, FILE *to, ls_error *err)
+{
+    static const ls_export_options defaults = { 0 };
+    switch (format) {
+    case LS_EXPORT_TEXT:
+        return export_text(results, options ? options : &defaults, to, err);
+    case LS_EXPORT_JSON:
+        return export_json(results, to, err);
+    case LS_EXPORT_CSV:
+        return export_csv(results, to, err);
+    default:
+        return ls_fail(err, LS_ERR_USAGE, "results cannot be written to a stream as '%s'",
+                       ls_export_format_name(format));
+    }
+}
+
+ls_status ls_export(const ls_results *results, ls_export_format format, const ls_export_options *options,
+                    const char *path, ls_error *err)
+{
+    static const ls_export_options defaults = { 0 };
+    options = options ? options : &defaults;
+    if (format == LS_EXPORT_SQLITE && strcmp(path, "-") != 0)
+        return export_sqlite(results, options, path, err);
+    ls_file_writer w;
+    ls_status status = ls_file_writer_open(&w, path, err);
+    if (status != LS_OK)
+        return status;
+    status = ls_export_stream(results, format, options, w.stream, err);
+    if (status == LS_OK || ferror(w.stream)) /* a failed write: commit knows the file's name and the reason */
+        return ls_file_writer_commit(&w, err);
+    ls_file_writer_abort(&w);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- values */
+
+static void push(export_stat *out, size_t *count, const char *name, uint64_t integer)
+{
+    export_stat *stat = &out[(*count)++];
+    *stat = (export_stat){ .integer = integer };
+    snprintf(stat->name, sizeof stat->name, "%s", name);
+}
+
+size_t export_stats(const ls_metric_value *value, export_stat *out)
+{
+    size_t count = 0;
+    if (value->kind == LS_METRIC_KIND_RATIO) {
+        push(out, &count, "numerator", value->value);
+        push(out, &count, "denominator", value->denominator);
+        if (value->present) {
+            push(out, &count, "value", 0);
+            out[count - 1].is_real = true;
+            out[count - 1].real = value->ratio;
+        }
+        return count;
+    }
+    if (value->kind != LS_METRIC_KIND_HISTOGRAM) {
+        push(out, &count, "value", value->value);
+        return count;
+    }
+    const ls_histogram *h = &value->histogram;
+    push(out, &count, "count", h->count);
+    push(out, &count, "sum", h->sum);
+    if (h->count > 0) {
+        push(out, &count, "min", h->min);
+        push(out, &count, "max", h->max);
+    }
+    for (unsigned b = 0; b < LS_HISTOGRAM_BUCKETS; b++) {
+        if (h->bucket[b] == 0)
+            continue;
+        char name[32];
+        snprintf(name, sizeof name, "bucket_%" PRIu64, b == 0 ? 0 : UINT64_C(1) << (b - 1));
+        push(out, &count, name, h->bucket[b]);
+    }
+    return count;
+}
+
+bool export_is_zero(const ls_metric_value *value)
+{
+    return value->value == 0 && value->denominator == 0 && value->histogram.count == 0;
+}
+
+static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, size_t scope, export_row_fn fn,
+                            void *self, ls_error *err)
+{
+    const ls_metric_interval *interval = ls_metrics_interval(m, scope);
+    size_t sources = ls_metrics_source_count(m);
+    for (size_t i = 0; i < sources; i++) {
+        if (interval && !ls_metric_view_active(view, i))
+            continue;
+        size_t type = ls_metrics_source_type(m, i);
+        ls_metric_type t = ls_metrics_type(m, type);
+        for (size_t k = 0; k < t.metric_count; k++) {
+            ls_metric_value value;
+            ls_metric_view_source(view, i, k, &value);
+            if (interval && export_is_zero(&value))
+                continue;
+            export_row row = { .scope = scope, .interval = interval, .source = i, .type = type, .metric = k,
+                               .from = ls_metrics_source(m, i), .decl = &t.metrics[k], .value = &value };
+            ls_status status = fn(self, &row, err);
+            if (status != LS_OK)
+                return status;
+        }
+    }
+    return LS_OK;
+}
+
+ls_status export_walk(const ls_metrics *m, export_row_fn fn, void *self, ls_error *err)
+{
+    if (!m)
+        return LS_OK;
+    ls_metric_view *view = NULL;
+    ls_status status = ls_metric_view_create(m, &view, err);
+    if (status == LS_OK)
+        status = ls_metric_view_load(view, LS_METRICS_RUN, err);
+    if (status == LS_OK)
+        status = walk_scope(m, view, LS_METRICS_RUN, fn, self, err);
+    size_t intervals = ls_metrics_interval_count(m);
+    for (size_t i = 0; i < intervals && status == LS_OK; i++) {
+        status = ls_metric_view_load(view, i, err);
+        if (status == LS_OK)
+            status = walk_scope(m, view, i, fn, self, err);
+    }
+    ls_metric_view_destroy(view);
+    return status;
+}
+
+ls_status export_untouched(const ls_metrics *m, ls_metric_untouched **list, size_t *count, ls_error *err)
+{
+    *count = ls_metrics_untouched(m, NULL, 0);
+    *list = malloc((*count + 1) * sizeof **list);
+    if (!*list)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory left for the list of untouched metrics");
+    ls_metrics_untouched(m, *list, *count);
+    return LS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- facts */
+
+const char *export_text_or(const char *text, const char *otherwise)
+{
+    return text && text[0] ? text : otherwise;
+}
+
+const char *export_config_hash(const ls_results *r, char hash[64])
+{
+    hash[0] = '\0';
+    if (r->config_hash)
+        snprintf(hash, 64, "%s", r->config_hash);
+    else if (r->config_text)
+        ls_hash_text(ls_hash_of(r->config_text, strlen(r->config_text)), hash);
+    return hash;
+}
+
+size_t export_facts(const ls_results *r, char hash[64], export_fact *out)
+{
+    const export_fact facts[EXPORT_FACTS] = {
+        { "lockstep", "", LS_VERSION_STRING, 0 },
+        { "platform", "", export_text_or(r->platform, ""), 0 },
+        { "config_hash", "", export_config_hash(r, hash), 0 },
+        { "partial", "", NULL, r->partial },
+        { "partial_reason", "", r->partial ? export_text_or(r->partial_reason, "") : "", 0 },
+        { "seed", "", NULL, r->seed },
+        { "end_time", "fs", NULL, r->end_time },
+        { "events", "events", NULL, r->events },
+        { "messages", "messages", NULL, r->messages },
+        { "ticks", "ticks", NULL, r->ticks },
+        { "cycles", "cycles", NULL, r->cycles },
+    };
+    memcpy(out, facts, sizeof facts);
+    return EXPORT_FACTS;
+}

@@ -1,0 +1,67 @@
+/* export.h: the results of a run and the files they can be written to.
+ *
+ * What a simulation computed is the data part; what the host did is the host part. The data part of two runs
+ * that differ only in threads, windows or machine is the same to the last byte, in every format: a JSON or
+ * SQLite file has the host part in an object or table of its own ("host"), CSV in the rows whose scope is
+ * "host".
+ *
+ * A file appears whole or not at all; a database that exists gets one more run in one transaction. */
+#ifndef REPORT_EXPORT_H
+#define REPORT_EXPORT_H
+
+#include "report/metrics.h"
+
+/* What may differ between two runs of the same simulation. */
+typedef struct ls_results_host {
+    const char *run_id;  /* names the run among others; NULL: none */
+    const char *command; /* the command line; here because it names threads and files */
+    double wall_seconds;
+    uint32_t threads;
+    uint64_t windows;
+} ls_results_host;
+
+/* Texts may be NULL. */
+typedef struct ls_results {
+    const char *platform;
+    const char *config_text;    /* the resolved configuration */
+    const char *config_hash;    /* in hexadecimal; NULL: computed from config_text */
+    bool partial;               /* the run did not come to its end */
+    const char *partial_reason; /* "interrupted by the user" */
+    ls_time end_time;
+    uint64_t seed;
+    uint64_t events, messages, ticks, cycles; /* as in ls_run_result */
+    const ls_metrics *metrics;                /* NULL: none */
+    ls_results_host host;
+} ls_results;
+
+typedef enum ls_export_format {
+    LS_EXPORT_TEXT,   /* for people */
+    LS_EXPORT_JSON,   /* everything, nested */
+    LS_EXPORT_CSV,    /* tidy: one row per number */
+    LS_EXPORT_SQLITE, /* several runs in one database */
+    LS_EXPORT_FORMATS
+} ls_export_format;
+
+typedef struct ls_export_options {
+    bool per_block;        /* text: each block, not only each type */
+    bool untouched;        /* text: list the metrics that nobody counted */
+    bool color;            /* text: ANSI colours */
+    unsigned lock_wait_ms; /* SQLite: how long to wait for a locked database; 0: 5000 */
+} ls_export_options;
+
+/* "text", "json", "csv", "sqlite"; and its extensions: ".db .sqlite .sqlite3". */
+const char *ls_export_format_name(ls_export_format format);
+const char *ls_export_format_extensions(ls_export_format format);
+
+/* By the extension of the file's name; fails naming those that are known. */
+ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error *err);
+
+/* options may be NULL. path "-" is standard output, except for SQLite. */
+ls_status ls_export(const ls_results *results, ls_export_format format, const ls_export_options *options,
+                    const char *path, ls_error *err);
+
+/* The same to an open stream; not for SQLite. Write errors show in the stream (ferror). */
+ls_status ls_export_stream(const ls_results *results, ls_export_format format,
+                           const ls_export_options *options, FILE *to, ls_error *err);
+
+#endif

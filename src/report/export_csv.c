@@ -1,0 +1,196 @@
+/* export_csv.c: results as tidy CSV: one row per number, every row with all its labels. Quoting and line ends
+ * as in RFC 4180. Touches only the stream it was given. */
+#include "report/export_impl.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The labels of a row; empty texts and negative numbers stay empty cells. */
+typedef struct csv_labels {
+    const char *scope;
+    int64_t gpu;
+    bool has_kernel;
+    uint64_t kernel;
+    const char *kernel_name;
+    int64_t stream;
+    const char *block, *type, *metric, *kind, *stat, *unit;
+} csv_labels;
+
+static void put_text(FILE *to, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        fputs(s, to);
+        return;
+    }
+    fputc('"', to);
+    for (; *s; s++) {
+        if (*s == '"')
+            fputc('"', to);
+        fputc(*s, to);
+    }
+    fputc('"', to);
+}
+
+static void put_cell(FILE *to, const char *s)
+{
+    put_text(to, s);
+    fputc(',', to);
+}
+
+static void put_number_cell(FILE *to, bool present, int64_t value)
+{
+    if (present)
+        fprintf(to, "%" PRId64, value);
+    fputc(',', to);
+}
+
+static void put_row(FILE *to, const csv_labels *l, const char *value)
+{
+    put_cell(to, l->scope);
+    put_number_cell(to, l->gpu >= 0, l->gpu);
+    if (l->has_kernel)
+        fprintf(to, "%" PRIu64, l->kernel);
+    fputc(',', to);
+    put_cell(to, l->kernel_name);
+    put_number_cell(to, l->stream >= 0, l->stream);
+    put_cell(to, l->block);
+    put_cell(to, l->type);
+    put_cell(to, l->metric);
+    put_cell(to, l->kind);
+    put_cell(to, l->stat);
+    put_cell(to, value);
+    put_text(to, l->unit);
+    fputs("\r\n", to);
+}
+
+static void put_u64_row(FILE *to, const csv_labels *l, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    put_row(to, l, text);
+}
+
+static void put_real_row(FILE *to, const csv_labels *l, double value)
+{
+    char text[LS_FORMAT_BYTES];
+    put_row(to, l, ls_format_real(value, text, sizeof text));
+}
+
+static ls_status put_values(void *self, const export_row *row, ls_error *err)
+{
+    (void)err;
+    FILE *to = self;
+    const ls_metric_interval *interval = row->interval;
+    csv_labels l = {
+        .scope = interval ? "kernel" : "run",
+        .gpu = row->from->gpu >= 0 || !interval ? row->from->gpu : interval->gpu,
+        .has_kernel = interval != NULL,
+        .kernel = interval ? interval->kernel : 0,
+        .kernel_name = interval ? interval->kernel_name : "",
+        .stream = row->from->stream >= 0 || !interval ? row->from->stream : interval->stream,
+        .block = row->from->path,
+        .type = row->from->type,
+        .metric = row->decl->name,
+        .kind = ls_metric_kind_name(row->decl->kind),
+        .unit = ls_metric_unit(row->decl),
+    };
+    export_stat stats[EXPORT_STATS];
+    size_t count = export_stats(row->value, stats);
+    for (size_t i = 0; i < count; i++) {
+        l.stat = stats[i].name;
+        /* How many values is not in the unit of the values. */
+        bool counts = strcmp(l.stat, "count") == 0 || strncmp(l.stat, "bucket_", 7) == 0;
+        l.unit = counts ? "" : ls_metric_unit(row->decl);
+        if (stats[i].is_real)
+            put_real_row(to, &l, stats[i].real);
+        else
+            put_u64_row(to, &l, stats[i].integer);
+    }
+    return LS_OK;
+}
+
+static void put_facts(FILE *to, const ls_results *r)
+{
+    char hash[64];
+    export_fact facts[EXPORT_FACTS];
+    size_t count = export_facts(r, hash, facts);
+    csv_labels l = { .scope = "run", .gpu = -1, .stream = -1, .kernel_name = "", .block = "", .type = "run",
+                     .kind = "fact", .stat = "value" };
+    for (size_t i = 0; i < count; i++) {
+        l.metric = facts[i].name;
+        l.unit = facts[i].unit;
+        if (facts[i].text)
+            put_row(to, &l, facts[i].text);
+        else
+            put_u64_row(to, &l, facts[i].integer);
+    }
+}
+
+static void put_kernels(FILE *to, const ls_metrics *m)
+{
+    size_t count = m ? ls_metrics_interval_count(m) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const ls_metric_interval *interval = ls_metrics_interval(m, i);
+        csv_labels l = { .scope = "kernel", .gpu = interval->gpu, .has_kernel = true,
+                         .kernel = interval->kernel, .kernel_name = interval->kernel_name,
+                         .stream = interval->stream, .block = "", .type = "kernel", .kind = "fact",
+                         .stat = "value", .unit = "fs" };
+        l.metric = "begin";
+        put_u64_row(to, &l, interval->begin);
+        l.metric = "end";
+        put_u64_row(to, &l, interval->end);
+    }
+}
+
+/* A metric that nobody counted has a row of its own: its zeros are not measured ones. */
+static ls_status put_untouched(FILE *to, const ls_metrics *m, ls_error *err)
+{
+    ls_metric_untouched *list;
+    size_t count;
+    ls_status status = export_untouched(m, &list, &count, err);
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        ls_metric_type type = ls_metrics_type(m, list[i].type);
+        const ls_metric *metric = &type.metrics[list[i].metric];
+        csv_labels l = { .scope = "run", .gpu = -1, .stream = -1, .kernel_name = "", .block = "",
+                         .type = type.name, .metric = metric->name, .kind = ls_metric_kind_name(metric->kind),
+                         .stat = "untouched", .unit = "" };
+        put_u64_row(to, &l, 1);
+    }
+    free(list);
+    return LS_OK;
+}
+
+static void put_host(FILE *to, const ls_results_host *host)
+{
+    csv_labels l = { .scope = "host", .gpu = -1, .stream = -1, .kernel_name = "", .block = "", .type = "host",
+                     .kind = "fact", .stat = "value", .unit = "" };
+    l.metric = "run_id";
+    put_row(to, &l, export_text_or(host->run_id, ""));
+    l.metric = "command";
+    put_row(to, &l, export_text_or(host->command, ""));
+    l.metric = "threads";
+    put_u64_row(to, &l, host->threads);
+    l.metric = "windows";
+    put_u64_row(to, &l, host->windows);
+    l.metric = "wall_time";
+    l.unit = "s";
+    put_real_row(to, &l, host->wall_seconds);
+}
+
+ls_status export_csv(const ls_results *r, FILE *to, ls_error *err)
+{
+    fputs("scope,gpu,kernel,kernel_name,stream,block,type,metric,kind,stat,value,unit\r\n", to);
+    put_facts(to, r);
+    put_kernels(to, r->metrics);
+    ls_status status = r->metrics ? put_untouched(to, r->metrics, err) : LS_OK;
+    if (status == LS_OK)
+        status = export_walk(r->metrics, put_values, to, err);
+    if (status == LS_OK)
+        put_host(to, &r->host);
+    return status;
+}

@@ -1,0 +1,390 @@
+/* export_sqlite.c: results as an SQLite database that can hold many runs.
+ *
+ * A new database is filled beside its place and then renamed; a run is added to an existing one in a single
+ * transaction. Either way a failure leaves what was there. Integers above 2^63 - 1, which SQLite does not
+ * have, are stored as decimal text. */
+#include "report/export_impl.h"
+
+#include "base/file.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define APPLICATION_ID 0x4c6b5374 /* "LkSt" */
+#define SCHEMA_VERSION 1
+#define LOCK_WAIT_MS 5000
+
+/* The tables are the data part, except for `host`. A value that is missing in a kernel is zero. */
+static const char schema[] =
+    "CREATE TABLE runs(run INTEGER PRIMARY KEY, lockstep TEXT NOT NULL, platform TEXT, config_hash TEXT,"
+    " partial INTEGER NOT NULL, partial_reason TEXT, seed, end_time_fs, events, messages, ticks, cycles);"
+    "CREATE TABLE host(run INTEGER PRIMARY KEY REFERENCES runs(run), run_id TEXT, command TEXT,"
+    " wall_seconds REAL, threads INTEGER, windows);"
+    "CREATE TABLE config(run INTEGER PRIMARY KEY REFERENCES runs(run), text TEXT);"
+    "CREATE TABLE metrics(metric INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
+    " type TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, unit TEXT NOT NULL, help TEXT NOT NULL,"
+    " untouched INTEGER NOT NULL, UNIQUE(run, type, name));"
+    "CREATE TABLE blocks(block INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
+    " path TEXT NOT NULL, type TEXT NOT NULL, gpu INTEGER, stream INTEGER, UNIQUE(run, path));"
+    "CREATE TABLE kernels(interval INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
+    " gpu INTEGER, kernel NOT NULL, name TEXT NOT NULL, stream INTEGER, begin_fs, end_fs);"
+    "CREATE TABLE value(run INTEGER NOT NULL REFERENCES runs(run),"
+    " interval INTEGER REFERENCES kernels(interval), block INTEGER NOT NULL REFERENCES blocks(block),"
+    " metric INTEGER NOT NULL REFERENCES metrics(metric), stat TEXT NOT NULL, value NOT NULL);"
+    "CREATE INDEX value_by_run ON value(run, interval, metric);"
+    /* Everything spelled out, and everything reduced over the blocks of a type. */
+    "CREATE VIEW readings AS SELECT v.run, k.kernel, k.name AS kernel_name, b.gpu, b.path AS block, b.type,"
+    " m.name AS metric, m.kind, v.stat, v.value,"
+    " CASE WHEN v.stat = 'count' OR v.stat LIKE 'bucket%' THEN '' ELSE m.unit END AS unit"
+    " FROM value v JOIN blocks b USING(block)"
+    " JOIN metrics m USING(metric) LEFT JOIN kernels k ON k.interval = v.interval;"
+    "CREATE VIEW totals AS SELECT v.run, v.interval, m.type, m.name AS metric, m.kind,"
+    " CASE m.kind WHEN 'peak' THEN max(v.value)"
+    " WHEN 'ratio' THEN sum(CASE v.stat WHEN 'numerator' THEN v.value END) * 1.0"
+    " / sum(CASE v.stat WHEN 'denominator' THEN v.value END)"
+    " WHEN 'histogram' THEN sum(CASE v.stat WHEN 'sum' THEN v.value END) * 1.0"
+    " / sum(CASE v.stat WHEN 'count' THEN v.value END)"
+    " ELSE sum(v.value) END AS value, m.unit FROM value v JOIN metrics m USING(metric)"
+    " GROUP BY v.run, v.interval, v.metric;";
+
+typedef struct sqlite_out {
+    sqlite3 *db;
+    const char *path; /* as the user named it */
+    sqlite3_int64 run;
+    sqlite3_stmt *value; /* the insertion that happens millions of times */
+    sqlite3_int64 *metric_base; /* per type: the key of its first metric, less the metric's index */
+    sqlite3_int64 block_base, interval_base; /* keys of the first block and interval of this run */
+} sqlite_out;
+
+/* ------------------------------------------------------------------------------------------------- errors */
+
+static ls_status fail_sqlite(const sqlite_out *o, int code, ls_error *err)
+{
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return ls_fail(err, LS_ERR_NOMEM, "no memory left for the database");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        ls_fail(err, LS_ERR_IO, "the database is locked by another program");
+        break;
+    case SQLITE_NOTADB:
+        ls_fail(err, LS_ERR_INPUT, "the file exists and is not an SQLite database");
+        break;
+    case SQLITE_CORRUPT:
+        ls_fail(err, LS_ERR_INPUT, "the database is damaged (%s)", sqlite3_errmsg(o->db));
+        break;
+    default:
+        ls_fail(err, LS_ERR_IO, "cannot write the database: %s", sqlite3_errmsg(o->db));
+    }
+    return ls_error_at(err, o->path, 0, 0);
+}
+
+static ls_status run_sql(const sqlite_out *o, const char *sql, ls_error *err)
+{
+    int code = sqlite3_exec(o->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ binding */
+
+static int bind_u64(sqlite3_stmt *s, int column, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        return sqlite3_bind_int64(s, column, (sqlite3_int64)value);
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return sqlite3_bind_text(s, column, text, -1, SQLITE_TRANSIENT);
+}
+
+static int bind_label(sqlite3_stmt *s, int column, int64_t value)
+{
+    return value < 0 ? sqlite3_bind_null(s, column) : sqlite3_bind_int64(s, column, value);
+}
+
+/* NULL stays NULL. Borrowed: the text outlives the statement's step. */
+static int bind_text(sqlite3_stmt *s, int column, const char *text)
+{
+    return sqlite3_bind_text(s, column, text, -1, SQLITE_STATIC);
+}
+
+/* Inserts one row. Each letter of `types` takes an argument: s text, u uint64_t, l int64_t label (negative:
+ * NULL), i int64_t, r double. */
+static int insert_row(sqlite3_stmt *s, const char *types, ...)
+{
+    int code = SQLITE_OK;
+    va_list args;
+    va_start(args, types);
+    for (int i = 0; types[i] && code == SQLITE_OK; i++) {
+        switch (types[i]) {
+        case 's':
+            code = bind_text(s, i + 1, va_arg(args, const char *));
+            break;
+        case 'u':
+            code = bind_u64(s, i + 1, va_arg(args, uint64_t));
+            break;
+        case 'l':
+            code = bind_label(s, i + 1, va_arg(args, int64_t));
+            break;
+        case 'i':
+            code = sqlite3_bind_int64(s, i + 1, va_arg(args, int64_t));
+            break;
+        default:
+            code = sqlite3_bind_double(s, i + 1, va_arg(args, double));
+        }
+    }
+    va_end(args);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(s);
+    int reset = sqlite3_reset(s);
+    return code == SQLITE_DONE ? reset : code;
+}
+
+static ls_status prepare(const sqlite_out *o, const char *sql, sqlite3_stmt **out, ls_error *err)
+{
+    int code = sqlite3_prepare_v2(o->db, sql, -1, out, NULL);
+    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+}
+
+/* One number out of the database. */
+static ls_status ask(const sqlite_out *o, const char *sql, sqlite3_int64 *out, ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    ls_status status = prepare(o, sql, &s, err);
+    if (status != LS_OK)
+        return status;
+    int code = sqlite3_step(s);
+    *out = code == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = fail_sqlite(o, code, err);
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- tables */
+
+static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
+{
+    char hash[64];
+    sqlite3_stmt *s = NULL;
+    ls_status status =
+        prepare(o, "INSERT INTO runs VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &s, err);
+    if (status != LS_OK)
+        return status;
+    int code = insert_row(s, "sssisuuuuuu", LS_VERSION_STRING, r->platform, export_config_hash(r, hash),
+                          (int64_t)r->partial, r->partial ? export_text_or(r->partial_reason, "") : NULL,
+                          r->seed, r->end_time, r->events, r->messages, r->ticks, r->cycles);
+    sqlite3_finalize(s);
+    if (code != SQLITE_OK)
+        return fail_sqlite(o, code, err);
+    o->run = sqlite3_last_insert_rowid(o->db);
+
+    status = prepare(o, "INSERT INTO host VALUES(?, ?, ?, ?, ?, ?)", &s, err);
+    if (status != LS_OK)
+        return status;
+    code = insert_row(s, "issriu", (int64_t)o->run, r->host.run_id, r->host.command, r->host.wall_seconds,
+                      (int64_t)r->host.threads, r->host.windows);
+    sqlite3_finalize(s);
+    if (code != SQLITE_OK)
+        return fail_sqlite(o, code, err);
+
+    status = prepare(o, "INSERT INTO config VALUES(?, ?)", &s, err);
+    if (status != LS_OK)
+        return status;
+    code = insert_row(s, "is", (int64_t)o->run, r->config_text);
+    sqlite3_finalize(s);
+    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+}
+
+static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
+{
+    size_t types = ls_metrics_type_count(m), untouched_count = 0, next = 0;
+    ls_metric_untouched *untouched = NULL;
+    sqlite3_stmt *s = NULL;
+    o->metric_base = calloc(types + 1, sizeof *o->metric_base);
+    if (!o->metric_base)
+        return fail_sqlite(o, SQLITE_NOMEM, err);
+    ls_status status = export_untouched(m, &untouched, &untouched_count, err);
+    if (status == LS_OK)
+        status = prepare(o, "INSERT INTO metrics VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", &s, err);
+    for (size_t t = 0; t < types && status == LS_OK; t++) {
+        ls_metric_type type = ls_metrics_type(m, t);
+        for (size_t k = 0; k < type.metric_count && status == LS_OK; k++) {
+            const ls_metric *metric = &type.metrics[k];
+            /* The list is in the order of this walk. */
+            bool never = next < untouched_count && untouched[next].type == t && untouched[next].metric == k;
+            next += never;
+            int code = insert_row(s, "isssssi", (int64_t)o->run, type.name, metric->name,
+                                  ls_metric_kind_name(metric->kind), ls_metric_unit(metric),
+                                  ls_metric_help(metric), (int64_t)never);
+            if (code != SQLITE_OK)
+                status = fail_sqlite(o, code, err);
+            if (k == 0)
+                o->metric_base[t] = sqlite3_last_insert_rowid(o->db);
+        }
+    }
+    sqlite3_finalize(s);
+    free(untouched);
+    return status;
+}
+
+static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    ls_status status = prepare(o, "INSERT INTO blocks VALUES(NULL, ?, ?, ?, ?, ?)", &s, err);
+    size_t count = ls_metrics_source_count(m);
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        const ls_metric_source *source = ls_metrics_source(m, i);
+        int code = insert_row(s, "issll", (int64_t)o->run, source->path, source->type, (int64_t)source->gpu,
+                              source->stream);
+        if (code != SQLITE_OK)
+            status = fail_sqlite(o, code, err);
+        if (i == 0)
+            o->block_base = sqlite3_last_insert_rowid(o->db);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+static ls_status put_kernels(sqlite_out *o, const ls_metrics *m, ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    ls_status status = prepare(o, "INSERT INTO kernels VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", &s, err);
+    size_t count = ls_metrics_interval_count(m);
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        const ls_metric_interval *k = ls_metrics_interval(m, i);
+        int code = insert_row(s, "ilusluu", (int64_t)o->run, (int64_t)k->gpu, k->kernel, k->kernel_name,
+                              k->stream, k->begin, k->end);
+        if (code != SQLITE_OK)
+            status = fail_sqlite(o, code, err);
+        if (i == 0)
+            o->interval_base = sqlite3_last_insert_rowid(o->db);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* Inside one transaction the keys of consecutive insertions are consecutive, so they need no look-up. */
+static ls_status put_value(void *self, const export_row *row, ls_error *err)
+{
+    sqlite_out *o = self;
+    export_stat stats[EXPORT_STATS];
+    size_t count = export_stats(row->value, stats);
+    int64_t interval = row->interval ? o->interval_base + (int64_t)row->scope : -1;
+    int64_t block = o->block_base + (int64_t)row->source;
+    int64_t metric = o->metric_base[row->type] + (int64_t)row->metric;
+    for (size_t i = 0; i < count; i++) {
+        int code = stats[i].is_real ? insert_row(o->value, "iliisr", (int64_t)o->run, interval, block, metric,
+                                                 stats[i].name, stats[i].real)
+                                    : insert_row(o->value, "iliisu", (int64_t)o->run, interval, block, metric,
+                                                 stats[i].name, stats[i].integer);
+        if (code != SQLITE_OK)
+            return fail_sqlite(o, code, err);
+    }
+    return LS_OK;
+}
+
+static ls_status put_all(sqlite_out *o, const ls_results *r, ls_error *err)
+{
+    ls_status status = put_run(o, r, err);
+    if (status != LS_OK || !r->metrics)
+        return status;
+    status = put_metrics(o, r->metrics, err);
+    if (status == LS_OK)
+        status = put_blocks(o, r->metrics, err);
+    if (status == LS_OK)
+        status = put_kernels(o, r->metrics, err);
+    if (status == LS_OK)
+        status = prepare(o, "INSERT INTO value VALUES(?, ?, ?, ?, ?, ?)", &o->value, err);
+    if (status == LS_OK)
+        status = export_walk(r->metrics, put_value, o, err);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- database */
+
+static ls_status check_schema(const sqlite_out *o, ls_error *err)
+{
+    sqlite3_int64 application = 0, version = 0;
+    ls_status status = ask(o, "PRAGMA application_id", &application, err);
+    if (status == LS_OK)
+        status = ask(o, "PRAGMA user_version", &version, err);
+    if (status != LS_OK)
+        return status;
+    if (application != APPLICATION_ID)
+        ls_fail(err, LS_ERR_INPUT, "the database exists and does not hold Lockstep results");
+    else if (version != SCHEMA_VERSION)
+        ls_fail(err, LS_ERR_INPUT, "the database has schema version %lld, this Lockstep writes version %d",
+                (long long)version, SCHEMA_VERSION);
+    else
+        return LS_OK;
+    ls_error_at(err, o->path, 0, 0);
+    return LS_ERR_INPUT;
+}
+
+/* Opens `file`, does everything in one transaction and closes it. */
+static ls_status write_database(sqlite_out *o, const char *file, bool fresh, const ls_results *r,
+                                const ls_export_options *options, ls_error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | (fresh ? SQLITE_OPEN_CREATE : 0);
+    int code = sqlite3_open_v2(file, &o->db, flags, NULL);
+    ls_status status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    if (status == LS_OK) {
+        sqlite3_busy_timeout(o->db, (int)(options->lock_wait_ms ? options->lock_wait_ms : LOCK_WAIT_MS));
+        /* A new file is thrown away if anything fails, so it needs no journal. */
+        if (fresh)
+            status = run_sql(o, "PRAGMA journal_mode = OFF", err);
+    }
+    bool begun = false;
+    if (status == LS_OK) {
+        status = run_sql(o, "BEGIN IMMEDIATE", err);
+        begun = status == LS_OK;
+    }
+    if (status == LS_OK && fresh) {
+        char pragmas[96];
+        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+                 APPLICATION_ID, SCHEMA_VERSION);
+        status = run_sql(o, schema, err);
+        if (status == LS_OK)
+            status = run_sql(o, pragmas, err);
+    } else if (status == LS_OK)
+        status = check_schema(o, err);
+    if (status == LS_OK)
+        status = put_all(o, r, err);
+    sqlite3_finalize(o->value);
+    if (status == LS_OK)
+        status = run_sql(o, "COMMIT", err);
+    if (status != LS_OK && begun)
+        sqlite3_exec(o->db, "ROLLBACK", NULL, NULL, NULL);
+    code = sqlite3_close(o->db);
+    if (status == LS_OK && code != SQLITE_OK)
+        status = fail_sqlite(o, code, err);
+    free(o->metric_base);
+    return status;
+}
+
+ls_status export_sqlite(const ls_results *r, const ls_export_options *options, const char *path,
+                        ls_error *err)
+{
+    sqlite_out o = { .path = path };
+    struct stat st;
+    bool exists = stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    if (exists)
+        return write_database(&o, path, false, r, options, err);
+    ls_arena arena = { 0 };
+    char *temp = NULL;
+    ls_status status = ls_file_temp_name(&arena, path, &temp, err);
+    if (status == LS_OK) {
+        status = write_database(&o, temp, true, r, options, err);
+        if (status == LS_OK)
+            status = ls_file_rename(temp, path, err);
+        else
+            unlink(temp);
+    }
+    ls_arena_fini(&arena);
+    return status;
+}
