@@ -1,4 +1,5 @@
 /* demo_random.c: waiting times of M/D/1 and M/M/1 queues against the formulas, as a table and as a plot. */
+#include "base/pool.h"
 #include "base/text.h"
 #include "closed_form.h"
 #include "demo.h"
@@ -36,19 +37,30 @@ static waiting waiting_read(const rig *r)
                       .error = student * sqrt(variance / SERVERS) };
 }
 
-/* load / 10 is rho; high loads need more messages, because waits there are alike for a long time. */
-static bool waiting_run(const demo *d, const char *model, int load, waiting *out)
+/* Two simulations of one load, side by side: they share nothing, so each has a thread for itself. */
+typedef struct waiting_pair {
+    const demo *d;
+    int load; /* tenths of rho */
+    waiting of[2];
+    bool ok[2];
+} waiting_pair;
+
+enum { FIXED, EXPONENTIAL };
+
+/* High loads need more messages, because waits there are alike for a long time. */
+static void waiting_run(void *self, uint32_t model)
 {
+    static const char *const names[] = { "fixed", "exponential" };
+    waiting_pair *pair = self;
     char sets[160];
-    int messages = load < 8 ? 62500 : 100000;
-    snprintf(sets, sizeof sets, "server.model=%s client.load=0.000%d client.messages=%d", model, load,
-             messages);
+    snprintf(sets, sizeof sets, "server.model=%s client.load=0.000%d client.messages=%d", names[model],
+             pair->load, pair->load < 8 ? 62500 : 100000);
     rig r;
-    if (!demo_open(d, &r, "md1.yaml", sets) || !demo_run(&r, &(ls_run_options){ .threads = d->threads }, NULL))
-        return false;
-    *out = waiting_read(&r);
+    if (!demo_open(pair->d, &r, "md1.yaml", sets) || !demo_run(&r, NULL, NULL))
+        return;
+    pair->of[model] = waiting_read(&r);
+    pair->ok[model] = true;
     rig_close(&r);
-    return true;
 }
 
 static bool waiting_plot(const demo *d, const waiting *fixed, const waiting *exponential)
@@ -120,12 +132,20 @@ bool demo_waiting(const demo *d)
     printf("  %5s %10s  %8s %8s %8s %8s   %8s %8s %8s %8s\n", "rho", "messages", "formula", "mean", "+-",
            "error", "formula", "mean", "+-", "error");
     waiting fixed[LOADS], exponential[LOADS];
-    bool ok = true;
-    for (int i = 0; i < LOADS; i++) {
-        if (!waiting_run(d, "fixed", i + 1, &fixed[i]) ||
-            !waiting_run(d, "exponential", i + 1, &exponential[i]))
-            return false;
-        ok &= waiting_print(d, (i + 1) / 10.0, &fixed[i], &exponential[i]);
+    ls_pool *pool;
+    ls_error err;
+    if (ls_pool_create(2, &pool, &err))
+        return demo_failed(&err);
+    bool ok = true, complete = true;
+    for (int i = 0; i < LOADS && complete; i++) {
+        waiting_pair pair = { .d = d, .load = i + 1 };
+        ls_pool_run(pool, waiting_run, &pair);
+        complete = pair.ok[FIXED] && pair.ok[EXPONENTIAL];
+        fixed[i] = pair.of[FIXED];
+        exponential[i] = pair.of[EXPONENTIAL];
+        if (complete)
+            ok &= waiting_print(d, pair.load / 10.0, &fixed[i], &exponential[i]);
     }
-    return waiting_plot(d, fixed, exponential) && ok;
+    ls_pool_destroy(pool);
+    return complete && waiting_plot(d, fixed, exponential) && ok;
 }

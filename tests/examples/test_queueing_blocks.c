@@ -23,7 +23,7 @@ static rig run_rig(const char *file, const char *sets)
     ls_error err;
     char text[512];
     if (rig_open(&r, FOLDER, file, sets, &err) ||
-        ls_run(r.engine, &(ls_run_options){ .threads = 2 }, NULL, &err))
+        ls_run(r.engine, NULL, NULL, &err))
         fail_msg("%s", ls_error_text(&err, text, sizeof text));
     return r;
 }
