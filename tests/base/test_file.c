@@ -255,6 +255,17 @@ static void early_failure_is_not_forgotten(void **state)
     assert_string_equal(err.where, "/dev/full");
 }
 
+/* The same in one call, with more than the buffer. */
+static void large_write_fails_at_once(void **state)
+{
+    place *p = *state;
+    ls_error err;
+    char *data = ls_arena_alloc(&p->arena, 1 << 20);
+    assert_non_null(data);
+    assert_int_equal(ls_file_write("/dev/full", data, 1 << 20, &err), LS_ERR_IO);
+    assert_string_equal(err.what, "cannot write the file: No space left on device");
+}
+
 /* The name is taken by a directory between open and commit. */
 static void failed_rename_leaves_nothing(void **state)
 {
@@ -340,6 +351,7 @@ static void temporary_names(void **state)
     assert_false(ls_file_exists(other));
     assert_int_equal(ls_file_temp_name(&p->arena, p->dir, &temp, &err), LS_ERR_IO);
     assert_int_equal(ls_file_temp_name(&p->arena, "/dev/null", &temp, &err), LS_ERR_IO);
+    assert_int_equal(ls_file_temp_name(&p->arena, "", &temp, &err), LS_ERR_IO);
     assert_int_equal(ls_file_temp_name(&p->arena, in(p, "no/such"), &temp, &err), LS_ERR_IO);
     assert_null(temp);
 }
@@ -392,6 +404,7 @@ int main(void)
         IN_A_DIRECTORY(abort_keeps_the_old_file),
         IN_A_DIRECTORY(failed_writes_leave_nothing),
         IN_A_DIRECTORY(early_failure_is_not_forgotten),
+        IN_A_DIRECTORY(large_write_fails_at_once),
         IN_A_DIRECTORY(failed_rename_leaves_nothing),
         IN_A_DIRECTORY(commit_of_a_closed_writer),
         IN_A_DIRECTORY(links_and_permissions_stay),

@@ -61,6 +61,14 @@ static void closest_of_several(void **state)
     assert_string_equal(ls_nearest_of("tank", models, 5), "bank");
 }
 
+static void shortest_with_that_beginning(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "latency_cycles", "latency_ns", "latency_picoseconds", "depth" };
+    assert_string_equal(ls_nearest_of("latency", names, 4), "latency_ns");
+    assert_null(ls_nearest_of("la", names, 4)); /* too little to go by */
+}
+
 static const char *numbered(const void *self, size_t i)
 {
     const char *const *names = self;
@@ -129,6 +137,7 @@ int main(void)
         cmocka_unit_test(nearest),
         cmocka_unit_test(closest_of_several),
         cmocka_unit_test(through_a_function),
+        cmocka_unit_test(shortest_with_that_beginning),
         cmocka_unit_test(long_names),
         cmocka_unit_test(glob),
     };
