@@ -1,0 +1,109 @@
+/* test_config.c: `lockstep config` from the command line to the exit code, with the tiny machine of
+ * tests/platform. What is printed in detail is tested there. */
+#include "platform/load.h"
+#include "platform/tiny.h"
+
+#include "cli/cli.h"
+
+static char *out_text, *err_text;
+
+static int run(const char *first, ...)
+{
+    const char *words[16] = { "lockstep", "config" };
+    int count = 2;
+    size_t out_bytes, err_bytes;
+    va_list list;
+    free(out_text);
+    free(err_text);
+    va_start(list, first);
+    for (const char *word = first; word; word = va_arg(list, const char *))
+        words[count++] = word;
+    va_end(list);
+    FILE *out = open_memstream(&out_text, &out_bytes), *err = open_memstream(&err_text, &err_bytes);
+    assert_non_null(out);
+    assert_non_null(err);
+    int code = cli_main(cli_root(), count, words, out, err);
+    fclose(out);
+    fclose(err);
+    return code;
+}
+
+static int set_up(void **state)
+{
+    int failed = test_dir_enter(state);
+    if (!failed) {
+        write_file("good.yaml", "title: Good\n" TINY_MINIMAL);
+        write_file("bad.yaml", TINY_MINIMAL "smss: 4\nscale: 99\n");
+    }
+    return failed;
+}
+
+static int tear_down(void **state)
+{
+    free(out_text);
+    free(err_text);
+    out_text = err_text = NULL;
+    return test_dir_leave(state);
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    assert_int_equal(run("list", "--platform-dir", ".", NULL), 0);
+    assert_ptr_equal(strstr(out_text, "Platforms\n  bad   tiny\n  good  tiny  Good\nMachines\n"), out_text);
+}
+
+static void test_show(void **state)
+{
+    (void)state;
+    assert_int_equal(run("show", "good.yaml", "--set", "sms=7", "--format", "yaml", NULL), 0);
+    assert_non_null(strstr(out_text, "\nsms: 7  # SMs; --set\n"));
+    assert_int_equal(run("show", "good", "--platform-dir=.", NULL), 0);
+    assert_ptr_equal(strstr(out_text, "platform  good (good.yaml)\n"), out_text);
+    assert_int_equal(run("show", "good.yaml", "--set", "smx=7", NULL), 2);
+    assert_string_equal(out_text, "");
+    assert_string_equal(err_text, "lockstep: --set: unknown key 'smx' for machine 'tiny' (nearest: sms)\n");
+}
+
+static void test_check(void **state)
+{
+    (void)state;
+    assert_int_equal(run("check", "good.yaml", "bad.yaml", NULL), 2);
+    assert_ptr_equal(strstr(out_text, "good.yaml: ok (machine 'tiny', 13 keys, hash "), out_text);
+    assert_non_null(strstr(out_text,
+                           ")\nbad.yaml:4:1: unknown key 'smss' for machine 'tiny' (nearest: sms)\n"
+                           "bad.yaml:5:8: 'scale' is 99, but must be from -10 to 10\n"));
+    assert_string_equal(err_text, "lockstep: 1 of 2 platforms is wrong\n");
+    assert_int_equal(run("check", "good.yaml", NULL), 0);
+    assert_string_equal(err_text, "");
+}
+
+static void test_diff(void **state)
+{
+    (void)state;
+    write_file("other.yaml", "base: good\nsms: 5\n");
+    assert_int_equal(run("diff", "good.yaml", "other.yaml", NULL), 0);
+    assert_string_equal(out_text, "KEY  good  other  UNIT\nsms  4     5      SMs\n");
+    assert_int_equal(run("diff", "good.yaml", "bad.yaml", NULL), 2);
+    assert_string_equal(out_text, "");
+}
+
+static void test_explain(void **state)
+{
+    (void)state;
+    assert_int_equal(run("explain", "sms", NULL), 0);
+    assert_ptr_equal(strstr(out_text, "sms: streaming multiprocessors\n"), out_text);
+    assert_int_equal(run("explain", "sms=", "--platform", "good.yaml", "--set", "sms=8", NULL), 0);
+    assert_non_null(strstr(out_text, "  value      8  --set\n  overrides  4  good.yaml:3\n"));
+    assert_int_equal(run("explain", "dram.bank", NULL), 2);
+    assert_string_equal(err_text, "lockstep: unknown key 'dram.bank' (nearest: dram.banks)\n");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_list), TEST(test_show), TEST(test_check), TEST(test_diff), TEST(test_explain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
