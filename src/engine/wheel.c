@@ -427,6 +427,8 @@ ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, voi
 void ls_ticker_wake(ls_ticker *ticker)
 {
     ls_region *region = ticker->region;
+    if (LS_UNLIKELY(!region->running))
+        region_sync(region);
     region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
     region->active_summary |= UINT64_C(1) << (ticker->index >> 6);
 }

@@ -44,7 +44,11 @@ typedef struct rm_node {
     ls_event event;
     ls_event far; /* a timer beyond the wheel, cancelled and set anew at random */
     ls_ticker ticker;
-    uint64_t received, forwarded, ended, far_runs;
+    struct rm_node *sibling; /* the node on the other clock of the same domain; NULL if there is none */
+    ls_event poke;           /* scheduled by the sibling, from its own clock */
+    ls_ticker nudge;         /* woken by the sibling; runs a few cycles */
+    uint32_t nudges;
+    uint64_t received, forwarded, ended, far_runs, pokes;
 } rm_node;
 
 typedef struct rm_log {
@@ -152,6 +156,33 @@ static void rm_far(void *self, ls_cycle now)
     node->far_runs++;
 }
 
+static void rm_poke(void *self, ls_cycle now)
+{
+    rm_node *node = self;
+    node->pokes = rm_mix(node->pokes, now);
+}
+
+static bool rm_nudge(void *self, ls_cycle now)
+{
+    rm_node *node = self;
+    node->pokes = rm_mix(node->pokes, ~now);
+    return --node->nudges > 0;
+}
+
+/* Crosses from one clock of the domain to the other. */
+static void rm_touch_sibling(rm_node *node)
+{
+    rm_node *sibling = node->sibling;
+    if (sibling == NULL)
+        return;
+    if (ls_random_below(&node->random, 2) == 0 && !ls_event_scheduled(&sibling->poke))
+        ls_schedule(sibling->region, &sibling->poke, ls_random_below(&node->random, 1500));
+    if (ls_random_below(&node->random, 2) == 0) {
+        sibling->nudges += 1 + (uint32_t)ls_random_below(&node->random, 3);
+        ls_ticker_wake(&sibling->nudge);
+    }
+}
+
 static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     rm_node *node = self;
@@ -168,6 +199,7 @@ static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle 
         ls_cancel(&node->far);
         ls_schedule(node->region, &node->far, 900 + ls_random_below(&node->random, 3000));
     }
+    rm_touch_sibling(node);
     rm_start(node, ls_random_below(&node->random, 12));
 }
 
@@ -208,8 +240,15 @@ static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
             node->stall = (uint32_t)ls_random_below(&random, 60);
             ls_event_init(&node->event, rm_event, node);
             ls_event_init(&node->far, rm_far, node);
+            ls_event_init(&node->poke, rm_poke, node);
             status = ls_ticker_add(region, &node->ticker, rm_tick, node, &err);
             assert(status == LS_OK);
+            status = ls_ticker_add(region, &node->nudge, rm_nudge, node, &err);
+            assert(status == LS_OK);
+            if (r > 0) {
+                node->sibling = m->nodes[m->node_count - 1];
+                node->sibling->sibling = node;
+            }
             m->nodes[m->node_count++] = node;
         }
     }
@@ -268,7 +307,7 @@ static uint64_t rm_fingerprint(rm_machine *m, const ls_run_result *result)
     for (uint32_t i = 0; i < m->node_count; i++) {
         rm_node *node = m->nodes[i];
         hash = rm_mix(rm_mix(rm_mix(hash, node->received), node->forwarded), node->ended);
-        hash = rm_mix(rm_mix(hash, node->far_runs), ls_random_next(&node->random));
+        hash = rm_mix(rm_mix(rm_mix(hash, node->far_runs), node->pokes), ls_random_next(&node->random));
     }
     for (uint32_t i = 0; i < m->link_count; i++)
         hash = rm_mix(hash, ls_link_credits(m->links[i]));
