@@ -43,22 +43,32 @@ static void format_decimal(double value, int digits, const char *suffix, char *o
     snprintf(out, bytes, "%.*s%s", (int)(bytes - 4), digits_at, zero ? "" : suffix);
 }
 
+/* "1500", "1e-6", "2e12" */
 static void format_short(double value, char *out, size_t bytes)
 {
-    snprintf(out, bytes, "%.3g", value);
+    snprintf(out, bytes, "%.4g", value);
     for (char *p = out; *p; p++)
         if (*p == ',')
             *p = '.';
+    char *e = strchr(out, 'e');
+    if (!e)
+        return;
+    char *digits = e + 1 + strspn(e + 1, "+-0");
+    bool minus = e[1] == '-';
+    memmove(e + 1 + minus, digits, strlen(digits) + 1);
 }
 
-/* A power of 1000 and its letter that keeps a number of this size short; NULL: beyond all prefixes. */
-static const char *si_prefix(double size, double *scale)
+/* A power of 1000 and its letter that keeps a number of this size short; NULL: there is none for it. Small
+ * prefixes make sense with a unit only: nobody writes a rate as 10m. */
+static const char *si_prefix(double size, double smallest, bool has_unit, double *scale)
 {
     static const char *const big[] = { "", "k", "M", "G", "T", "P", "E" };
     static const char *const small[] = { "", "m", "u", "n", "p", "f", "a" };
     *scale = 1;
-    if (size == 0 || (size >= 0.01 && size < 1e4))
+    if (size == 0 || (size >= smallest && size < 1e4))
         return "";
+    if (size < 1 && !has_unit)
+        return NULL;
     for (size_t i = 1; i < LS_COUNT_OF(big); i++) {
         double unit = pow(1000, (double)i);
         if (size >= 1 && size < unit * 1000) {
@@ -77,7 +87,7 @@ static const char *si_prefix(double size, double *scale)
 static void label_linear(plot_axis *axis, double step)
 {
     double scale;
-    const char *prefix = si_prefix(fmax(fabs(axis->min), fabs(axis->max)), &scale);
+    const char *prefix = si_prefix(fmax(fabs(axis->min), fabs(axis->max)), 0.01, axis->has_unit, &scale);
     for (size_t i = 0; i < axis->tick_count; i++) {
         plot_tick *tick = &axis->tick[i];
         if (!prefix) {
@@ -89,10 +99,11 @@ static void label_linear(plot_axis *axis, double step)
     }
 }
 
-static void label_log10(plot_tick *tick)
+static void label_log10(const plot_axis *axis, plot_tick *tick)
 {
     double scale;
-    const char *prefix = si_prefix(tick->value, &scale);
+    double smallest = axis->has_unit && axis->min < 0.001 ? 1 : 0.0001; /* all with prefixes, or none */
+    const char *prefix = si_prefix(tick->value, smallest, axis->has_unit, &scale);
     char number[16];
     format_short(tick->value / (prefix ? scale : 1), number, sizeof number);
     snprintf(tick->label, sizeof tick->label, "%s%s", number, prefix ? prefix : "");
@@ -146,6 +157,10 @@ static void linear_ticks(plot_axis *axis, unsigned wanted, bool from_zero)
         axis->max += half;
     }
     double step = round_step((axis->max - axis->min) / (wanted ? wanted : 1));
+    /* A finer step often leaves less empty space, and some ticks more do not hurt. */
+    double finer = round_step(step * 0.39);
+    if (ceil(axis->max / finer) - floor(axis->min / finer) <= wanted + wanted / 2)
+        step = finer;
     double first = floor(axis->min / step + 1e-9), last = ceil(axis->max / step - 1e-9);
     axis->min = first * step;
     axis->max = last * step;
@@ -204,7 +219,9 @@ static void short_log10_ticks(plot_axis *axis)
 static void axis_init(plot_axis *axis, ls_plot_scale scale, double min, double max, unsigned ticks,
                       bool from_zero)
 {
-    *axis = (plot_axis){ .scale = scale, .min = min, .max = max };
+    axis->scale = scale;
+    axis->min = min;
+    axis->max = max;
     if (scale == LS_PLOT_LINEAR) {
         linear_ticks(axis, ticks, from_zero);
         return;
@@ -220,7 +237,7 @@ static void axis_init(plot_axis *axis, ls_plot_scale scale, double min, double m
         if (scale == LS_PLOT_LOG2)
             label_log2(&axis->tick[i]);
         else
-            label_log10(&axis->tick[i]);
+            label_log10(axis, &axis->tick[i]);
     }
 }
 
@@ -258,6 +275,8 @@ void plot_axes_init(plot_axes *axes, const ls_plot *plot, unsigned x_ticks, unsi
         x_min = y_min = 1;
         x_max = y_max = 10;
     }
+    axes->x.has_unit = plot->x_unit && plot->x_unit[0];
+    axes->y.has_unit = plot->y_unit && plot->y_unit[0];
     axis_init(&axes->x, plot->x_scale, x_min, x_max, x_ticks, plot->x_zero);
     axis_init(&axes->y, plot->y_scale, y_min, y_max, y_ticks, plot->y_zero);
 }
@@ -276,7 +295,7 @@ const char *plot_note(const plot_axes *axes, char *out, size_t bytes)
     if (axes->drawn + axes->omitted == 0)
         snprintf(out, bytes, "no points");
     else if (axes->omitted > 0)
-        snprintf(out, bytes, "%zu of %zu points have no place here (not a number, infinite, or log of <= 0)",
+        snprintf(out, bytes, "%zu of %zu points not drawn: NaN, infinite or log of <= 0",
                  axes->omitted, axes->drawn + axes->omitted);
     return out;
 }

@@ -16,6 +16,7 @@ typedef struct plot_tick {
 /* min < max, finite; positive on a logarithmic axis. */
 typedef struct plot_axis {
     ls_plot_scale scale;
+    bool has_unit; /* then small numbers may have prefixes: 10u */
     double min, max;
     plot_tick tick[PLOT_TICKS];
     size_t tick_count;
@@ -38,7 +39,7 @@ bool plot_visible(const ls_plot *plot, double x, double y);
 /* "label [unit]" into out, cut to its size; empty if there is neither. Returns out. */
 const char *plot_axis_title(const char *label, const char *unit, char *out, size_t bytes);
 
-/* "2 of 40 points cannot be drawn"; empty if all can. Returns out. */
+/* "2 of 40 points not drawn: ..."; empty if all can. Returns out. */
 const char *plot_note(const plot_axes *axes, char *out, size_t bytes);
 
 /* Does any series have a name? */

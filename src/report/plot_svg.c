@@ -191,7 +191,7 @@ static void put_series(FILE *to, const ls_plot *plot, const plot_axes *axes, con
             put_stretch(to, s, axes, f, index, i, end);
         i = end + 1;
     }
-    double r = s->count > 200 ? 2 : s->count > 60 ? 3 : 4;
+    double r = s->count > 100 ? 2.2 : s->count > 40 ? 3 : 4;
     for (size_t i = 0; i < s->count && s->style != LS_PLOT_LINE; i++)
         if (plot_visible(plot, s->x[i], s->y[i]))
             put_marker(to, index, frame_x(f, plot_axis_at(&axes->x, s->x[i])),

@@ -123,7 +123,8 @@ static void draw_series(canvas *c, const ls_plot *plot, const plot_axes *axes, s
             set_dot(c, x, y, index);
         long column = x / (long)c->dots_x;
         bool far = labs(column - marked_column) >= 10;
-        if (s->style != LS_PLOT_LINE || (tell_apart && far)) {
+        bool alone = !connected && (i + 1 == s->count || !plot_visible(plot, s->x[i + 1], s->y[i + 1]));
+        if (s->style != LS_PLOT_LINE || alone || (tell_apart && far)) {
             c->marker[(size_t)(y / (long)c->dots_y) * c->width + (size_t)column] = true;
             marked_column = column;
         }

@@ -1,0 +1,158 @@
+/* SVG plots: well-formed whatever the texts and numbers are, and the points where they belong. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *draw(const ls_plot *plot)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    ls_plot_svg_write(plot, to);
+    fclose(to);
+    return text;
+}
+
+/* Every tag is closed in order, and no '<' or '&' stands in text. */
+static void assert_well_formed(const char *text)
+{
+    char open[16][16];
+    size_t depth = 0;
+    for (const char *p = text; *p;) {
+        if (*p == '&')
+            assert_true(!strncmp(p, "&amp;", 5) || !strncmp(p, "&lt;", 4) || !strncmp(p, "&gt;", 4));
+        if (*p != '<') {
+            p++;
+            continue;
+        }
+        const char *end = strchr(p, '>');
+        assert_non_null(end);
+        size_t name = strcspn(p + 1 + (p[1] == '/'), " />");
+        assert_true(name > 0 && name < sizeof open[0]);
+        if (p[1] == '/') {
+            assert_true(depth > 0 && strlen(open[depth - 1]) == name);
+            assert_memory_equal(open[--depth], p + 2, name);
+        } else if (end[-1] != '/') {
+            assert_true(depth < LS_COUNT_OF(open));
+            snprintf(open[depth++], sizeof open[0], "%.*s", (int)name, p + 1);
+        }
+        p = end + 1;
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *p = text; (p = strstr(p, part)) != NULL; p++)
+        count++;
+    return count;
+}
+
+static const double x[] = { 0, 5, 10 }, y[] = { 0, 10, 5 };
+
+static void test_places(void **state)
+{
+    (void)state;
+    ls_plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH }, { "b", x, y, 3, LS_PLOT_LINE } };
+    ls_plot plot = { .title = "T", .x_label = "load", .y_label = "time", .y_unit = "s", .series = s,
+                     .series_count = 2 };
+    char *text = draw(&plot);
+    assert_well_formed(text);
+    assert_has(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"760\"");
+    assert_has(text, "<title>T</title>");
+    assert_has(text, ">load</text>");
+    assert_has(text, ">time [s]</text>");
+    assert_has(text, ">10</text>");
+    /* The frame is 340 high and begins at 72; 0 is at its foot, 10 at its top, 5 in the middle. */
+    assert_has(text, "cy=\"412\"");
+    assert_has(text, "cy=\"72\"");
+    assert_has(text, "cy=\"242\"");
+    assert_has(text, "cx=\"732\""); /* the right end */
+    assert_int_equal(count_of(text, "<circle"), 3 + 1); /* and one in the legend */
+    assert_int_equal(count_of(text, "class=\"line\" d=\""), 2 + 2);
+    assert_null(strstr(text, "class=\"note\""));
+    free(text);
+}
+
+static void test_gaps_and_single_points(void **state)
+{
+    (void)state;
+    const double gx[] = { 1, 2, 3, 4, 5, 6 }, gy[] = { 1, 2, NAN, 4, NAN, INFINITY };
+    ls_plot_series s[] = { { NULL, gx, gy, 6, LS_PLOT_LINE } };
+    ls_plot plot = { .series = s, .series_count = 1 };
+    char *text = draw(&plot);
+    assert_well_formed(text);
+    assert_int_equal(count_of(text, "class=\"line\""), 1); /* 1 to 2 */
+    assert_int_equal(count_of(text, "<circle"), 1);        /* 4, alone */
+    assert_has(text, "3 of 6 points not drawn");
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "inf\""));
+    free(text);
+    plot.series_count = 0;
+    text = draw(&plot);
+    assert_well_formed(text);
+    assert_has(text, ">no points</text>");
+    free(text);
+}
+
+static void test_odd_texts(void **state)
+{
+    (void)state;
+    ls_plot_series s[] = { { "a < b && c > d", x, y, 3, LS_PLOT_POINTS },
+                           { "bad \xc3\x28 \x02", x, y, 3, LS_PLOT_LINE } };
+    ls_plot plot = { .title = "</svg><script>", .x_label = "\xff", .series = s, .series_count = 2,
+                     .x_scale = LS_PLOT_LOG10, .y_scale = LS_PLOT_LOG2 };
+    char *text = draw(&plot);
+    assert_well_formed(text);
+    assert_has(text, "&lt;/svg&gt;&lt;script&gt;");
+    assert_has(text, ">a &lt; b &amp;&amp; c &gt; d</text>");
+    assert_has(text, ">bad ?( ?</text>");
+    assert_has(text, ">?</text>");
+    free(text);
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/ls_plot_XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/p.svg", dir);
+    ls_plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH } };
+    ls_plot plot = { .series = s, .series_count = 1 };
+    assert_int_equal(ls_plot_svg(&plot, path, NULL), LS_OK);
+    assert_int_equal(access(path, R_OK), 0);
+    assert_int_equal(unlink(path), 0);
+    ls_error err = { 0 };
+    assert_int_equal(ls_plot_svg(&plot, "/dev/full", &err), LS_ERR_IO);
+    snprintf(path, sizeof path, "%s/no/p.svg", dir);
+    assert_int_equal(ls_plot_svg(&plot, path, &err), LS_ERR_IO);
+    assert_string_equal(err.where, path);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_gaps_and_single_points),
+        cmocka_unit_test(test_odd_texts),
+        cmocka_unit_test(test_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* The scaling table, and the sentence for each thing that can limit a run. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/scaling_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void assert_text(const ls_scaling *s, const char *expected)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    ls_scaling_text(s, to);
+    fclose(to);
+    if (!strstr(text, expected))
+        fail_msg("expected:\n%s\nfound:\n%s", expected, text);
+    free(text);
+}
+
+static ls_scaling scaling(double work, double span, double barrier)
+{
+    return (ls_scaling){ .windows = 12345, .work_seconds = work, .span_seconds = span,
+                         .barrier_seconds = barrier, .threads = { 2, 4, 8, 16, 32, 64 },
+                         .speedup = { 1.95, 3.7, 6.5, 9, 10, 10 } };
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    ls_scaling s = scaling(20, 2, 1e-6);
+    assert_text(&s, "Expected scaling on other machines\n"
+                    "\n"
+                    "  threads  speed-up  efficiency\n"
+                    "        2     1.95x       97.5%\n"
+                    "        4     3.70x       92.5%\n"
+                    "        8     6.50x       81.2%\n"
+                    "       16     9.00x       56.2%\n"
+                    "       32    10.00x       31.2%\n"
+                    "       64    10.00x       15.6%\n"
+                    "\n"
+                    "  work         20.0 s  (all domains)\n"
+                    "  span         2.00 s  (the longest domain of each window)\n"
+                    "  parallelism  10.00  (work / span)\n"
+                    "  windows      12,345  (1.00 us per barrier)\n"
+                    "\n"
+                    "The busiest domain of each window limits it: no machine gets beyond 10.00x; split it or "
+                    "give it less work.\n");
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    ls_scaling s = scaling(20, 0.1, 1e-3);
+    assert_text(&s, "The barriers limit it: 12,345 of them take 12.3 s in all; longer windows need longer "
+                    "links.\n");
+    s = scaling(20, 0.1, 0);
+    assert_text(&s, "  windows      12,345\n"
+                    "\n"
+                    "The number of threads limits it: there is work for more than 64.\n");
+    s = scaling(0, 0, 0);
+    assert_text(&s, "Expected scaling: nothing was measured.\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
