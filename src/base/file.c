@@ -301,8 +301,10 @@ void ls_file_writer_abort(ls_file_writer *w)
 
 ls_status ls_file_writer_commit(ls_file_writer *w, ls_error *err)
 {
-    if (w->stream == NULL)
+    if (w->stream == NULL) {
+        writer_forget(w);
         return ls_fail(err, LS_ERR_INTERNAL, "a file writer was committed that is not open");
+    }
     /* An earlier failed write has left its mark in the stream but not in errno. */
     bool failed = ferror(w->stream) != 0;
     errno = 0;

@@ -130,7 +130,7 @@ static bool three_digits(double scaled, char out[16])
 
 const char *ls_format_time(ls_time value, char *out, size_t out_bytes)
 {
-    static const char *const units[] = { "fs", "ps", "ns", "us", "ms" };
+    static const char *const units[] = { "fs", "ps", "ns", "us", "ms", "s" };
     char text[48], number[16];
     if (value == LS_TIME_MAX)
         return put(out, out_bytes, "never");
@@ -138,17 +138,15 @@ const char *ls_format_time(ls_time value, char *out, size_t out_bytes)
         snprintf(text, sizeof text, "%" PRIu64 " fs", value);
         return put(out, out_bytes, text);
     }
-    double scaled = (double)value / 1000;
-    for (size_t i = 1; i < LS_COUNT_OF(units); i++, scaled /= 1000)
-        if (three_digits(scaled, number)) {
+    uint64_t unit_fs = 1;
+    for (size_t i = 1; i < LS_COUNT_OF(units); i++) {
+        unit_fs *= 1000;
+        if (three_digits((double)value / (double)unit_fs, number)) {
             snprintf(text, sizeof text, "%s %s", number, units[i]);
             return put(out, out_bytes, text);
         }
-    if (three_digits(scaled, number))
-        snprintf(text, sizeof text, "%s s", number);
-    else
-        snprintf(text, sizeof text, "%" PRIu64 " s",
-                 value / LS_FS_PER_SECOND + (value % LS_FS_PER_SECOND >= LS_FS_PER_SECOND / 2));
+    }
+    snprintf(text, sizeof text, "%" PRIu64 " s", value / unit_fs + (value % unit_fs >= unit_fs / 2));
     return put(out, out_bytes, text);
 }
 

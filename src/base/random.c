@@ -51,7 +51,7 @@ double ls_random_exponential(ls_random *r)
 {
     /* Von Neumann's method: a falling run that starts at x has odd length with probability e^-x. Comparisons
      * only, so the result is exact and the same on every host. */
-    for (double whole = 0;; whole += 1) {
+    for (unsigned whole = 0;; whole++) {
         double first = ls_random_real(r);
         double last = first;
         bool odd = true;
