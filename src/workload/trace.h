@@ -116,10 +116,23 @@ ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out,
 
 /* --- for the sources ------------------------------------------------------------------------------------- */
 
+/* The text of a static instruction's line around what changes from one execution to the next:
+ *     [tbx tby tbz warp ]<pc> MASK <body> [mode addresses ][<tail> ][values ]
+ * With it a kernel can be written as text and packed again, byte for byte. */
+typedef struct ls_inst_text {
+    const char *pc;   /* "0090"; "17 0090" with line info */
+    const char *body; /* "1 R4 LDG.E 1 R4 4": from the number of destinations to the access width */
+    const char *tail; /* what follows the addresses: "", "0", "0 0 NoVal", "0 0 Val" */
+} ls_inst_text;
+
 typedef struct ls_kernel_ops {
     ls_status (*next_cta)(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
     ls_status (*seek)(ls_kernel *kernel, uint64_t index, ls_error *err); /* may be NULL */
     void (*close)(ls_kernel *kernel);
+    /* Of an instruction met so far; false without memory. NULL: the source has no text. */
+    bool (*text)(const ls_kernel *kernel, uint32_t inst, ls_inst_text *out);
+    /* Everything before the first #BEGIN_TB, as it stands in the file. NULL: written from the info. */
+    const char *(*header)(const ls_kernel *kernel, size_t *bytes);
 } ls_kernel_ops;
 
 /* First member of every source's own kernel struct. */
