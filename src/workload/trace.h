@@ -7,7 +7,7 @@
 #ifndef WORKLOAD_TRACE_H
 #define WORKLOAD_TRACE_H
 
-#include "isa/inst.h"
+#include "isa/stream.h"
 #include "lockstep/status.h"
 
 #include <stdbool.h>
@@ -15,70 +15,7 @@
 typedef struct ls_trace ls_trace;
 typedef struct ls_kernel ls_kernel;
 
-/* --- one thread block ------------------------------------------------------------------------------------ */
-
-/* One executed instruction of a warp. */
-typedef struct ls_dyn {
-    uint32_t inst; /* index into ls_kernel_insts() */
-    uint32_t mask; /* active lanes; 0 happens */
-    uint32_t addr; /* offset into the addresses << 2 | ls_addr_mode, or LS_ADDR_NONE */
-} ls_dyn;
-
-#define LS_ADDR_NONE UINT32_MAX
-
-typedef enum ls_addr_mode {
-    LS_ADDR_LIST = 0,   /* one word per active lane, in lane order */
-    LS_ADDR_STRIDE = 1, /* two words: address of the first active lane, signed stride to the next */
-    LS_ADDR_DELTA = 2,  /* in the file as base and differences; here as LS_ADDR_LIST, one word per active lane */
-} ls_addr_mode;
-
-typedef struct ls_warp_stream {
-    uint32_t first, count; /* in ls_cta.dyns; count 0: the warp is missing or executed nothing */
-} ls_warp_stream;
-
-/* Owned by the caller; all zero is valid; filled anew by each read, keeping its memory. */
-typedef struct ls_cta {
-    uint32_t id[3];
-    uint64_t index; /* position in the kernel, from 0 */
-    uint32_t warp_count;
-    ls_warp_stream *warps;
-    ls_dyn *dyns;
-    uint64_t dyn_count;
-    uint64_t *addrs;
-    uint64_t addr_count;
-    size_t warp_capacity, dyn_capacity, addr_capacity;
-    void *extra; /* what only the source needs to write the block again (values, line numbers); may be NULL */
-} ls_cta;
-
-void ls_cta_fini(ls_cta *cta);
-
-/* Expands the addresses of one instruction: out[lane] for every set bit of the mask. */
-void ls_cta_addresses(const ls_cta *cta, const ls_dyn *dyn, uint64_t out[32]);
-
-/* --- one kernel ------------------------------------------------------------------------------------------ */
-
-typedef struct ls_kernel_info {
-    char *name;
-    uint64_t id;
-    uint32_t grid[3], block[3];
-    uint64_t shared_bytes;
-    uint32_t registers;
-    uint32_t binary_version; /* 35, 60, 61, 70, 75, 80, 86, 89, 90, 100, 120 */
-    uint64_t stream;
-    uint64_t shared_base, local_base;
-    uint32_t tracer_version;
-    bool line_info;
-    const char *file; /* for messages */
-} ls_kernel_info;
-
-static inline uint64_t ls_kernel_cta_count(const ls_kernel_info *info)
-{
-    return (uint64_t)info->grid[0] * info->grid[1] * info->grid[2];
-}
-static inline uint32_t ls_kernel_threads(const ls_kernel_info *info)
-{
-    return info->block[0] * info->block[1] * info->block[2];
-}
+/* --- one kernel (its description, ls_kernel_info, and its blocks, ls_cta, are in isa/stream.h) ------------- */
 
 const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel);
 /* The static instructions met so far. The array never moves while the kernel is open, and entries never change:
