@@ -40,7 +40,9 @@ LS_API void ls_error_clear(ls_error *err);
 LS_API ls_status ls_fail(ls_error *err, ls_status status, const char *fmt, ...) LS_PRINTF(3, 4);
 LS_API ls_status ls_failv(ls_error *err, ls_status status, const char *fmt, va_list args);
 
-/* Adds the place. line and column count from 1; 0 leaves them out. Returns err->status. */
+/* Adds the place. line and column count from 1; 0 leaves them out. Returns err->status, so that
+ * `return ls_error_at(err, ...)` can follow ls_fail(); for err NULL, as below, the status of the last
+ * ls_fail() of this thread. */
 LS_API ls_status ls_error_at(ls_error *err, const char *file, uint64_t line, uint64_t column);
 
 /* Adds the nearest valid name (NULL or "" clears it). Returns err->status. */

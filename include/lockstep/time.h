@@ -29,13 +29,15 @@ typedef struct ls_clock {
     uint64_t period_den;
 } ls_clock;
 
-/* A clock of hz.num / hz.den hertz. Fails for 0 Hz and for more than 10^15 Hz. */
+/* A clock of hz.num / hz.den hertz. Fails for 0 Hz, for more than 10^15 Hz, and for a period whose fraction
+ * does not fit into 64 bits. */
 LS_API ls_status ls_clock_init(ls_clock *clock, ls_ratio hz, ls_error *err);
 
 /* The time of edge `cycle`; LS_TIME_MAX if it lies beyond the end of time. */
 LS_API ls_time ls_clock_time(const ls_clock *clock, ls_cycle cycle);
 
-/* The first edge at or after `time`. Inverse of ls_clock_time: cycle_at(time(n)) == n for every n. */
+/* The first edge at or after `time`; LS_CYCLE_MAX for LS_TIME_MAX: never stays never. Inverse of
+ * ls_clock_time: cycle_at(time(n)) == n for every n before the end of time. */
 LS_API ls_cycle ls_clock_cycle_at(const ls_clock *clock, ls_time time);
 
 /* The shortest time that `cycles` periods can take between two edges: floor(cycles * period). */

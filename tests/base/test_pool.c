@@ -85,16 +85,16 @@ static void barrier_orders(void **state)
     (void)state;
     static const uint32_t team[] = { 1, 2, 3, 8 };
     for (size_t i = 0; i < LS_COUNT_OF(team); i++)
-        run_stress(team[i], team[i] <= 2 ? 5000 : 500, -1, true);
+        run_stress(team[i], team[i] <= 2 ? 5000 : 200, -1, true);
 }
 
 static void barrier_orders_when_it_sleeps(void **state)
 {
     (void)state;
-    run_stress(2, 2000, 0, false);
-    run_stress(2, 2000, 1, true); /* between spinning and sleeping */
-    run_stress(3, 500, 3, true);
-    run_stress(8, 300, 0, true);
+    run_stress(2, 500, 0, false);
+    run_stress(2, 500, 1, true); /* between spinning and sleeping */
+    run_stress(3, 200, 3, true);
+    run_stress(8, 100, 0, true);
 }
 
 static void generations_wrap(void **state)
