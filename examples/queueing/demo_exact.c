@@ -62,8 +62,8 @@ bool demo_latency(const demo *d)
     printf(
         "  A client sends a request, a server answers, and so on %d times. Edge n of a clock is at\n"
         "  floor(n * period) exactly; a message arrives at the first edge at or after its time on the wire.\n"
-        "  The formula uses rational arithmetic of its own. A reply has %d flits, so %d cycles are added. The\n"
-        "  shortest and the longest round trip are compared as well.\n\n",
+        "  The formula uses rational arithmetic of its own. A reply has %d flits, so %d cycles are added.\n"
+        "  The shortest and the longest round trip are compared as well.\n\n",
         PINGS, REPLY_FLITS, REPLY_FLITS - 1);
     printf("  %20s %20s %43s\n", "clocks, MHz", "cycles", "sum of all round trips, fs");
     printf("  %11s %8s %6s %6s %6s %21s %21s  %s\n", "client", "server", "out", "serve", "back", "simulated",

@@ -140,7 +140,7 @@ static void input_waits(const void *self, ls_wait_sink *sink)
     if (in->waiting == 0 || input_sink_has_room(in))
         return;
     char detail[64];
-    snprintf(detail, sizeof detail, "no room for %llu messages", (unsigned long long)in->counters.waiting);
+    snprintf(detail, sizeof detail, "no room for the %llu waiting", (unsigned long long)in->counters.waiting);
     ls_wait_report(sink, in->name, ops->name(in->sink.self), detail);
 }
 

@@ -92,9 +92,9 @@ typedef struct queueing_output_spec {
 
 extern const ls_block_type queueing_output_type;
 /* Adds the next destination: a link, and the name of the block that it leads to. */
-ls_status queueing_output_add(ls_block *output, ls_link *link, const char *peer, ls_error *err);
+ls_status queueing_output_add(ls_block *block, ls_link *link, const char *peer, ls_error *err);
 /* For tests; NULL past the end. */
-const ls_link *queueing_output_link(ls_block *output, uint32_t destination);
+const ls_link *queueing_output_link(ls_block *block, uint32_t destination);
 
 /* A block that owns the receiving ends of links, their buffers, and the choice among them. Provides "source",
  * uses "sink" and "arbiter". */
@@ -104,6 +104,6 @@ typedef struct queueing_input_spec {
 
 extern const ls_block_type queueing_input_type;
 /* Adds the next input: fills payload, credits, receive and receiver of `spec`, creates the link. */
-ls_status queueing_input_add(ls_block *input, const ls_link_spec *spec, ls_link **out, ls_error *err);
+ls_status queueing_input_add(ls_block *block, const ls_link_spec *spec, ls_link **out, ls_error *err);
 
 #endif

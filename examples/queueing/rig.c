@@ -60,7 +60,7 @@ static ls_metric_value rig_get(const rig *r, const char *slot, const char *path,
     ls_metric_value value;
     snprintf(type, sizeof type, "%s/*", slot);
     if (ls_metrics_get(r->metrics, LS_METRICS_RUN, type, path, metric, &value, NULL))
-        return (ls_metric_value){ 0 };
+        return (ls_metric_value){ .value = UINT64_MAX, .histogram = { .count = UINT64_MAX } };
     return value;
 }
 

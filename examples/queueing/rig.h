@@ -15,13 +15,14 @@ typedef struct rig {
 
 #define RIG_SETTINGS_MAX 32
 
-/* `sets`: lines of "key=value" as --set takes them, separated by spaces; "" for none. On failure there is
+/* `sets`: "key=value" as --set takes them, separated by spaces; "" for none. On failure there is
  * nothing to close. */
 ls_status rig_open(rig *r, const char *folder, const char *file, const char *sets, ls_error *err);
 void rig_close(rig *r);
 
 /* A counter, level or peak reduced over all blocks of a slot ("queueing.server"), or over those whose name
- * matches `path` (NULL: all). Counters that do not exist are 0: the tests would notice. */
+ * matches `path` (NULL: all). What does not exist is UINT64_MAX, or a histogram of that count: no zero that
+ * looks measured. */
 uint64_t rig_count(const rig *r, const char *slot, const char *path, const char *metric);
 ls_histogram rig_histogram(const rig *r, const char *slot, const char *path, const char *metric);
 

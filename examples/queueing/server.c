@@ -47,7 +47,7 @@ typedef struct server {
     ls_event done;            /* the service time is over, or a reply that waited can leave */
     queueing_message current; /* valid while busy */
     bool busy;                /* serving, or holding a reply that cannot leave */
-    queueing_message *queue;  /* ring of `capacity` entries, oldest at head */
+    queueing_message *queue;  /* ring of `capacity` (a power of two) entries, oldest at head */
     uint32_t head, count, capacity;
     server_counters counters;
 } server;
@@ -60,7 +60,7 @@ static bool server_grow(server *s)
     if (!queue)
         return false;
     for (uint32_t i = 0; i < s->count; i++)
-        queue[i] = s->queue[(s->head + i) % s->capacity];
+        queue[i] = s->queue[(s->head + i) & (s->capacity - 1)];
     s->queue = queue;
     s->head = 0;
     s->capacity = capacity;
@@ -111,7 +111,7 @@ static void server_start(server *s, ls_cycle now)
 {
     while (!s->busy && s->count > 0) {
         s->current = s->queue[s->head];
-        s->head = (s->head + 1) % s->capacity;
+        s->head = (s->head + 1) & (s->capacity - 1);
         s->count--;
         s->counters.queued--;
         s->busy = true;
@@ -129,7 +129,7 @@ static void server_start(server *s, ls_cycle now)
 static void server_take(void *self, const queueing_message *message, ls_cycle now)
 {
     server *s = self;
-    s->queue[(s->head + s->count) % s->capacity] = *message;
+    s->queue[(s->head + s->count) & (s->capacity - 1)] = *message;
     s->count++;
     if (++s->counters.queued > s->counters.queue_peak)
         s->counters.queue_peak = s->counters.queued;

@@ -102,6 +102,9 @@ static void test_latency(void **state)
             assert_int_equal(fs.min, exact.min_fs);
             assert_int_equal(fs.max, exact.max_fs);
             assert_int_equal(cycles.sum, exact.sum_cycles);
+            ls_histogram grant_wait = rig_histogram(&r, "queueing.input", NULL, "grant_wait");
+            assert_int_equal(grant_wait.count, 600);
+            assert_int_equal(grant_wait.max, 0);
             rig_close(&r);
         }
 }
@@ -255,6 +258,7 @@ static void test_back_pressure(void **state)
     assert_int_equal(messages_between(&r, mhz_1000, 10000, 20000), 1000);
     assert_int_equal(rig_count(&r, "queueing.server", NULL, "queue_peak"), 3);
     assert_in_range(rig_count(&r, "queueing.input", "server0.in", "waiting_peak"), 1, 8);
+    assert_in_range(rig_histogram(&r, "queueing.input", "server0.in", "grant_wait").max, 10, 80);
     run_until(&r, 0);
     assert_int_equal(rig_count(&r, "queueing.server", NULL, "served"), 4000);
     assert_int_equal(rig_count(&r, "queueing.server", NULL, "queued"), 0);
@@ -421,7 +425,7 @@ static void test_deadlock_is_named(void **state)
         assert_non_null(strstr(report,
                                "server0 -> server1.in (link 'ring:server0-server1': none of 1 credits is "
                                "home, the receiver holds 1)"));
-        assert_non_null(strstr(report, "server1.in -> server1 (no room for 4 messages)"));
+        assert_non_null(strstr(report, "server1.in -> server1 (no room for the 4 waiting)"));
         if (threads == 1)
             snprintf(first, sizeof first, "%s", report);
         assert_string_equal(report, first);
@@ -446,17 +450,33 @@ static void test_no_deadlock(void **state)
     }
 }
 
-/* A request that is never answered is found too, through the client that waits for it. */
-static void test_pending_reply_is_no_rest(void **state)
+/* Clients that wait for a reply say for which, and from whom. */
+static void test_missing_reply_is_named(void **state)
 {
     (void)state;
-    rig r = open_rig("ping.yaml", "client.messages=5");
-    run_until(&r, 1000000);
-    assert_int_equal(rig_count(&r, "queueing.client", NULL, "in_flight"), 1);
-    run_until(&r, 0);
-    assert_int_equal(rig_count(&r, "queueing.client", NULL, "in_flight"), 0);
-    assert_int_equal(rig_count(&r, "queueing.client", NULL, "replies"), 5);
+    ls_error err;
+    rig r = open_rig("deadlock.yaml", "client.model=ping clients=12");
+    assert_int_equal(ls_run(r.engine, NULL, NULL, &err), LS_ERR_DEADLOCK);
+    const char *report = ls_engine_report(r.engine);
+    assert_non_null(strstr(report, "client0 waits for server1: the reply to request 1\n"));
+    assert_non_null(strstr(report, "client11 waits for server0: the reply to request 0\n"));
     rig_close(&r);
+}
+
+/* A run that is cut into pieces is the run. */
+static void test_run_goes_on(void **state)
+{
+    (void)state;
+    rig whole = open_rig("busy.yaml", "client.messages=200"),
+        pieces = open_rig("busy.yaml", "client.messages=200");
+    run_until(&whole, 0);
+    for (ls_time time = 1; time <= 300; time++)
+        run_until(&pieces, time * 3333333);
+    assert_int_equal(rig_count(&pieces, "queueing.client", NULL, "in_flight") > 0, 1);
+    run_until(&pieces, 0);
+    assert_int_equal(hash_now(&pieces), hash_now(&whole));
+    rig_close(&whole);
+    rig_close(&pieces);
 }
 
 int main(void)
@@ -474,7 +494,8 @@ int main(void)
         cmocka_unit_test(test_hash_sees_a_difference),
         cmocka_unit_test(test_deadlock_is_named),
         cmocka_unit_test(test_no_deadlock),
-        cmocka_unit_test(test_pending_reply_is_no_rest),
+        cmocka_unit_test(test_missing_reply_is_named),
+        cmocka_unit_test(test_run_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,7 @@ static rig run_rig(const char *file, const char *sets)
     rig r;
     ls_error err;
     char text[512];
-    if (rig_open(&r, FOLDER, file, sets, &err) ||
-        ls_run(r.engine, NULL, NULL, &err))
+    if (rig_open(&r, FOLDER, file, sets, &err) || ls_run(r.engine, NULL, NULL, &err))
         fail_msg("%s", ls_error_text(&err, text, sizeof text));
     return r;
 }
@@ -169,7 +168,7 @@ static void test_mm1_wait(void **state)
     rig_close(&r);
 }
 
-/* Every server gets its share, and requests are made at the rate asked for although the network stalls them. */
+/* Every server gets its share, and requests leave soon after they are made although credits run out. */
 static void test_poisson_client(void **state)
 {
     (void)state;
