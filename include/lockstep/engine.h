@@ -65,8 +65,8 @@ LS_API ls_time ls_region_time(ls_region *region);
 LS_API void ls_domain_pending(ls_domain *domain, int64_t delta);
 /* Says that real work was done; the watchdog watches this. Deliveries count by themselves. */
 LS_API void ls_domain_progress(ls_domain *domain);
-/* Ends the whole run one lookahead from now (the time the news needs to reach every domain): every domain runs
- * exactly its cycles before that time, whatever the window size. */
+/* Ends the whole run one lookahead from now (the time the news needs to reach every domain; 10 us where links are
+ * longer or there are none): every domain runs exactly its cycles before that time, whatever the window size. */
 LS_API void ls_domain_stop(ls_domain *domain);
 
 /* ----------------------------------------------------------------------------------------------- events */
@@ -233,14 +233,15 @@ typedef struct ls_run_options {
 } ls_run_options;
 
 typedef struct ls_run_result {
-    ls_time end_time;  /* of the last cycle run, or `until` */
-    uint64_t events, messages, ticks, cycles; /* cycles: summed over regions, only those that did something */
-    uint64_t windows;  /* host side: depends on the window size */
+    ls_time end_time; /* of the last cycle run */
+    uint64_t events, messages, ticks, cycles; /* of all runs so far; cycles: over regions, those with work */
+    uint64_t windows; /* of this run; host side: depends on the window size */
     ls_time lookahead_fs;
     bool partial; /* stopped by control->stop */
 } ls_run_result;
 
-/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on.
+/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on; what is
+ * scheduled in between starts where the run ended, in every domain.
  * LS_ERR_DEADLOCK names the cycle of waiters in err and leaves the whole report in ls_engine_report(). */
 LS_API ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err);
 

@@ -137,7 +137,7 @@ void ls_domain_stop(ls_domain *domain)
 {
     const ls_region *current = domain->current != NULL ? domain->current : domain->regions[0];
     ls_time now = ls_clock_time(&current->clock, current->now);
-    ls_time lookahead = domain->engine->lookahead;
+    ls_time lookahead = domain->engine->lookahead < WINDOW_MAX_FS ? domain->engine->lookahead : WINDOW_MAX_FS;
     ls_time stop = lookahead > LS_TIME_MAX - now ? LS_TIME_MAX - 1 : now + lookahead;
     if (stop < domain->stop_time)
         domain->stop_time = stop;
@@ -155,6 +155,20 @@ ls_time domain_next_time(const ls_domain *domain)
         next = time < next ? time : next;
     }
     return next;
+}
+
+ls_time engine_last_cycle(const ls_engine *engine)
+{
+    ls_time last = engine->last_cycle;
+    for (size_t i = 0; i < engine->domains.count; i++)
+        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++) {
+            const ls_region *region = engine->domains.at[i]->regions[r];
+            if (region->floor == region->idle_floor)
+                continue;
+            ls_time time = ls_clock_time(&region->clock, region->floor - 1);
+            last = time > last ? time : last;
+        }
+    return last;
 }
 
 /* Takes over what other domains sent in the window before this one. */

@@ -411,6 +411,8 @@ void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
     assert(to->running && entries <= link->held);
+    if (LS_UNLIKELY(entries == 0))
+        return; /* would take a place in the ring, which has one per credit */
     link->held -= entries;
     ls_cycle cycle = to->now + link->credit_latency_cycles;
     to->sent_min = cycle < to->sent_min ? cycle : to->sent_min;

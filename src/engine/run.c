@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A window without links would never end: bound it, so that signals and progress are seen. 10 us is some ten
- * thousand cycles. */
-#define WINDOW_MAX_FS UINT64_C(10000000000)
-
 /* A window with fewer region cycles than this (estimated from the last ones) costs less than a barrier. */
 #define SHARE_MIN_WORK 24u
 
@@ -39,6 +35,7 @@ typedef struct run {
     ls_barrier barrier;
     bool finished;
     ls_status status;
+    ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
     ls_error *err;
     bool partial;
     bool shared; /* the window that ran was handed out to all threads */
@@ -63,9 +60,10 @@ static uint64_t total_progress(const ls_engine *engine)
     return total;
 }
 
-static bool finish(run *r, ls_status status)
+static bool finish(run *r, ls_status status, ls_time present)
 {
     r->status = status;
+    r->present = present;
     r->finished = true;
     return false;
 }
@@ -90,7 +88,7 @@ static bool between_windows(run *r)
     if (control != NULL) {
         if (atomic_load_explicit(&control->stop, memory_order_relaxed) != 0) {
             r->partial = true;
-            return finish(r, LS_OK);
+            return finish(r, LS_OK, engine->window_end);
         }
         if (atomic_load_explicit(&control->dump, memory_order_relaxed) != 0) {
             atomic_store_explicit(&control->dump, 0, memory_order_relaxed);
@@ -99,7 +97,7 @@ static bool between_windows(run *r)
         }
     }
     if (LS_UNLIKELY(atomic_load_explicit(&engine->out_of_memory, memory_order_relaxed)))
-        return finish(r, ls_fail(r->err, LS_ERR_NOMEM, "no memory for the event heap"));
+        return finish(r, ls_fail(r->err, LS_ERR_NOMEM, "no memory for the event heap"), engine->window_end);
     if (LS_UNLIKELY(atomic_load_explicit(&engine->stop_requested, memory_order_relaxed)))
         for (size_t i = 0; i < engine->domains.count; i++)
             if (engine->domains.at[i]->stop_time < r->until)
@@ -110,7 +108,7 @@ static bool between_windows(run *r)
             char reason[80], time[32];
             snprintf(reason, sizeof reason, "no progress for %s",
                      ls_format_time(r->options->watchdog_fs, time, sizeof time));
-            return finish(r, waits_deadlock(engine, reason, r->err));
+            return finish(r, waits_deadlock(engine, reason, r->err), engine->window_end);
         }
         r->progress_seen = progress;
         r->stuck_fs = 0;
@@ -136,12 +134,13 @@ static bool plan_window(run *r)
     for (size_t i = 0; i < count; i++)
         start = engine->next_time[i] < start ? engine->next_time[i] : start;
     if (start == LS_TIME_MAX) {
+        ls_status status = LS_OK;
         if (waits_any(engine))
-            return finish(r, waits_deadlock(engine, "nothing can happen any more and work is pending", r->err));
-        return finish(r, LS_OK);
+            status = waits_deadlock(engine, "nothing can happen any more and work is pending", r->err);
+        return finish(r, status, engine->window_index == 0 ? 0 : engine_last_cycle(engine) + 1);
     }
     if (start >= r->until)
-        return finish(r, LS_OK);
+        return finish(r, LS_OK, r->until);
     ls_time end = r->window_fs > LS_TIME_MAX - start ? LS_TIME_MAX : start + r->window_fs;
     end = end < r->until ? end : r->until;
 
@@ -344,9 +343,19 @@ static void fill_result(const run *r, ls_run_result *result)
             result->messages += region->messages_in;
             result->ticks += region->ticks_run;
             result->cycles += region->cycles_run;
-            ls_time last = region->floor == 0 ? 0 : ls_clock_time(&region->clock, region->floor - 1);
-            result->end_time = last > result->end_time ? last : result->end_time;
         }
+    result->end_time = engine_last_cycle(engine);
+}
+
+/* Domains that had nothing to do stand at old cycles. What is scheduled between this run and the next one must not
+ * start there: its messages would arrive in the past of the others. */
+static void move_up(const run *r)
+{
+    ls_engine *engine = r->engine;
+    engine->last_cycle = engine_last_cycle(engine);
+    for (size_t i = 0; i < engine->domains.count; i++)
+        for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++)
+            region_move_up(engine->domains.at[i]->regions[k], r->present);
 }
 
 ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err)
@@ -371,6 +380,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
             ls_pool_run(pool, run_thread, &r);
         }
         status = r.status;
+        move_up(&r);
     }
     fill_result(&r, result != NULL ? result : &unused);
     ls_pool_destroy(pool);

@@ -35,6 +35,10 @@
 #define WHEEL_WORDS (WHEEL_SIZE / 64)
 _Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
 
+/* A window without links would never end: bound it, so that signals, stops and progress are seen. 10 us is some
+ * ten thousand cycles. */
+#define WINDOW_MAX_FS UINT64_C(10000000000)
+
 /* ----------------------------------------------------------------------------------------------- region */
 
 typedef enum arrival_kind {
@@ -91,6 +95,7 @@ struct ls_region {
     ls_domain *domain;
     ls_clock clock;
     uint32_t clock_id;   /* index into the engine's list of different clocks */
+    ls_cycle idle_floor; /* where the end of the last run left floor: none of its own cycles since, if still there */
     uint32_t index;      /* in its domain */
     ls_cycle peek_cycle; /* the last cycle that was converted, and its time: domains with several regions */
     ls_time peek_time;
@@ -230,6 +235,7 @@ struct ls_engine {
     ls_time *next_time;           /* per domain: its next cycle with work, or an arrival it caused */
     _Atomic uint8_t *mail[2];      /* by parity, per domain: some end is dirty */
 
+    ls_time last_cycle; /* time of the last cycle of the runs before this one */
     ls_text report;
     struct scaling_state *scaling;
     bool started; /* the first run began: nothing can be added any more */
@@ -245,6 +251,7 @@ ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CY
 void region_run(ls_region *region, ls_cycle limit);
 void region_step(ls_region *region, ls_cycle cycle);
 void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
+void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
 /* link.c */
 void link_deliver(ls_link *link, ls_cycle now);
@@ -254,6 +261,7 @@ void link_credit_window(ls_link *link, unsigned parity);
 void link_prepare(ls_link *link); /* before a run: hooks may have got subscribers */
 
 /* domain.c */
+ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run: the same for every window size */
 ls_time domain_next_time(const ls_domain *domain);
 void domain_exchange(ls_domain *domain, unsigned parity);
 void domain_run_window(ls_domain *domain);

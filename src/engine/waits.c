@@ -134,25 +134,12 @@ static void add_domains(ls_text *text, const ls_engine *engine, bool idle_too)
     }
 }
 
-/* When the last thing happened: unlike the end of the window, the same for every window size. */
-static ls_time last_cycle_time(const ls_engine *engine)
-{
-    ls_time last = 0;
-    for (size_t i = 0; i < engine->domains.count; i++)
-        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++) {
-            const ls_region *region = engine->domains.at[i]->regions[r];
-            ls_time time = ls_clock_time(&region->clock, region->now);
-            last = time > last ? time : last;
-        }
-    return last;
-}
-
 ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err)
 {
     ls_wait_sink sink = { 0 };
     gather(engine, &sink);
     char now[32];
-    ls_format_time(last_cycle_time(engine), now, sizeof now);
+    ls_format_time(engine_last_cycle(engine), now, sizeof now);
 
     ls_text *report = &engine->report;
     ls_text_clear(report);

@@ -241,8 +241,18 @@ static void far_move_in(ls_region *region)
     }
 }
 
-/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle.
- * Everything queued lies at or after the present, so its clock can be moved up to it. */
+/* Everything queued lies at or after the new floor. */
+static void move_up(ls_region *region, ls_cycle floor)
+{
+    if (floor > region->floor) {
+        region->floor = floor;
+        region->now = floor - 1;
+        far_move_in(region);
+    }
+}
+
+/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle: its
+ * clock is moved up to the present. */
 void region_sync(ls_region *region)
 {
     const ls_region *current = region->domain->current;
@@ -252,11 +262,13 @@ void region_sync(ls_region *region)
     ls_cycle floor = ls_clock_cycle_at(&region->clock, present);
     if (region->index < current->index && ls_clock_time(&region->clock, floor) == present)
         floor++; /* at equal times the lower region has had its turn */
-    if (floor > region->floor) {
-        region->floor = floor;
-        region->now = floor - 1;
-        far_move_in(region);
-    }
+    move_up(region, floor);
+}
+
+void region_move_up(ls_region *region, ls_time present)
+{
+    move_up(region, ls_clock_cycle_at(&region->clock, present));
+    region->idle_floor = region->floor;
 }
 
 /* The first occupied cycle of the wheel at or after floor, given that floor's own bucket is not; summary is not
