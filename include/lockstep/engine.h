@@ -10,8 +10,9 @@
  *
  * The order inside one cycle of a region is fixed: arrivals from links by (arrival time, link number, sequence
  * number), then events in the order in which they were scheduled, then tickers in the order in which they were
- * added. Regions of a domain that have an edge at the same femtosecond run in the order of their creation.
- * Nothing else decides order, so results cannot depend on threads, windows or assignment.
+ * added, then events that tickers scheduled for this cycle (a ticker that these wake runs in the next one). Regions
+ * of a domain that have an edge at the same femtosecond run in the order of their creation. Nothing else decides
+ * order, so results cannot depend on threads, windows or assignment.
  *
  * During the run, calls that take a region or ticker may be made only from inside its own domain, and calls that
  * take a link only from its `from` region (sender) or `to` region (receiver). An event that is scheduled on
