@@ -1,0 +1,523 @@
+/* cache.c: see cache.h. Lines are found through a hash of their addresses, victims through lists in order of use:
+ * an access costs the same for 4 ways and for 256. */
+#include "model/cache/cache.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------- hash of addresses to indices */
+
+static inline uint32_t hash_of(uint64_t address, unsigned shift)
+{
+    return (uint32_t)(((address >> shift) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+}
+
+static inline uint32_t find_line(const cache *c, uint64_t line_address)
+{
+    for (uint32_t i = hash_of(line_address, 7) & c->line_index_mask;; i = (i + 1) & c->line_index_mask) {
+        uint32_t entry = c->line_index[i];
+        if (entry == 0)
+            return CACHE_NONE;
+        if (c->lines[entry - 1].address == line_address)
+            return entry - 1;
+    }
+}
+
+static inline uint32_t find_mshr(const cache *c, uint64_t sector_address)
+{
+    for (uint32_t i = hash_of(sector_address, 5) & c->mshr_index_mask;; i = (i + 1) & c->mshr_index_mask) {
+        uint32_t entry = c->mshr_index[i];
+        if (entry == 0)
+            return CACHE_NONE;
+        if (c->mshrs[entry - 1].address == sector_address)
+            return entry - 1;
+    }
+}
+
+static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t value)
+{
+    uint32_t i = hash & mask;
+    while (index[i] != 0)
+        i = (i + 1) & mask;
+    index[i] = value + 1;
+}
+
+/* Linear probing without tombstones: later entries of the run move up. */
+#define INDEX_REMOVE(index, mask, start, value, hash_of_entry)                                                \
+    do {                                                                                                      \
+        uint32_t at_ = (start) & (mask);                                                                      \
+        while ((index)[at_] != (value) + 1)                                                                   \
+            at_ = (at_ + 1) & (mask);                                                                         \
+        for (uint32_t next_ = (at_ + 1) & (mask); (index)[next_] != 0; next_ = (next_ + 1) & (mask)) {        \
+            uint32_t entry_ = (index)[next_] - 1;                                                             \
+            uint32_t home_ = (hash_of_entry) & (mask);                                                        \
+            if (((next_ - home_) & (mask)) >= ((next_ - at_) & (mask))) {                                     \
+                (index)[at_] = (index)[next_];                                                                \
+                at_ = next_;                                                                                  \
+            }                                                                                                 \
+        }                                                                                                     \
+        (index)[at_] = 0;                                                                                     \
+    } while (0)
+
+static void remove_line(cache *c, uint32_t line)
+{
+    INDEX_REMOVE(c->line_index, c->line_index_mask, hash_of(c->lines[line].address, 7), line,
+                 hash_of(c->lines[entry_].address, 7));
+}
+
+static void remove_mshr(cache *c, uint32_t mshr)
+{
+    INDEX_REMOVE(c->mshr_index, c->mshr_index_mask, hash_of(c->mshrs[mshr].address, 5), mshr,
+                 hash_of(c->mshrs[entry_].address, 5));
+}
+
+/* ----------------------------------------------------------------------------------------------------- set-up */
+
+static uint32_t power_of_two(uint64_t at_least)
+{
+    uint32_t n = 1;
+    while (n < at_least)
+        n <<= 1;
+    return n;
+}
+
+static void build_free_lists(cache *c)
+{
+    uint32_t sets = c->set_mask + 1;
+    for (uint32_t s = 0; s < sets; s++) {
+        c->sets[s] = (cache_set){ .newest = CACHE_NONE, .oldest = CACHE_NONE, .free = CACHE_NONE };
+        for (uint32_t w = c->way_limit; w-- > 0;) {
+            uint32_t line = s * (uint32_t)c->spec->ways + w;
+            c->lines[line].next = c->sets[s].free;
+            c->sets[s].free = line;
+        }
+    }
+    c->line_count = sets * c->way_limit;
+}
+
+bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_arena *arena)
+{
+    uint64_t lines = spec->sets * spec->ways;
+    uint64_t waiters = spec->mshr_entries * spec->mshr_merge;
+    waiters = waiters < 16384 ? waiters : 16384;
+    *c = (cache){ .spec = spec, .counters = counters };
+    c->set_mask = (uint32_t)spec->sets - 1;
+    for (c->set_shift = 0; (1u << c->set_shift) < spec->sets;)
+        c->set_shift++;
+    c->way_limit = (uint32_t)spec->ways;
+    c->line_index_mask = power_of_two(2 * lines) - 1;
+    c->mshr_index_mask = power_of_two(2 * spec->mshr_entries) - 1;
+    c->miss_mask = power_of_two(spec->miss_queue + 2) - 1;
+    c->lines = ls_arena_array(arena, lines, sizeof *c->lines);
+    c->sets = ls_arena_array(arena, spec->sets, sizeof *c->sets);
+    c->line_index = ls_arena_array(arena, (size_t)c->line_index_mask + 1, sizeof *c->line_index);
+    c->mshrs = ls_arena_array(arena, spec->mshr_entries, sizeof *c->mshrs);
+    c->mshr_index = ls_arena_array(arena, (size_t)c->mshr_index_mask + 1, sizeof *c->mshr_index);
+    c->waiters = ls_arena_array(arena, waiters, sizeof *c->waiters);
+    c->misses = ls_arena_array(arena, (size_t)c->miss_mask + 1, sizeof *c->misses);
+    if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL || c->mshr_index == NULL ||
+        c->waiters == NULL || c->misses == NULL)
+        return false;
+    build_free_lists(c);
+    c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
+    for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0;) {
+        c->mshrs[i].next = c->mshr_free;
+        c->mshr_free = i;
+    }
+    for (uint32_t i = (uint32_t)waiters; i-- > 0;) {
+        c->waiters[i].next = c->waiter_free;
+        c->waiter_free = i;
+    }
+    c->random = 0x2545f4914f6cdd1d;
+    return true;
+}
+
+void cache_invalidate(cache *c)
+{
+    if (!c->touched)
+        return;
+    assert(c->mshr_count == 0);
+    memset(c->lines, 0, c->spec->sets * c->spec->ways * sizeof *c->lines);
+    memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
+    build_free_lists(c);
+    c->dirty_lines = 0;
+    c->touched = false;
+}
+
+void cache_set_ways(cache *c, uint32_t ways)
+{
+    if (ways == c->way_limit)
+        return;
+    c->touched = true;
+    c->way_limit = ways;
+    cache_invalidate(c);
+}
+
+/* ------------------------------------------------------------------------------------------------------- sets */
+
+uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits)
+{
+    /* Row i: the bits of `high` whose parity flips bit i of `low`. */
+    static const uint32_t rows4[4] = { 0x0f59, 0x11eb, 0x03d6, 0x07ac };
+    static const uint32_t rows5[5] = { 0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34 };
+    static const uint32_t rows6[6] = { 0x79461, 0x0bca3, 0x17946, 0x2f28c, 0x5e518, 0x3ca30 };
+    const uint32_t *rows = bits == 4 ? rows4 : bits == 5 ? rows5 : rows6;
+    uint32_t out = low;
+    for (unsigned i = 0; i < bits; i++)
+        out ^= (uint32_t)__builtin_parityll(high & rows[i]) << i;
+    return out;
+}
+
+static inline uint32_t set_of(const cache *c, uint64_t index_address)
+{
+    uint64_t line = index_address / CACHE_LINE_BYTES;
+    uint32_t low = (uint32_t)line & c->set_mask;
+    if (c->spec->hash == CACHE_HASH_IPOLY && c->set_shift >= 4 && c->set_shift <= 6)
+        return cache_ipoly(line >> c->set_shift, low, c->set_shift);
+    if (c->spec->hash == CACHE_HASH_XOR)
+        return low ^ ((uint32_t)(line >> c->set_shift) & c->set_mask);
+    return low;
+}
+
+static inline void unlink_line(cache *c, cache_set *set, uint32_t i)
+{
+    cache_line *line = &c->lines[i];
+    if (line->next != CACHE_NONE)
+        c->lines[line->next].prev = line->prev;
+    else
+        set->newest = line->prev;
+    if (line->prev != CACHE_NONE)
+        c->lines[line->prev].next = line->next;
+    else
+        set->oldest = line->next;
+}
+
+static inline void append_line(cache *c, cache_set *set, uint32_t i)
+{
+    cache_line *line = &c->lines[i];
+    line->next = CACHE_NONE;
+    line->prev = set->newest;
+    if (set->newest != CACHE_NONE)
+        c->lines[set->newest].next = i;
+    else
+        set->oldest = i;
+    set->newest = i;
+}
+
+static inline void use_line(cache *c, uint32_t i)
+{
+    if (c->spec->replacement != CACHE_LRU)
+        return;
+    cache_set *set = &c->sets[i / (uint32_t)c->spec->ways];
+    if (set->newest != i) {
+        unlink_line(c, set, i);
+        append_line(c, set, i);
+    }
+}
+
+static inline bool evictable(const cache *c, const cache_line *line)
+{
+    if (line->pending != 0)
+        return false;
+    return line->dirty == 0 || (uint64_t)c->dirty_lines * 100 >= c->spec->dirty_limit_percent * c->line_count;
+}
+
+/* A free line, or the oldest that may go; CACHE_NONE if every line is waiting for its fill. */
+static uint32_t find_victim(cache *c, uint32_t set_number)
+{
+    cache_set *set = &c->sets[set_number];
+    if (set->free != CACHE_NONE)
+        return set->free;
+    if (c->spec->replacement == CACHE_RANDOM) {
+        c->random ^= c->random << 13;
+        c->random ^= c->random >> 7;
+        c->random ^= c->random << 17;
+        uint32_t start = (uint32_t)(c->random % c->way_limit);
+        for (uint32_t w = 0; w < c->way_limit; w++) {
+            uint32_t i = set_number * (uint32_t)c->spec->ways + (start + w) % c->way_limit;
+            if (evictable(c, &c->lines[i]))
+                return i;
+        }
+        return CACHE_NONE;
+    }
+    for (uint32_t i = set->oldest; i != CACHE_NONE; i = c->lines[i].next)
+        if (evictable(c, &c->lines[i]))
+            return i;
+    return CACHE_NONE;
+}
+
+static inline void push_miss(cache *c, cache_miss miss)
+{
+    c->misses[c->miss_tail++ & c->miss_mask] = miss;
+}
+
+static inline uint32_t miss_count(const cache *c)
+{
+    return c->miss_tail - c->miss_head;
+}
+
+/* Gives `victim` to a new line; what was dirty goes down if the policy is to write back. */
+static void allocate(cache *c, uint32_t victim, uint64_t line_address)
+{
+    cache_line *line = &c->lines[victim];
+    cache_set *set = &c->sets[victim / (uint32_t)c->spec->ways];
+    if (line->in_use) {
+        c->counters->evictions++;
+        if (line->dirty != 0) {
+            c->dirty_lines--;
+            if (c->spec->write_policy == CACHE_WRITE_BACK) {
+                c->counters->writebacks++;
+                push_miss(c, (cache_miss){ .address = line->address,
+                                           .kind = CACHE_MISS_WRITEBACK,
+                                           .sectors = line->dirty,
+                                           .token = CACHE_NONE });
+            }
+        }
+        remove_line(c, victim);
+        unlink_line(c, set, victim);
+    } else {
+        set->free = line->next;
+    }
+    *line = (cache_line){ .address = line_address, .in_use = true };
+    append_line(c, set, victim);
+    index_add(c->line_index, c->line_index_mask, hash_of(line_address, 7), victim);
+    c->touched = true;
+}
+
+static inline void set_dirty(cache *c, cache_line *line, uint32_t sector)
+{
+    if (line->dirty == 0)
+        c->dirty_lines++;
+    line->dirty |= (uint8_t)(1u << sector);
+    line->valid |= (uint8_t)(1u << sector);
+}
+
+/* ---------------------------------------------------------------------------------------------------- access */
+
+/* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
+static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token, bool atomic)
+{
+    uint32_t waiter = c->waiter_free;
+    c->waiter_free = c->waiters[waiter].next;
+    c->waiters[waiter] = (cache_waiter){ .token = token, .next = CACHE_NONE };
+    if (mshr == CACHE_NONE) {
+        mshr = c->mshr_free;
+        c->mshr_free = c->mshrs[mshr].next;
+        c->mshr_count++;
+        c->mshrs[mshr] = (cache_mshr){ .address = sector_address, .first = waiter, .last = waiter, .line = line };
+        index_add(c->mshr_index, c->mshr_index_mask, hash_of(sector_address, 5), mshr);
+    } else {
+        c->waiters[c->mshrs[mshr].last].next = waiter;
+        c->mshrs[mshr].last = waiter;
+    }
+    c->mshrs[mshr].count++;
+    c->mshrs[mshr].atomic |= atomic;
+}
+
+cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic)
+{
+    cache_counters *n = c->counters;
+    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+    uint64_t sector_address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1);
+    uint32_t sector = (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3;
+    uint8_t bit = (uint8_t)(1u << sector);
+    uint32_t i = find_line(c, line_address);
+    bool pending = false;
+    if (i != CACHE_NONE) {
+        cache_line *line = &c->lines[i];
+        pending = (line->pending & bit) != 0;
+        if (!pending && (line->valid & bit) != 0 && ((line->dirty & bit) == 0 || (line->readable & bit) != 0)) {
+            n->reads++;
+            n->accesses++;
+            n->hits++;
+            use_line(c, i);
+            if (atomic)
+                set_dirty(c, line, sector);
+            return CACHE_HIT;
+        }
+    }
+    uint32_t victim = i != CACHE_NONE ? i : find_victim(c, set_of(c, index_address));
+    if (victim == CACHE_NONE) {
+        n->fail_line++;
+        return CACHE_FAIL;
+    }
+    if (miss_count(c) + 1 >= c->spec->miss_queue) {
+        n->fail_queue++;
+        return CACHE_FAIL;
+    }
+    uint32_t mshr = find_mshr(c, sector_address);
+    if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge : c->mshr_free == CACHE_NONE) {
+        *(mshr != CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
+        return CACHE_FAIL;
+    }
+    if (c->waiter_free == CACHE_NONE) {
+        n->fail_merge++;
+        return CACHE_FAIL;
+    }
+    n->reads++;
+    n->accesses++;
+    n->mshr_merges += mshr != CACHE_NONE;
+    if (pending)
+        n->pending_hits++;
+    else if (i != CACHE_NONE)
+        n->sector_misses++;
+    else
+        n->misses++;
+    if (i == CACHE_NONE)
+        allocate(c, victim, line_address);
+    cache_line *line = &c->lines[victim];
+    use_line(c, victim);
+    if (!pending) {
+        /* What was written before the fetch stays dirty after it, and can be read then. */
+        if (line->dirty & bit) {
+            line->modified_on_fill |= bit;
+            line->readable_on_fill |= bit;
+            line->dirty &= (uint8_t)~bit;
+            c->dirty_lines -= line->dirty == 0;
+        } else {
+            line->modified_on_fill &= (uint8_t)~bit;
+        }
+        line->pending |= bit;
+        line->valid &= (uint8_t)~bit;
+        line->readable |= bit;
+    }
+    if (mshr == CACHE_NONE)
+        push_miss(c, (cache_miss){ .address = sector_address, .kind = CACHE_MISS_READ, .token = token });
+    wait_for(c, mshr, sector_address, victim, token, atomic);
+    return pending || mshr != CACHE_NONE ? CACHE_PENDING : CACHE_MISS;
+}
+
+static void write_bytes(cache *c, cache_line *line, uint32_t sector, uint32_t byte_mask, bool fresh)
+{
+    uint8_t bit = (uint8_t)(1u << sector);
+    bool was_pending = (line->pending & bit) != 0;
+    if (fresh)
+        line->readable &= (uint8_t)~bit;
+    set_dirty(c, line, sector);
+    line->dirty_bytes[sector] |= byte_mask;
+    if (line->dirty_bytes[sector] == UINT32_MAX)
+        line->readable |= bit;
+    if (was_pending) {
+        line->modified_on_fill |= bit;
+        line->readable_on_fill |= bit;
+    }
+}
+
+cache_outcome cache_write(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t byte_mask,
+                          uint32_t token)
+{
+    cache_counters *n = c->counters;
+    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+    uint32_t sector = (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3;
+    uint8_t bit = (uint8_t)(1u << sector);
+    uint32_t policy = c->spec->write_policy;
+    uint32_t i = find_line(c, line_address);
+    bool allocates = policy == CACHE_WRITE_THROUGH || policy == CACHE_WRITE_BACK;
+    uint32_t victim = i;
+    if (i == CACHE_NONE && allocates) {
+        victim = find_victim(c, set_of(c, index_address));
+        if (victim == CACHE_NONE) {
+            n->fail_line++;
+            return CACHE_FAIL;
+        }
+    }
+    bool needs_queue = policy != CACHE_WRITE_BACK || i == CACHE_NONE || (c->lines[i].valid & bit) == 0;
+    if (needs_queue && miss_count(c) >= c->spec->miss_queue) {
+        n->fail_queue++;
+        return CACHE_FAIL;
+    }
+    n->writes++;
+    n->accesses++;
+    cache_miss through = { .address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1),
+                           .byte_mask = byte_mask,
+                           .kind = CACHE_MISS_WRITE,
+                           .token = token };
+    bool hit = i != CACHE_NONE && (c->lines[i].valid & bit) != 0;
+    bool pending = i != CACHE_NONE && (c->lines[i].pending & bit) != 0;
+    if (hit)
+        n->hits++;
+    else if (pending)
+        n->pending_hits++;
+    else if (i != CACHE_NONE)
+        n->sector_misses++;
+    else
+        n->misses++;
+    if (policy != CACHE_WRITE_BACK)
+        push_miss(c, through);
+    if (!allocates) {
+        /* Around: the line stays as it was. Evict: it goes. */
+        if (policy == CACHE_WRITE_EVICT && hit)
+            c->lines[i].valid &= (uint8_t)~bit;
+        return hit ? CACHE_HIT : CACHE_MISS;
+    }
+    if (i == CACHE_NONE)
+        allocate(c, victim, line_address);
+    use_line(c, victim);
+    write_bytes(c, &c->lines[victim], sector, byte_mask, !hit);
+    return hit ? CACHE_HIT : CACHE_MISS;
+}
+
+void cache_fill(cache *c, uint64_t address)
+{
+    uint32_t m = find_mshr(c, address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1));
+    assert(m != CACHE_NONE);
+    cache_mshr *mshr = &c->mshrs[m];
+    cache_line *line = &c->lines[mshr->line];
+    uint32_t sector = (uint32_t)(address / CACHE_SECTOR_BYTES) & 3;
+    uint8_t bit = (uint8_t)(1u << sector);
+    c->counters->fills++;
+    line->valid |= bit;
+    line->pending &= (uint8_t)~bit;
+    if ((line->modified_on_fill & bit) != 0 || mshr->atomic)
+        set_dirty(c, line, sector);
+    if (line->readable_on_fill & bit)
+        line->readable |= bit;
+    line->modified_on_fill &= (uint8_t)~bit;
+    line->readable_on_fill &= (uint8_t)~bit;
+    mshr->next = CACHE_NONE;
+    if (c->ready_last != CACHE_NONE)
+        c->mshrs[c->ready_last].next = m;
+    else
+        c->ready_first = m;
+    c->ready_last = m;
+}
+
+bool cache_next_ready(cache *c, uint32_t *token)
+{
+    uint32_t m = c->ready_first;
+    if (m == CACHE_NONE)
+        return false;
+    cache_mshr *mshr = &c->mshrs[m];
+    uint32_t waiter = mshr->first;
+    *token = c->waiters[waiter].token;
+    mshr->first = c->waiters[waiter].next;
+    c->waiters[waiter].next = c->waiter_free;
+    c->waiter_free = waiter;
+    if (mshr->first == CACHE_NONE) {
+        c->ready_first = mshr->next;
+        if (c->ready_first == CACHE_NONE)
+            c->ready_last = CACHE_NONE;
+        remove_mshr(c, m);
+        mshr->next = c->mshr_free;
+        c->mshr_free = m;
+        c->mshr_count--;
+    }
+    return true;
+}
+
+void cache_warm(cache *c, uint64_t tag_address, uint64_t index_address)
+{
+    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+    uint32_t i = find_line(c, line_address);
+    if (i == CACHE_NONE) {
+        i = find_victim(c, set_of(c, index_address));
+        if (i == CACHE_NONE)
+            return;
+        allocate(c, i, line_address);
+        c->miss_head = c->miss_tail; /* a write-back of warm-up has nowhere to go */
+    }
+    use_line(c, i);
+    uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
+    c->lines[i].valid |= bit;
+    c->lines[i].readable |= bit;
+}

@@ -1,0 +1,169 @@
+/* cache.h: a sectored, set-associative cache with miss-status registers: tags, replacement, write policies, and the
+ * list of requests to send below. L1 and L2 are both made of it; time and ports are their owners' business.
+ *
+ * The rules of lines and sectors follow the caches of GPGPU-Sim 4 (formats/accelsim.md, sections "L1D" and
+ * "L2 slice"): allocate on miss, one MSHR per 32-byte sector, partially written sectors are unreadable until
+ * fetched. */
+#ifndef MODEL_CACHE_H
+#define MODEL_CACHE_H
+
+#include "base/arena.h"
+#include "lockstep/metric.h"
+#include "lockstep/param.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CACHE_LINE_BYTES 128u
+#define CACHE_SECTOR_BYTES 32u
+#define CACHE_NONE UINT32_MAX
+
+typedef enum cache_write_policy { CACHE_WRITE_THROUGH, CACHE_WRITE_BACK, CACHE_WRITE_EVICT, CACHE_WRITE_AROUND } cache_write_policy;
+typedef enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM } cache_replacement;
+typedef enum cache_hash { CACHE_HASH_LINEAR, CACHE_HASH_IPOLY, CACHE_HASH_XOR } cache_hash;
+
+typedef struct cache_spec {
+    uint64_t sets, ways; /* sets: a power of two */
+    uint64_t mshr_entries, mshr_merge;
+    uint64_t miss_queue;
+    uint64_t dirty_limit_percent; /* dirty lines are spared while fewer than this are dirty */
+    uint32_t write_policy, replacement, hash;
+} cache_spec;
+
+typedef struct cache_counters {
+    uint64_t reads, writes;
+    uint64_t hits, misses, sector_misses, pending_hits, mshr_merges;
+    uint64_t fail_line, fail_mshr, fail_merge, fail_queue; /* could not be served in that cycle, by reason */
+    uint64_t fills, evictions, writebacks;
+    uint64_t accesses; /* hits + misses + sector_misses + pending_hits */
+} cache_counters;
+
+typedef enum cache_outcome {
+    CACHE_HIT,
+    CACHE_MISS,    /* a request for the sector is in the miss queue */
+    CACHE_PENDING, /* waits for a fill that is on its way */
+    CACHE_FAIL,    /* no line, MSHR or queue entry: try again */
+} cache_outcome;
+
+typedef enum cache_miss_kind { CACHE_MISS_READ, CACHE_MISS_WRITE, CACHE_MISS_WRITEBACK } cache_miss_kind;
+
+/* Something to send to the level below. */
+typedef struct cache_miss {
+    uint64_t address; /* of the sector, or of the line for a write-back */
+    uint32_t byte_mask;
+    uint32_t token;
+    uint8_t kind;    /* cache_miss_kind */
+    uint8_t sectors; /* of a write-back */
+} cache_miss;
+
+typedef struct cache_line {
+    uint64_t address; /* of the line; valid while in use */
+    uint32_t next, prev; /* in its set's order of use, or in its free list */
+    uint8_t valid, pending, dirty, readable; /* a bit per sector */
+    uint8_t modified_on_fill, readable_on_fill;
+    bool in_use;
+    uint32_t dirty_bytes[4];
+} cache_line;
+
+typedef struct cache_set {
+    uint32_t newest, oldest; /* by use (LRU) or by allocation (FIFO) */
+    uint32_t free;
+} cache_set;
+
+typedef struct cache_mshr {
+    uint64_t address; /* of the sector */
+    uint32_t first, last; /* waiting requests */
+    uint32_t count;
+    uint32_t line;
+    uint32_t next; /* in the list of ready ones, or of free ones */
+    bool atomic;
+} cache_mshr;
+
+typedef struct cache_waiter {
+    uint32_t token, next;
+} cache_waiter;
+
+typedef struct cache {
+    const cache_spec *spec;
+    cache_counters *counters;
+    cache_line *lines;
+    cache_set *sets;
+    uint32_t set_mask, set_shift, way_limit, line_count, dirty_lines;
+    uint32_t *line_index; /* hash of line addresses -> line + 1 */
+    uint32_t line_index_mask;
+    cache_mshr *mshrs;
+    uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1 */
+    uint32_t mshr_index_mask, mshr_free, mshr_count;
+    uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
+    cache_waiter *waiters;
+    uint32_t waiter_free;
+    cache_miss *misses; /* ring */
+    uint32_t miss_head, miss_tail, miss_mask;
+    uint64_t random;
+    bool touched;
+} cache;
+
+/* Memory comes from the arena once; nothing is allocated later. counters outlives the cache. */
+bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_arena *arena);
+/* Uses only the first `ways` ways of each set from now on; the cache must be empty of pending fills. */
+void cache_set_ways(cache *c, uint32_t ways);
+/* Forgets everything; dirty data too. No fill may be pending. */
+void cache_invalidate(cache *c);
+
+/* One sector. index_address: the address that picks the set (L2 slices strip the channel bits), tag_address the real
+ * one. An atomic read leaves the sector dirty. A read that does not hit is answered by cache_next_ready() after its
+ * fill. */
+cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic);
+/* byte_mask: which of the 32 bytes are written. CACHE_HIT and CACHE_MISS both mean that it is done. */
+cache_outcome cache_write(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t byte_mask,
+                          uint32_t token);
+/* The data of a sector came from below. */
+void cache_fill(cache *c, uint64_t address);
+/* One answered request per call; false if there is none. */
+bool cache_next_ready(cache *c, uint32_t *token);
+static inline bool cache_has_ready(const cache *c)
+{
+    return c->ready_first != CACHE_NONE;
+}
+/* Marks a sector valid without any request: warm-up. */
+void cache_warm(cache *c, uint64_t tag_address, uint64_t index_address);
+
+static inline const cache_miss *cache_front_miss(const cache *c)
+{
+    return c->miss_head == c->miss_tail ? NULL : &c->misses[c->miss_head & c->miss_mask];
+}
+static inline void cache_pop_miss(cache *c)
+{
+    c->miss_head++;
+}
+static inline uint32_t cache_pending_fills(const cache *c)
+{
+    return c->mshr_count;
+}
+
+/* Spreads addresses over `1 << bits` places (bits 4, 5 or 6) as GPGPU-Sim's IPOLY does: `high` are the address bits
+ * above those of `low`. */
+uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits);
+
+/* The counters, for the tables of the blocks that embed a cache_counters as `field`. */
+#define CACHE_METRICS(type, field)                                                                            \
+    CACHE_METRIC_(type, field, accesses, "sectors", "sectors looked up: hits, misses and pending hits"),      \
+        CACHE_METRIC_(type, field, reads, "sectors", "sectors read"),                                         \
+        CACHE_METRIC_(type, field, writes, "sectors", "sectors written"),                                     \
+        CACHE_METRIC_(type, field, hits, "sectors", "found valid"),                                           \
+        CACHE_METRIC_(type, field, misses, "sectors", "line not present"),                                    \
+        CACHE_METRIC_(type, field, sector_misses, "sectors", "line present, sector not"),                     \
+        CACHE_METRIC_(type, field, pending_hits, "sectors", "sector already on its way"),                     \
+        CACHE_METRIC_(type, field, mshr_merges, "sectors", "reads added to an MSHR that existed"),            \
+        CACHE_METRIC_(type, field, fail_line, "tries", "no line could be evicted"),                           \
+        CACHE_METRIC_(type, field, fail_mshr, "tries", "no free MSHR"),                                       \
+        CACHE_METRIC_(type, field, fail_merge, "tries", "MSHR full of requests"),                             \
+        CACHE_METRIC_(type, field, fail_queue, "tries", "miss queue full"),                                   \
+        CACHE_METRIC_(type, field, fills, "sectors", "sectors filled from below"),                            \
+        CACHE_METRIC_(type, field, evictions, "lines", "lines replaced"),                                     \
+        CACHE_METRIC_(type, field, writebacks, "lines", "dirty lines written back")
+#define CACHE_METRIC_(type, field_, name_, unit_, help_)                                                      \
+    { .name = #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(type, field_.name_), .unit = (unit_), \
+      .help = (help_) }
+
+#endif

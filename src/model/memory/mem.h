@@ -1,0 +1,63 @@
+/* mem.h: what travels between cores and memory partitions, and how addresses map to them. */
+#ifndef MODEL_MEM_H
+#define MODEL_MEM_H
+
+#include "lockstep/param.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC } mem_kind;
+
+/* A request for one 32-byte sector, and its answer: the answer is the request sent back. */
+typedef struct mem_message {
+    uint64_t address;   /* of the sector */
+    uint32_t byte_mask; /* of a write */
+    uint32_t token;     /* the core's: which instruction or cache asked */
+    uint16_t core;      /* who asked */
+    uint16_t slice;     /* within the partition */
+    uint8_t kind;       /* mem_kind */
+    uint8_t unused[3];
+} mem_message;
+
+/* Which partition (memory channel), slice, bank, row and column an address belongs to. The rules are those of
+ * GPGPU-Sim's "dramid@B;bits" maps, so that imported configurations place data as Accel-Sim does. */
+#define MAP_BITS_MAX 40
+
+typedef struct mem_map_spec {
+    uint64_t channels, slices_per_channel;
+    uint64_t interleave_bytes; /* 1 << B: consecutive bytes in one channel */
+    uint32_t slice_hash;       /* mem_slice_hash */
+    const char *bit_map;       /* "RRRR.BBCC...": MSB first, dots ignored */
+} mem_map_spec;
+
+typedef enum mem_slice_hash { MEM_HASH_NONE, MEM_HASH_XOR, MEM_HASH_IPOLY } mem_slice_hash;
+
+/* Positions of bits to gather: out bit i = in bit at[i]. */
+typedef struct mem_bits {
+    uint8_t count;
+    uint8_t at[MAP_BITS_MAX];
+} mem_bits;
+
+typedef struct mem_map {
+    uint32_t channels, slices_per_channel, slice_count;
+    uint32_t interleave_shift, channel_shift; /* channel_shift: log2 of channels, 0 if that is not whole */
+    bool power_of_two;
+    uint32_t hash, hash_bits;
+    mem_bits bank, row, column;
+} mem_map;
+
+typedef struct mem_place {
+    uint32_t channel, slice; /* slice: within the channel */
+    uint64_t local;          /* the address without its channel: what DRAM and the L2 set index see */
+} mem_place;
+
+typedef struct mem_dram_place {
+    uint32_t bank, row, column;
+} mem_dram_place;
+
+ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err);
+mem_place mem_map_place(const mem_map *map, uint64_t address);
+mem_dram_place mem_map_dram(const mem_map *map, uint64_t address);
+
+#endif
