@@ -24,6 +24,7 @@ typedef enum ls_mem_space {
     LS_SPACE_CONST,
     LS_SPACE_TEXTURE,
     LS_SPACE_SURFACE,
+    LS_SPACE_COUNT
 } ls_mem_space;
 
 typedef enum ls_mem_op {
@@ -33,31 +34,43 @@ typedef enum ls_mem_op {
     LS_MEM_ATOMIC,     /* returns the old value */
     LS_MEM_REDUCTION,  /* returns nothing */
     LS_MEM_ASYNC_COPY, /* global to shared */
-    LS_MEM_MATRIX,     /* LDSM, LDTM: 8 addresses per 8x8 matrix */
+    LS_MEM_MATRIX,     /* LDSM, STSM: lanes 8i to 8i+7 give the rows of 8x8 matrix i */
+    LS_MEM_OP_COUNT
 } ls_mem_op;
 
+const char *ls_mem_space_name(ls_mem_space space); /* "global", ... */
+const char *ls_mem_op_name(ls_mem_op op);          /* "load", ... */
+
 enum {
-    LS_INST_BYPASS_L1 = 1u << 0,    /* coherent at L2: STRONG.GPU and wider, volatile, atomics */
+    LS_INST_BYPASS_L1 = 1u << 0,    /* coherent at L2: STRONG.GPU and wider, volatile, atomics, cp.async.cg */
     LS_INST_EXIT = 1u << 1,         /* ends the active lanes */
     LS_INST_BARRIER = 1u << 2,      /* waits for the thread block */
     LS_INST_FENCE = 1u << 3,        /* waits for the warp's own memory accesses */
     LS_INST_ASYNC_COMMIT = 1u << 4, /* closes a group of asynchronous copies (LDGDEPBAR) */
     LS_INST_ASYNC_WAIT = 1u << 5,   /* waits until at most imm groups are open (DEPBAR.LE SB0, imm) */
     LS_INST_UNKNOWN = 1u << 6,      /* opcode not in the table; treated as an integer instruction by request */
+    LS_INST_FOREIGN = 1u << 7,      /* opcode that no document lists for this generation; decoded all the same */
+    LS_INST_ARRIVE = 1u << 8,       /* BAR.ARV: arrives at the barrier and does not wait */
+    LS_INST_ACCEL_BYPASS = 1u << 9, /* what Accel-Sim sends past L1: STRONG with GPU, and atomics; no more */
 };
 
 /* Register numbers: general registers as they are named (255: the zero register), uniform registers from 256
- * (319: the zero uniform register). */
+ * (319: the zero uniform register), then the predicates, of which the last of each kind is always true. Uniform
+ * registers and predicates appear in traces of tracer version 6 only. */
 #define LS_REG_ZERO 255u
 #define LS_REG_UNIFORM 256u
 #define LS_REG_UNIFORM_ZERO 319u
-#define LS_REG_COUNT 320u
+#define LS_REG_PREDICATE 320u
+#define LS_REG_PREDICATE_TRUE 327u
+#define LS_REG_UNIFORM_PREDICATE 328u
+#define LS_REG_UNIFORM_PREDICATE_TRUE 335u
+#define LS_REG_COUNT 336u
 #define LS_INST_DST_MAX 4
 #define LS_INST_SRC_MAX 8
 
 typedef struct ls_inst {
     uint64_t pc;
-    int64_t imm;         /* the last immediate of the trace line; 0 if there is none */
+    int64_t imm;         /* the first immediate of the trace line; 0 if there is none */
     uint32_t flags;      /* LS_INST_* */
     uint16_t opcode;     /* row of the ISA's opcode table */
     uint8_t class_;      /* ls_inst_class */
@@ -65,9 +78,14 @@ typedef struct ls_inst {
     uint8_t mem_op;      /* ls_mem_op */
     uint8_t width_bytes; /* per lane, from the opcode's modifiers; 0 for no memory access */
     uint8_t dst_count, src_count;
-    uint8_t dst_span; /* consecutive registers that dst[0] really covers: 4 for LDG.E.128 */
-    uint8_t unused[3];
+    uint8_t dst_span;          /* consecutive registers that dst[0] really covers: 4 for LDG.E.128 */
+    uint8_t matrix_count;      /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
+    uint8_t accel_class;       /* ls_accel_class (isa/sass/sass.h): what Accel-Sim makes of the opcode */
+    uint8_t accel_width_bytes; /* the access width that Accel-Sim derives; 0 if the line has no addresses */
     uint16_t dst[LS_INST_DST_MAX], src[LS_INST_SRC_MAX];
+    uint8_t src_span[LS_INST_SRC_MAX]; /* as dst_span: 2 for a 64-bit address, 4 for the data of STG.E.128 */
 } ls_inst;
+
+_Static_assert(sizeof(ls_inst) == 64, "one cache line");
 
 #endif

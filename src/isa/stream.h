@@ -22,7 +22,7 @@ typedef struct ls_dyn {
 typedef enum ls_addr_mode {
     LS_ADDR_LIST = 0,   /* one word per active lane, in lane order */
     LS_ADDR_STRIDE = 1, /* two words: address of the first active lane, signed stride to the next */
-    LS_ADDR_DELTA = 2,  /* in the file as base and differences; here as LS_ADDR_LIST, one word per active lane */
+    LS_ADDR_DELTA = 2,  /* in the file as base and differences; the words are those of LS_ADDR_LIST */
 } ls_addr_mode;
 
 typedef struct ls_warp_stream {
@@ -40,7 +40,9 @@ typedef struct ls_cta {
     uint64_t *addrs;
     uint64_t addr_count;
     size_t warp_capacity, dyn_capacity, addr_capacity;
-    void *extra; /* what only the source needs to write the block again (values, line numbers); may be NULL */
+    /* What only writing the block again needs (ls_cta_values of workload/sink.h), or NULL. Belongs to the kernel
+     * and is valid until its next read. */
+    const void *extra;
 } ls_cta;
 
 void ls_cta_fini(ls_cta *cta);
@@ -71,6 +73,10 @@ static inline uint64_t ls_kernel_cta_count(const ls_kernel_info *info)
 static inline uint32_t ls_kernel_threads(const ls_kernel_info *info)
 {
     return info->block[0] * info->block[1] * info->block[2];
+}
+static inline uint32_t ls_kernel_warps(const ls_kernel_info *info) /* per thread block */
+{
+    return (ls_kernel_threads(info) + 31) / 32;
 }
 
 #endif

@@ -41,9 +41,10 @@ typedef struct ls_command {
 
 typedef struct ls_trace_options {
     bool unknown_opcodes_as_alu; /* else an unknown opcode is LS_ERR_UNSUPPORTED */
+    bool drop_values;            /* forget register values (ls_cta.extra): nobody will write the blocks again */
 } ls_trace_options;
 
-/* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. */
+/* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. options may be NULL. */
 ls_status ls_trace_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err);
 void ls_trace_close(ls_trace *trace);
 uint64_t ls_trace_command_count(const ls_trace *trace);
@@ -91,6 +92,16 @@ struct ls_trace {
     ls_command *commands;
     uint64_t command_count;
 };
+
+/* A kind of file that ls_trace_open() understands; its table is in trace.c. `head` is the start of the file, empty
+ * for a directory. The first source that accepts the path opens it. */
+typedef struct ls_trace_source {
+    const char *name;
+    bool (*accepts)(const char *path, const unsigned char *head, size_t head_bytes);
+    ls_status (*open)(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err);
+} ls_trace_source;
+
+extern const ls_trace_source ls_accelsim_source; /* accepts everything: the last one asked */
 
 /* Address space for many static instructions of which only the used pages take memory. */
 ls_status ls_insts_reserve(ls_kernel *kernel, ls_error *err);
