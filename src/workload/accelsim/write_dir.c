@@ -1,0 +1,226 @@
+/* write_dir.c: a trace as a directory: kernelslist.g and one file per kernel. Everything is written into a fresh
+ * directory beside the final one, which is then renamed: a trace is there whole or not at all. */
+#include "workload/accelsim/write.h"
+
+#include "base/file.h"
+#include "base/map.h"
+#include "workload/accelsim/write_zip.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIST_NAME "kernelslist.g"
+#define FLUSH_BYTES 262144 /* text of a block that is collected before it goes to the compressor */
+
+typedef struct dir_sink {
+    ls_sink base;
+    ls_compression compression;
+    ls_arena arena;
+    char *path, *temp; /* final and present name of the directory; temp is NULL before it exists */
+    ls_map files;      /* names that were written, so that a kernel that is launched twice is written once */
+    ls_text list, text;
+    ls_zip_writer *zip; /* of the kernel that is being written; NULL if it is there already */
+    bool first;         /* no block of the kernel was written yet */
+} dir_sink;
+
+static ls_status fail_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* ------------------------------------------------------------------------------------------ the directory */
+
+/* Fails if something stands at path that a rename would not replace. */
+static ls_status check_free(const char *path, ls_error *err)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0) {
+        if (errno == ENOENT)
+            return LS_OK;
+        return ls_fail(err, LS_ERR_IO, "cannot look at '%s': %s", path, strerror(errno));
+    }
+    if (!S_ISDIR(status.st_mode))
+        return ls_fail(err, LS_ERR_USAGE, "'%s' exists and is not a directory", path);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return ls_fail(err, LS_ERR_IO, "cannot read directory '%s': %s", path, strerror(errno));
+    bool empty = true;
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    closedir(dir);
+    if (!empty)
+        return ls_fail(err, LS_ERR_USAGE, "directory '%s' exists and is not empty", path);
+    return LS_OK;
+}
+
+static void destroy(dir_sink *sink)
+{
+    ls_zip_abort(sink->zip);
+    ls_map_fini(&sink->files);
+    ls_text_fini(&sink->list);
+    ls_text_fini(&sink->text);
+    ls_arena_fini(&sink->arena);
+    free(sink);
+}
+
+static void dir_abort(ls_sink *base)
+{
+    dir_sink *sink = (dir_sink *)base;
+    if (sink->temp) {
+        ls_zip_abort(sink->zip);
+        sink->zip = NULL;
+        int dir = open(sink->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir >= 0) {
+            for (size_t i = 0; i < sink->files.count; i++)
+                unlinkat(dir, sink->files.entries[i].key, 0);
+            unlinkat(dir, LIST_NAME, 0);
+            close(dir);
+        }
+        rmdir(sink->temp);
+    }
+    destroy(sink);
+}
+
+/* ------------------------------------------------------------------------------------------------ kernels */
+
+/* The name in the list and the file: the given one with the suffix of the chosen compression. */
+static ls_status file_name(dir_sink *sink, const char *name, const char **out, ls_error *err)
+{
+    char quoted[80];
+    if (!ls_starts_with(name, "kernel") || strchr(name, '/') || strlen(name) > NAME_MAX - 8)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "'%s' cannot be the file of a kernel: it must start with 'kernel' and have no '/'",
+                       ls_quote(name, strlen(name), quoted, sizeof quoted));
+    ls_compression old = ls_zip_of_name(name);
+    size_t stem = strlen(name) - strlen(ls_zip_suffix(old));
+    ls_compression compression = sink->compression == LS_COMPRESS_SAME ? old : sink->compression;
+    *out = ls_arena_printf(&sink->arena, "%.*s%s", (int)stem, name, ls_zip_suffix(compression));
+    return *out ? LS_OK : fail_memory(err);
+}
+
+static ls_status dir_command(ls_sink *base, const ls_command *command, ls_error *err)
+{
+    dir_sink *sink = (dir_sink *)base;
+    ls_text_add(&sink->list, command->text);
+    ls_text_add(&sink->list, "\n");
+    return sink->list.failed ? fail_memory(err) : LS_OK;
+}
+
+static ls_status dir_begin(ls_sink *base, const ls_sink_kernel *kernel, ls_error *err)
+{
+    dir_sink *sink = (dir_sink *)base;
+    const char *name;
+    ls_status status = file_name(sink, kernel->name, &name, err);
+    if (status != LS_OK)
+        return status;
+    ls_text_add(&sink->list, name);
+    ls_text_add(&sink->list, "\n");
+    sink->zip = NULL;
+    if (ls_map_has(&sink->files, name))
+        return LS_OK;
+    char *path = ls_path_join(&sink->arena, sink->temp, name);
+    if (!path || !ls_map_put(&sink->files, name, NULL))
+        return fail_memory(err);
+    status = ls_zip_create(path, ls_zip_of_name(name), &sink->zip, err);
+    if (status != LS_OK)
+        return status;
+    sink->first = true;
+    return ls_zip_write(sink->zip, kernel->header, kernel->header_bytes, err);
+}
+
+static ls_status flush(dir_sink *sink, ls_error *err)
+{
+    ls_status status = ls_zip_write(sink->zip, ls_text_get(&sink->text), sink->text.count, err);
+    ls_text_clear(&sink->text);
+    return status;
+}
+
+static ls_status dir_cta(ls_sink *base, const ls_sink_kernel *kernel, const ls_cta *cta, ls_error *err)
+{
+    dir_sink *sink = (dir_sink *)base;
+    if (!sink->zip)
+        return LS_OK;
+    ls_status status = ls_write_cta(&sink->text, kernel->kernel, kernel->info, cta, sink->first, err);
+    sink->first = false;
+    return status == LS_OK && sink->text.count >= FLUSH_BYTES ? flush(sink, err) : status;
+}
+
+static ls_status dir_end(ls_sink *base, const ls_sink_kernel *kernel, ls_error *err)
+{
+    (void)kernel;
+    dir_sink *sink = (dir_sink *)base;
+    if (!sink->zip)
+        return LS_OK;
+    ls_status status = flush(sink, err);
+    if (status != LS_OK)
+        return status;
+    ls_zip_writer *zip = sink->zip;
+    sink->zip = NULL;
+    return ls_zip_finish(zip, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ the end */
+
+static ls_status dir_finish(ls_sink *base, ls_error *err)
+{
+    dir_sink *sink = (dir_sink *)base;
+    char *list = ls_path_join(&sink->arena, sink->temp, LIST_NAME);
+    ls_status status = list ? ls_file_write(list, ls_text_get(&sink->list), sink->list.count, err) : fail_memory(err);
+    if (status == LS_OK) {
+        /* One wait for all files, however many kernels there are. */
+        int dir = open(sink->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        bool synced = dir >= 0 && syncfs(dir) == 0;
+        if (dir >= 0)
+            close(dir);
+        if (!synced)
+            status = ls_fail(err, LS_ERR_IO, "cannot write '%s': %s", sink->path, strerror(errno));
+    }
+    if (status == LS_OK && rename(sink->temp, sink->path) != 0)
+        status = ls_fail(err, LS_ERR_IO, "cannot create '%s': %s", sink->path, strerror(errno));
+    if (status != LS_OK) {
+        dir_abort(base);
+        return status;
+    }
+    destroy(sink);
+    return LS_OK;
+}
+
+static const ls_sink_ops dir_ops = {
+    .command = dir_command, .begin = dir_begin, .cta = dir_cta, .end = dir_end, .finish = dir_finish,
+    .abort = dir_abort,
+};
+
+ls_status ls_write_dir_create(const char *path, ls_compression compression, ls_sink **out, ls_error *err)
+{
+    *out = NULL;
+    ls_status status = check_free(path, err);
+    if (status != LS_OK)
+        return status;
+    dir_sink *sink = calloc(1, sizeof *sink);
+    if (!sink)
+        return fail_memory(err);
+    sink->base.ops = &dir_ops;
+    sink->compression = compression;
+    size_t bytes = strlen(path);
+    while (bytes > 1 && path[bytes - 1] == '/')
+        bytes--;
+    sink->path = ls_arena_strndup(&sink->arena, path, bytes);
+    char *temp;
+    status = sink->path ? ls_file_temp_name(&sink->arena, sink->path, &temp, err) : fail_memory(err);
+    if (status == LS_OK && mkdir(temp, 0777) != 0)
+        status = ls_fail(err, LS_ERR_IO, "cannot create a directory beside '%s': %s", path, strerror(errno));
+    if (status == LS_OK)
+        sink->temp = temp;
+    if (status != LS_OK) {
+        dir_abort(&sink->base);
+        return status;
+    }
+    *out = &sink->base;
+    return LS_OK;
+}

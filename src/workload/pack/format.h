@@ -1,0 +1,130 @@
+/* format.h: the numbers of the packed format and how integers stand in it. docs/trace-format.md is the
+ * specification; a change here is a change there. Used by the files of this folder only. */
+#ifndef PACK_FORMAT_H
+#define PACK_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LS_PACK_VERSION 1u
+
+/* --- the frame: file header, sections, trailer ------------------------------------------------------------ */
+
+/* The first byte is not text and the line ends are there to be damaged by transfers that change them. */
+#define LS_PACK_MAGIC "\x89LSPK\r\n\x1a"
+#define LS_PACK_END_MAGIC "LSPKEND\n"
+#define LS_PACK_MAGIC_BYTES 8
+
+#define LS_PACK_HEADER_BYTES 32  /* magic, u32 version, u32 flags (0), u64 zero, u64 XXH3 of these 24 */
+#define LS_PACK_SECTION_BYTES 32 /* u32 kind, u32 codec, u64 stored bytes, u64 raw bytes, u64 XXH3 of the raw */
+#define LS_PACK_TRAILER_BYTES 48 /* u64 directory, u64 file bytes, u64 hash high, low, u64 XXH3 of 32, end magic */
+
+enum {
+    LS_PACK_BLOCK = 1,  /* thread blocks */
+    LS_PACK_VALUES = 2, /* register values of the block before it */
+    LS_PACK_TABLE = 3,  /* static instructions */
+    LS_PACK_INDEX = 4,  /* where a kernel's blocks are */
+    LS_PACK_DIRECTORY = 5,
+};
+
+enum { LS_PACK_RAW = 0, LS_PACK_ZSTD = 1 };
+
+/* The largest payload: more is refused before any memory is taken. */
+#define LS_PACK_RAW_LIMIT (UINT64_C(1) << 30)
+
+/* --- the streams of a block ------------------------------------------------------------------------------- */
+
+enum {
+    LS_PACK_SHAPE,      /* varints: numbers of warps, instructions and address words */
+    LS_PACK_PATH,       /* varints: runs of consecutive static instructions */
+    LS_PACK_MASKS,      /* bytes: which recent mask is next */
+    LS_PACK_NEW_MASKS,  /* u32: masks that are not recent */
+    LS_PACK_OPS,        /* bytes: one for each instruction with addresses */
+    LS_PACK_BASES,      /* signed varints: first address minus the predicted one */
+    LS_PACK_STRIDES,    /* signed varints */
+    LS_PACK_DIFFS_1,    /* i8: differences between neighbouring lanes */
+    LS_PACK_DIFFS_2,    /* i16 */
+    LS_PACK_DIFFS_4,    /* i32 */
+    LS_PACK_DIFFS_8,    /* i64 */
+    LS_PACK_STREAM_COUNT
+};
+
+#define LS_PACK_RUN_LIMIT 1024   /* instructions of one run: bounds what few bytes can become */
+#define LS_PACK_RECENT_MASKS 8
+#define LS_PACK_WARP_LIMIT 65536 /* warps of a thread block */
+
+/* An address op: mode in bits 0-1 (3: none), then the bits below. */
+enum {
+    LS_PACK_OP_NONE = 3,         /* an instruction with a width that has no addresses in memory */
+    LS_PACK_OP_NULL = 7,         /* stride mode, address 0, stride 0: what tracers write for mask 0 */
+    LS_PACK_OP_BASE = 1 << 2,    /* a correction follows in LS_PACK_BASES */
+    LS_PACK_OP_STRIDE = 1 << 3,  /* stride mode: a new stride follows in LS_PACK_STRIDES */
+    LS_PACK_OP_DIFFS_SHIFT = 3,  /* other modes: 0 the differences of the last time, else bytes: 1, 2, 4, 8 */
+    LS_PACK_OP_DIFFS_SAME = 0,
+};
+
+/* --- integers ------------------------------------------------------------------------------------------------ */
+
+static inline uint32_t ls_get_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+static inline uint64_t ls_get_u64(const uint8_t *p)
+{
+    return ls_get_u32(p) | (uint64_t)ls_get_u32(p + 4) << 32;
+}
+static inline void ls_put_u32(uint8_t *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+static inline void ls_put_u64(uint8_t *p, uint64_t v)
+{
+    for (int i = 0; i < 8; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* 0, -1, 1, -2, ... as 0, 1, 2, 3, ...: small numbers of either sign are short. */
+static inline uint64_t ls_zigzag(int64_t v)
+{
+    return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+}
+static inline int64_t ls_unzigzag(uint64_t v)
+{
+    return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
+/* Seven bits a byte, low ones first, the top bit set on all but the last. */
+#define LS_VARINT_BYTES 10
+static inline uint8_t *ls_put_varint(uint8_t *p, uint64_t v)
+{
+    while (v >= 0x80) {
+        *p++ = (uint8_t)(v | 0x80);
+        v >>= 7;
+    }
+    *p++ = (uint8_t)v;
+    return p;
+}
+/* Reads at most LS_VARINT_BYTES from *p, whatever they are: the caller sees to it that they can be read. */
+static inline uint64_t ls_get_varint(const uint8_t **p)
+{
+    const uint8_t *at = *p;
+    uint64_t v = *at++;
+    if (v & 0x80) {
+        v &= 0x7f;
+        for (unsigned shift = 7; shift < 64; shift += 7) {
+            uint64_t byte = *at++;
+            v |= (byte & 0x7f) << shift;
+            if (!(byte & 0x80))
+                break;
+        }
+    }
+    *p = at;
+    return v;
+}
+/* What may be read behind the end of a stream before its end is noticed. */
+#define LS_PACK_SLACK 32
+
+#endif

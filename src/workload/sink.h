@@ -1,0 +1,47 @@
+/* sink.h: where a trace is written to: a directory of text (accelsim/write_dir.c) or one packed file
+ * (pack/). Nothing appears under the final name before finish(). */
+#ifndef WORKLOAD_SINK_H
+#define WORKLOAD_SINK_H
+
+#include "workload/trace.h"
+
+typedef struct ls_sink ls_sink;
+
+/* What a kernel is called and looks like where it is written; differs from its source when it was cut. */
+typedef struct ls_sink_kernel {
+    const ls_kernel *kernel;
+    const ls_kernel_info *info;
+    const char *name;   /* as in the list: "kernel-1.traceg.xz" */
+    const char *header; /* text before the first block */
+    size_t header_bytes;
+} ls_sink_kernel;
+
+typedef struct ls_sink_ops {
+    ls_status (*command)(ls_sink *sink, const ls_command *command, ls_error *err); /* everything but kernels */
+    ls_status (*begin)(ls_sink *sink, const ls_sink_kernel *kernel, ls_error *err);
+    ls_status (*cta)(ls_sink *sink, const ls_sink_kernel *kernel, const ls_cta *cta, ls_error *err);
+    ls_status (*end)(ls_sink *sink, const ls_sink_kernel *kernel, ls_error *err);
+    /* Makes the result appear. The sink is gone in every case; on failure nothing is left. */
+    ls_status (*finish)(ls_sink *sink, ls_error *err);
+    void (*abort)(ls_sink *sink);
+} ls_sink_ops;
+
+/* First member of every sink's own struct. */
+struct ls_sink {
+    const ls_sink_ops *ops;
+};
+
+/* Text that follows single executions in traces with register values (tracer version 6), as ls_cta.extra of
+ * sources that keep it: ascending by dyn. */
+typedef struct ls_cta_value {
+    uint32_t dyn;       /* index in ls_cta.dyns */
+    uint32_t at, bytes; /* in text */
+} ls_cta_value;
+
+typedef struct ls_cta_values {
+    ls_cta_value *values;
+    uint64_t count;
+    const char *text;
+} ls_cta_values;
+
+#endif
