@@ -1,0 +1,127 @@
+/* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the memory of
+ * static instructions and thread blocks. Knows no file format. */
+#include "workload/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* --------------------------------------------------------------------------------------------------- traces */
+
+void ls_trace_close(ls_trace *trace)
+{
+    if (trace)
+        trace->ops->close(trace);
+}
+
+uint64_t ls_trace_command_count(const ls_trace *trace)
+{
+    return trace->command_count;
+}
+
+const ls_command *ls_trace_command(const ls_trace *trace, uint64_t index)
+{
+    return index < trace->command_count ? &trace->commands[index] : NULL;
+}
+
+ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err)
+{
+    *out = NULL;
+    if (index >= trace->command_count || trace->commands[index].kind != LS_COMMAND_KERNEL)
+        return ls_fail(err, LS_ERR_USAGE, "command %llu of the trace is not a kernel",
+                       (unsigned long long)index);
+    return trace->ops->open_kernel(trace, index, out, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- kernels */
+
+const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel)
+{
+    return &kernel->info;
+}
+
+const ls_inst *ls_kernel_insts(const ls_kernel *kernel)
+{
+    return kernel->insts;
+}
+
+uint32_t ls_kernel_inst_count(const ls_kernel *kernel)
+{
+    return kernel->inst_count;
+}
+
+ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
+{
+    return kernel->ops->next_cta(kernel, cta, end, err);
+}
+
+ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err)
+{
+    if (!kernel->ops->seek) {
+        ls_fail(err, LS_ERR_UNSUPPORTED, "text has no random access to thread blocks; pack the trace first");
+        return ls_error_at(err, kernel->info.file, 0, 0);
+    }
+    return kernel->ops->seek(kernel, index, err);
+}
+
+void ls_kernel_close(ls_kernel *kernel)
+{
+    if (kernel)
+        kernel->ops->close(kernel);
+}
+
+/* -------------------------------------------------------------------------------------------------- memory */
+
+/* More than any real kernel has: the largest known ones stay below 100,000. */
+#define MAX_INSTS (1u << 20)
+
+ls_status ls_insts_reserve(ls_kernel *kernel, ls_error *err)
+{
+    void *at = mmap(NULL, MAX_INSTS * sizeof(ls_inst), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return ls_fail(err, LS_ERR_NOMEM, "no address space for static instructions: %s", strerror(errno));
+    kernel->insts = at;
+    kernel->inst_count = 0;
+    kernel->inst_capacity = MAX_INSTS;
+    return LS_OK;
+}
+
+void ls_insts_release(ls_kernel *kernel)
+{
+    if (kernel->insts)
+        munmap(kernel->insts, kernel->inst_capacity * sizeof(ls_inst));
+    kernel->insts = NULL;
+    kernel->inst_count = kernel->inst_capacity = 0;
+}
+
+/* Makes room for `need` elements in all, at least doubling. */
+static bool grow(void **at, size_t *capacity, size_t need, size_t element_bytes)
+{
+    if (need <= *capacity)
+        return true;
+    size_t size = *capacity > SIZE_MAX / 2 ? SIZE_MAX : *capacity * 2;
+    if (size < need)
+        size = need;
+    if (size < 64)
+        size = 64;
+    if (size > SIZE_MAX / 2 / element_bytes)
+        return false;
+    void *moved = realloc(*at, size * element_bytes);
+    if (!moved)
+        return false;
+    *at = moved;
+    *capacity = size;
+    return true;
+}
+
+bool ls_cta_reserve(ls_cta *cta, size_t warps, size_t more_dyns, size_t more_addrs)
+{
+    size_t dyns = (size_t)cta->dyn_count, addrs = (size_t)cta->addr_count;
+    if (more_dyns > SIZE_MAX - dyns || more_addrs > SIZE_MAX - addrs)
+        return false;
+    return grow((void **)&cta->warps, &cta->warp_capacity, warps, sizeof *cta->warps) &&
+           grow((void **)&cta->dyns, &cta->dyn_capacity, dyns + more_dyns, sizeof *cta->dyns) &&
+           grow((void **)&cta->addrs, &cta->addr_capacity, addrs + more_addrs, sizeof *cta->addrs);
+}
