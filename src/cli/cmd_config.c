@@ -42,8 +42,8 @@ static ls_status run_list(cli_context *ctx, ls_error *err)
     size_t count;
     ls_status status = make_request(ctx, "", false, &request, err);
     if (status == LS_OK)
-        status = ls_catalog_platforms(ctx->arena, request.platform_dirs, request.platform_dir_count, &platforms,
-                                      &count, err);
+        status = ls_catalog_platforms(ctx->arena, request.platform_dirs, request.platform_dir_count,
+                                      &platforms, &count, err);
     return status == LS_OK ? ls_show_catalog(ctx->out, platforms, count, err) : status;
 }
 
@@ -54,9 +54,10 @@ static const cli_example list_examples[] = {
 static const cli_command list = {
     .name = "list",
     .summary = "list platforms, machines and models",
-    .about = "Platforms are NAME.yaml files in the directories given with --platform-dir, in those of "
-             "$LOCKSTEP_PLATFORM_PATH (separated by colons), in share/lockstep/platforms and platforms beside the "
-             "directory of the program, and in ./platforms. The first directory that has a name wins.",
+    .about =
+        "Platforms are NAME.yaml files in the directories given with --platform-dir, in those of "
+        "$LOCKSTEP_PLATFORM_PATH (separated by colons), in share/lockstep/platforms and platforms beside the "
+        "directory of the program, and in ./platforms. The first directory that has a name wins.",
     .order = 1,
     CLI_EXAMPLES(list_examples),
     .run = run_list,
@@ -64,11 +65,11 @@ static const cli_command list = {
 
 /* -------------------------------------------------------------------------------------------------- show */
 
-#define SET_OPTION                                                                                            \
-    {                                                                                                         \
-        .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,          \
-        .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts"  \
-    }
+/* clang-format off */
+#define SET_OPTION                                                                                           \
+    { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,           \
+      .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" }
+/* clang-format on */
 
 static const char *const formats[] = {
     [LS_SHOW_TABLE] = "table", [LS_SHOW_YAML] = "yaml", [LS_SHOW_JSON] = "json", NULL
@@ -84,6 +85,7 @@ static ls_status run_show(cli_context *ctx, ls_error *err)
     return status;
 }
 
+/* clang-format off */
 static const cli_option show_options[] = {
     SET_OPTION,
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
@@ -93,19 +95,22 @@ static const cli_option show_options[] = {
 static const cli_positional show_positionals[] = {
     { .name = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM, .help = "a platform's name or file" },
 };
+/* clang-format on */
 
 static const cli_example show_examples[] = {
     { "lockstep config show my-gpu.yaml", "every key with value, unit, origin and source" },
-    { "lockstep config show my-gpu.yaml --set dram.model=fixed", "with an override, as `lockstep run` has it" },
+    { "lockstep config show my-gpu.yaml --set dram.model=fixed",
+      "with an override, as `lockstep run` has it" },
     { "lockstep config show my-gpu.yaml --format yaml > flat.yaml", "one file with the same values and hash" },
 };
 
 static const cli_command show = {
     .name = "show",
     .summary = "print a resolved platform",
-    .about = "FROM is the file and line that gave the value, --set, or the default. SOURCE is the comment behind "
-             "the value in that file. The hash is of the values only: two platforms with the same hash describe "
-             "the same machine.",
+    .about =
+        "FROM is the file and line that gave the value, --set, or the default. SOURCE is the comment behind "
+        "the value in that file. The hash is of the values only: two platforms with the same hash describe "
+        "the same machine.",
     .order = 2,
     CLI_OPTIONS(show_options),
     CLI_POSITIONALS(show_positionals),
@@ -146,12 +151,14 @@ static ls_status run_check(cli_context *ctx, ls_error *err)
                    bad == 1 ? "is" : "are");
 }
 
+/* clang-format off */
 static const cli_option check_options[] = { SET_OPTION };
 
 static const cli_positional check_positionals[] = {
     { .name = "PLATFORM", .repeatable = true, .complete = CLI_COMPLETE_PLATFORM,
       .help = "names or files of platforms" },
 };
+/* clang-format on */
 
 static const cli_example check_examples[] = {
     { "lockstep config check *.yaml", "everything that is wrong, one line each" },
@@ -160,8 +167,9 @@ static const cli_example check_examples[] = {
 static const cli_command check = {
     .name = "check",
     .summary = "check platform files",
-    .about = "Prints every problem that can be found, not only the first, as file:line:column, and one line for "
-             "each platform that is good.",
+    .about =
+        "Prints every problem that can be found, not only the first, as file:line:column, and one line for "
+        "each platform that is good.",
     .order = 3,
     CLI_OPTIONS(check_options),
     CLI_POSITIONALS(check_positionals),
@@ -185,12 +193,14 @@ static ls_status run_diff(cli_context *ctx, ls_error *err)
     return status;
 }
 
+/* clang-format off */
 static const cli_option diff_options[] = { SET_OPTION };
 
 static const cli_positional diff_positionals[] = {
     { .name = "A", .complete = CLI_COMPLETE_PLATFORM, .help = "a platform's name or file" },
     { .name = "B", .complete = CLI_COMPLETE_PLATFORM, .help = "another one" },
 };
+/* clang-format on */
 
 static const cli_example diff_examples[] = {
     { "lockstep config diff old.yaml new.yaml", "the keys in which two platforms differ" },
@@ -199,8 +209,9 @@ static const cli_example diff_examples[] = {
 static const cli_command diff = {
     .name = "diff",
     .summary = "print the keys in which two platforms differ",
-    .about = "Compares resolved values, so it does not matter how the files were written or what they inherit. "
-             "A '-' stands for a key that this platform does not have. --set applies to both.",
+    .about =
+        "Compares resolved values, so it does not matter how the files were written or what they inherit. "
+        "A '-' stands for a key that this platform does not have. --set applies to both.",
     .order = 4,
     CLI_OPTIONS(diff_options),
     CLI_POSITIONALS(diff_positionals),
@@ -226,15 +237,17 @@ static ls_status run_explain(cli_context *ctx, ls_error *err)
     return status;
 }
 
+/* clang-format off */
 static const cli_option explain_options[] = {
-    { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
-      .help = "say also where the value comes from in this platform" },
+    { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM",
+      .complete = CLI_COMPLETE_PLATFORM, .help = "say also where the value comes from in this platform" },
     SET_OPTION,
 };
 
 static const cli_positional explain_positionals[] = {
     { .name = "KEY", .complete = CLI_COMPLETE_KEY, .help = "a key such as `dram.model`, or a section" },
 };
+/* clang-format on */
 
 static const cli_example explain_examples[] = {
     { "lockstep config explain dram.model", "type, choices and default, in every machine that has the key" },
@@ -263,13 +276,14 @@ static const cli_example examples[] = {
 static const cli_command config_command = {
     .name = "config",
     .summary = "list, show, check, compare and explain platforms",
-    .about = "A platform file is YAML: `machine` says what is built, `base` names a file to inherit from, `title` "
-             "and `source` are free text, and every other key belongs to the machine or to the model of one of its "
-             "sections. Nested keys may be written with dots. Unknown keys, wrong types and values out of range "
-             "are errors.\n\n"
-             "Of several values for a key, --set counts before the file, the file before its base, and that before "
-             "the default. Keys for a model that is not chosen are refused in the file and in --set; in a base "
-             "they are not used.",
+    .about =
+        "A platform file is YAML: `machine` says what is built, `base` names a file to inherit from, `title` "
+        "and `source` are free text, and every other key belongs to the machine or to the model of one of its "
+        "sections. Nested keys may be written with dots. Unknown keys, wrong types and values out of range "
+        "are errors.\n\n"
+        "Of several values for a key, --set counts before the file, the file before its base, and that before "
+        "the default. Keys for a model that is not chosen are refused in the file and in --set; in a base "
+        "they are not used.",
     .order = 20,
     CLI_EXAMPLES(examples),
     CLI_COMMANDS(commands),

@@ -20,7 +20,8 @@ static const char *text_of(const ls_layers *layers, const char *key, size_t file
     return text ? text : "";
 }
 
-static ls_status describe(ls_arena *arena, const ls_config_request *request, ls_platform *platform, ls_error *err)
+static ls_status describe(ls_arena *arena, const ls_config_request *request, ls_platform *platform,
+                          ls_error *err)
 {
     ls_problems problems = { 0 };
     ls_layers *layers = ls_arena_alloc(arena, sizeof *layers);

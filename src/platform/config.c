@@ -1,4 +1,4 @@
-/* config.c: the resolved configuration as an object: loading, asking, filling specs, canonical text and hash. */
+/* config.c: the resolved configuration as an object: loading, asking, specs, canonical text and hash. */
 #include "platform/config.h"
 
 #include "base/file.h"
@@ -26,10 +26,11 @@ static ls_status no_memory(ls_error *err)
 
 static bool is_plain(const char *text)
 {
-    for (const char *s = text; *s; s++)
-        if (!(*s >= 'a' && *s <= 'z') && !(*s >= 'A' && *s <= 'Z') && !(*s >= '0' && *s <= '9') && *s != '_' &&
-            *s != '.' && !(*s == '-' && s > text))
+    for (const char *s = text; *s; s++) {
+        bool letter = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
+        if (!letter && *s != '_' && *s != '.' && !(*s == '-' && s > text))
             return false;
+    }
     return text[0] != '\0' && strcasecmp(text, "null") != 0;
 }
 

@@ -9,9 +9,9 @@
  * that, and so on, then the default of the declaration. A key without default must be given.
  *
  * `<section>.model` decides which keys a section has. A key that only another model of the slot knows is an
- * error in the named file and in --set. It is dropped if it stands in a base (which may serve several models),
- * and if it stands in the named file while --set chose the model. Its value is checked in every case, and
- * ls_config_dropped() tells about it. */
+ * error in the named file and in --set. It is dropped if it stands in a base (which may serve several
+ * models), and if it stands in the named file while --set chose the model. Its value is checked in every
+ * case, and ls_config_dropped() tells about it. */
 #ifndef PLATFORM_CONFIG_H
 #define PLATFORM_CONFIG_H
 
@@ -47,15 +47,16 @@ typedef struct ls_config_drop {
     ls_origin origin;
 } ls_config_drop;
 
-/* Fails with the first problem in err; problems (may be NULL, else empty and to be finished by the caller) gets
- * all of them, sorted by place. *out is NULL on failure. */
+/* Fails with the first problem in err; problems (may be NULL, else empty and to be finished by the caller)
+ * gets all of them, sorted by place. *out is NULL on failure. */
 ls_status ls_config_load(const ls_config_request *request, ls_config **out, ls_problems *problems,
                          ls_error *err);
 void ls_config_destroy(ls_config *config); /* NULL is fine */
 
-const char *ls_config_name(const ls_config *config);   /* the file's name without directory and ".yaml" */
-const char *ls_config_path(const ls_config *config);   /* of the named file */
-const char *ls_config_title(const ls_config *config);  /* of the named file, never inherited; "" if there is none */
+const char *ls_config_name(const ls_config *config); /* the file's name without directory and ".yaml" */
+const char *ls_config_path(const ls_config *config); /* of the named file */
+const char *ls_config_title(const ls_config
+                                *config); /* of the named file, never inherited; "" if there is none */
 const char *ls_config_source(const ls_config *config); /* likewise */
 const ls_machine_type *ls_config_machine(const ls_config *config);
 const ls_schema *ls_config_schema(const ls_config *config);
@@ -72,8 +73,8 @@ const ls_config_drop *ls_config_dropped(const ls_config *config, size_t index);
 /* The model of a section; NULL if the machine has no such section. */
 const ls_block_type *ls_config_model(const ls_config *config, const char *section);
 
-/* Fills a spec struct of spec_bytes from the values of a section, or of the machine itself (section NULL). Texts
- * and lists in it belong to the configuration. */
+/* Fills a spec struct of spec_bytes from the values of a section, or of the machine itself (section NULL).
+ * Texts and lists in it belong to the configuration. */
 ls_status ls_config_spec(const ls_config *config, const char *section, void *spec, size_t spec_bytes,
                          ls_error *err);
 

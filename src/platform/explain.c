@@ -15,14 +15,14 @@ static void add_owner(ls_table *table, const ls_schema *schema, const ls_key *ke
 {
     char text[PLACE_BYTES];
     if (key->model)
-        snprintf(text, sizeof text, "machine '%s', section '%s', model '%s' of slot '%s'", schema->machine->name,
-                 key->section->path, key->model->name, key->section->slot);
+        snprintf(text, sizeof text, "machine '%s', section '%s', model '%s' of slot '%s'",
+                 schema->machine->name, key->section->path, key->model->name, key->section->slot);
     else if (key->section)
         snprintf(text, sizeof text, "machine '%s', chooses the model of slot '%s'", schema->machine->name,
                  key->section->slot);
     else
         snprintf(text, sizeof text, "machine '%s'", schema->machine->name);
-    ls_table_add(table, "of", text, NULL);
+    ls_table_add(table, "of", text);
 }
 
 static void add_choices(ls_table *table, const ls_key *key)
@@ -34,7 +34,7 @@ static void add_choices(ls_table *table, const ls_key *key)
             model = ls_registry_find_block(key->section->slot, key->param->choices[i]);
         snprintf(line, sizeof line, "%s%s%s", key->param->choices[i], model && model->help ? ": " : "",
                  model && model->help ? model->help : "");
-        ls_table_add(table, i == 0 ? "choices" : "", line, NULL);
+        ls_table_add(table, i == 0 ? "choices" : "", line);
     }
 }
 
@@ -45,14 +45,14 @@ static ls_status explain_declaration(FILE *out, const ls_schema *schema, const l
     const ls_param *param = key->param;
     fprintf(out, "%s: %s\n", key->path, param->help);
     add_owner(&table, schema, key);
-    ls_table_add(&table, "type", ls_value_type_name(param->type), NULL);
+    ls_table_add(&table, "type", ls_value_type_name(param->type));
     if (param->unit[0])
-        ls_table_add(&table, "unit", param->unit, NULL);
+        ls_table_add(&table, "unit", param->unit);
     if (ls_value_range_text(param, range, sizeof range)[0])
-        ls_table_add(&table, "range", range, NULL);
+        ls_table_add(&table, "range", range);
     if (param->type == LS_PARAM_TYPE_CHOICE)
         add_choices(&table, key);
-    ls_table_add(&table, "default", default_of(param), NULL);
+    ls_table_add(&table, "default", default_of(param));
     return ls_table_print(&table, out, "  ", err);
 }
 
@@ -69,15 +69,15 @@ static ls_status explain_value(FILE *out, const ls_config *config, const char *p
         ls_text text = { 0 };
         ls_config_add_scalar(&text, value->key->param, origin->text);
         ls_table_add(&table, i == 0 ? "value" : "overrides", ls_text_get(&text),
-                     ls_origin_text(origin, place, sizeof place), origin->comment, NULL);
+                     ls_origin_text(origin, place, sizeof place), origin->comment);
         table.failed |= text.failed;
         ls_text_fini(&text);
     }
     for (size_t i = 0; i < ls_config_dropped_count(config); i++) {
         const ls_config_drop *drop = ls_config_dropped(config, i);
         if (strcmp(drop->key->path, path) == 0)
-            ls_table_add(&table, "not used", drop->origin.text, ls_origin_text(&drop->origin, place, sizeof place),
-                         drop->origin.comment, NULL);
+            ls_table_add(&table, "not used", drop->origin.text,
+                         ls_origin_text(&drop->origin, place, sizeof place), drop->origin.comment);
     }
     ls_status status = ls_table_print(&table, out, "  ", err);
     const ls_key *key = ls_schema_find(ls_config_schema(config), path);
@@ -102,9 +102,11 @@ static ls_status list_section(FILE *out, const ls_schema *schema, const char *pa
         const ls_config_value *value = config ? ls_config_find(config, key->path) : NULL;
         if (config && (!value || value->key != key))
             continue;
-        const char *text = value ? value->text : key->param->default_text ? key->param->default_text : "(required)";
+        const char *text = value                      ? value->text
+                           : key->param->default_text ? key->param->default_text
+                                                      : "(required)";
         ls_table_add(&table, key->path, text, key->param->unit, key->model ? key->model->name : "",
-                     key->param->help, NULL);
+                     key->param->help);
     }
     return ls_table_print(&table, out, "  ", err);
 }

@@ -77,8 +77,8 @@ static void report_cycle(loader *l, const ls_place *place, const char *path)
     ls_text_fini(&chain);
 }
 
-/* Finds the file that the last one names as its base. Sets *path to NULL if it names none, and returns false if
- * it cannot be used. */
+/* Finds the file that the last one names as its base. Sets *path to NULL if it names none, and returns false
+ * if it cannot be used. */
 static bool find_base(loader *l, const char **path, ls_place *place)
 {
     const ls_layer *file = &l->layers->files[l->layers->file_count - 1];

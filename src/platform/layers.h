@@ -1,5 +1,5 @@
-/* layers.h: everything that was said about one platform, before anyone asks what it means: the named file, the
- * chain of its bases, and the --set overrides. */
+/* layers.h: everything that was said about one platform, before anyone asks what it means: the named file,
+ * the chain of its bases, and the --set overrides. */
 #ifndef PLATFORM_LAYERS_H
 #define PLATFORM_LAYERS_H
 
@@ -10,8 +10,8 @@
 
 /* What to load. All zero except `platform` is a valid request. */
 typedef struct ls_config_request {
-    const char *platform;            /* name or path, see search.h */
-    const char *const *sets;         /* "key=value"; of equal keys the last one counts */
+    const char *platform;    /* name or path, see search.h */
+    const char *const *sets; /* "key=value"; of equal keys the last one counts */
     size_t set_count;
     const char *const *platform_dirs; /* searched first */
     size_t platform_dir_count;

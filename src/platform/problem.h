@@ -1,7 +1,7 @@
 /* problem.h: everything that is wrong with a platform, not only the first of it.
  *
- * A reader adds what it finds and goes on while going on makes sense. The list is bounded, so that a file full
- * of garbage costs neither memory nor patience. */
+ * A reader adds what it finds and goes on while going on makes sense. The list is bounded, so that a file
+ * full of garbage costs neither memory nor patience. */
 #ifndef PLATFORM_PROBLEM_H
 #define PLATFORM_PROBLEM_H
 

@@ -57,6 +57,14 @@ static size_t section_index(const resolver *r, const ls_key *key)
     return (size_t)(key->section - r->out->machine->sections);
 }
 
+/* What is missing is told about the named file, after what is wrong in any. */
+static ls_place place_of_missing(const resolver *r)
+{
+    ls_place place = r->layers->files[0].place;
+    place.rank = LS_LAYERS_LIMIT + 1;
+    return place;
+}
+
 /* ---------------------------------------------------------------------------------------------- settings */
 
 static bool collect_settings(resolver *r)
@@ -87,7 +95,7 @@ static bool collect_settings(resolver *r)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------- the machine */
+/* -------------------------------------------------------------------------------------------- the machine */
 
 static const char *machine_name_at(const void *self, size_t i)
 {
@@ -119,7 +127,8 @@ static bool find_machine(resolver *r)
             ls_error_nearest(error, ls_nearest(name, ls_registry_machine_count(), machine_name_at, NULL));
         return false;
     }
-    ls_problems_add(r->problems, &layers->files[0].place, LS_ERR_INPUT, "required key 'machine' is missing");
+    ls_place place = place_of_missing(r);
+    ls_problems_add(r->problems, &place, LS_ERR_INPUT, "required key 'machine' is missing");
     return false;
 }
 
@@ -230,7 +239,7 @@ static bool in_force(const resolver *r, const ls_key *key)
     return !key->model || r->out->models[section_index(r, key)] == key->model;
 }
 
-/* ------------------------------------------------------------------------------------------- what is wrong */
+/* ------------------------------------------------------------------------------------------ what is wrong */
 
 static const char *key_at(const void *self, size_t i)
 {
@@ -261,7 +270,8 @@ static const char *nearest_key(const resolver *r, const char *path)
 static const char *first_key_of(const resolver *r, const char *section)
 {
     size_t bytes = strlen(section);
-    for (size_t i = LS_SCHEMA_RESERVED_COUNT; i < LS_SCHEMA_RESERVED_COUNT + r->out->schema.sorted_count; i++) {
+    for (size_t i = LS_SCHEMA_RESERVED_COUNT; i < LS_SCHEMA_RESERVED_COUNT + r->out->schema.sorted_count;
+         i++) {
         const char *candidate = key_at(r, i);
         if (candidate && strncmp(candidate, section, bytes) == 0 && candidate[bytes] == '.')
             return candidate;
@@ -300,9 +310,10 @@ static void report_unknown(resolver *r, const setting *s)
     if (section && s->entry && s->entry->broken)
         return; /* it has no value at all, which was reported */
     ls_error *error =
-        section ? ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a section, not a value", quoted)
-                : ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "unknown key '%s' for machine '%s'",
-                                  quoted, r->out->machine->name);
+        section
+            ? ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a section, not a value", quoted)
+            : ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "unknown key '%s' for machine '%s'",
+                              quoted, r->out->machine->name);
     if (error)
         ls_error_nearest(error, section ? first_key_of(r, s->path) : nearest_key(r, s->path));
 }
@@ -339,7 +350,7 @@ static void handle_other_model(resolver *r, const setting *s, const ls_key *key)
     ls_problems_copy(r->problems, &place, &first_error);
 }
 
-/* -------------------------------------------------------------------------------------------- all together */
+/* ------------------------------------------------------------------------------------------- all together */
 
 static void apply_settings(resolver *r)
 {
@@ -363,8 +374,7 @@ static void apply_settings(resolver *r)
 
 static void report_missing(resolver *r, const ls_key *key)
 {
-    ls_place place = r->layers->files[0].place;
-    place.rank = LS_LAYERS_LIMIT + 1; /* after what is wrong in a file */
+    ls_place place = place_of_missing(r);
     const char *unit = key->param->unit;
     ls_problems_add(r->problems, &place, LS_ERR_INPUT, "required key '%s' is missing: %s%s%s%s", key->path,
                     key->param->help, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
@@ -381,8 +391,8 @@ static void add_default(resolver *r, const ls_key *key, slot *to)
             report_missing(r, key);
         return;
     }
-    if (ls_value_parse(r->arena, key->param, key->path, key->param->default_text, &value, &origin.text, &error) !=
-        LS_OK) {
+    if (ls_value_parse(r->arena, key->param, key->path, key->param->default_text, &value, &origin.text,
+                       &error) != LS_OK) {
         ls_problems_copy(r->problems, &r->layers->files[0].place, &error);
         return;
     }
@@ -416,7 +426,7 @@ static bool allocate(resolver *r)
     ls_resolved *out = r->out;
     r->slots = ls_arena_array(r->arena, out->schema.count + 1, sizeof *r->slots);
     r->by_set = ls_arena_array(r->arena, out->machine->section_count + 1, sizeof *r->by_set);
-    out->models = ls_arena_array(r->arena, out->machine->section_count + 1, sizeof *out->models);
+    out->models = ls_arena_array(r->arena, out->machine->section_count + 1, sizeof(void *));
     out->values = ls_arena_array(r->arena, out->schema.count + 1, sizeof *out->values);
     out->drops = ls_arena_array(r->arena, r->settings.count + 1, sizeof *out->drops);
     return r->slots && r->by_set && out->models && out->values && out->drops;

@@ -69,8 +69,8 @@ static ls_status add_key(builder *b, const ls_section *section, const ls_block_t
                          const ls_param *param, size_t spec_size)
 {
     if (!param->name || !param->name[0])
-        return ls_fail(b->err, LS_ERR_INTERNAL, "a parameter of %s '%s' has no name", model ? "model" : "machine",
-                       model ? model->name : b->machine->name);
+        return ls_fail(b->err, LS_ERR_INTERNAL, "a parameter of %s '%s' has no name",
+                       model ? "model" : "machine", model ? model->name : b->machine->name);
     const char *path = section ? ls_arena_printf(b->arena, "%s.%s", section->path, param->name) : param->name;
     if (!path)
         return no_memory(b->err);
@@ -98,7 +98,8 @@ static size_t models_of(const char *slot, const ls_block_type **out)
 }
 
 /* `<section>.model` is a parameter like any other, whose choices are the models' names. */
-static ls_status add_model_key(builder *b, const ls_section *section, const ls_block_type **models, size_t count)
+static ls_status add_model_key(builder *b, const ls_section *section, const ls_block_type **models,
+                               size_t count)
 {
     const char **names = ls_arena_array(b->arena, count + 1, sizeof *names);
     ls_param *param = ls_arena_alloc(b->arena, sizeof *param);
@@ -107,8 +108,9 @@ static ls_status add_model_key(builder *b, const ls_section *section, const ls_b
     for (size_t i = 0; i < count; i++)
         names[i] = models[i]->name;
     if (section->default_model && !ls_registry_find_block(section->slot, section->default_model)) {
-        ls_fail(b->err, LS_ERR_UNSUPPORTED, "section '%s' wants model '%s' of slot '%s', which is not registered",
-                section->path, section->default_model, section->slot);
+        ls_fail(b->err, LS_ERR_UNSUPPORTED,
+                "section '%s' wants model '%s' of slot '%s', which is not registered", section->path,
+                section->default_model, section->slot);
         return ls_error_nearest(b->err, ls_nearest_of(section->default_model, names, count));
     }
     *param = (ls_param){ .name = "model",
@@ -126,9 +128,10 @@ static ls_status add_section(builder *b, const ls_section *section)
 {
     size_t count = models_of(section->slot, NULL);
     if (count == 0)
-        return ls_fail(b->err, LS_ERR_UNSUPPORTED, "section '%s' needs slot '%s', for which no model is registered",
-                       section->path, section->slot);
-    const ls_block_type **models = ls_arena_array(b->arena, count, sizeof *models);
+        return ls_fail(b->err, LS_ERR_UNSUPPORTED,
+                       "section '%s' needs slot '%s', for which no model is registered", section->path,
+                       section->slot);
+    const ls_block_type **models = ls_arena_array(b->arena, count, sizeof(void *));
     if (!models)
         return no_memory(b->err);
     models_of(section->slot, models);
@@ -167,12 +170,12 @@ static int compare_keys(const void *a, const void *b)
 /* Two keys may share a path only as parameters of two models of one section. */
 static ls_status index_keys(builder *b, ls_schema *out)
 {
-    const ls_key **sorted = ls_arena_array(b->arena, b->count + 1, sizeof *sorted);
+    const ls_key **sorted = ls_arena_array(b->arena, b->count + 1, sizeof(void *));
     if (!sorted)
         return no_memory(b->err);
     for (size_t i = 0; i < b->count; i++)
         sorted[i] = &b->keys[i];
-    qsort(sorted, b->count, sizeof *sorted, compare_keys);
+    qsort(sorted, b->count, sizeof(void *), compare_keys);
     size_t kept = 0;
     for (size_t i = 0; i < b->count; i++) {
         const ls_key *key = sorted[i], *last = i > 0 ? sorted[i - 1] : NULL;
@@ -235,7 +238,8 @@ static size_t lower_bound(const ls_schema *schema, const char *path, size_t byte
 const ls_key *ls_schema_find(const ls_schema *schema, const char *path)
 {
     size_t at = lower_bound(schema, path, strlen(path) + 1);
-    return at < schema->sorted_count && strcmp(schema->sorted[at]->path, path) == 0 ? schema->sorted[at] : NULL;
+    return at < schema->sorted_count && strcmp(schema->sorted[at]->path, path) == 0 ? schema->sorted[at]
+                                                                                    : NULL;
 }
 
 bool ls_schema_is_section(const ls_schema *schema, const char *path)

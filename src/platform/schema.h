@@ -1,7 +1,7 @@
 /* schema.h: which keys a platform file of one kind of machine may have.
  *
- * A schema holds the machine's own parameters, `<section>.model` for each section, and the parameters of every
- * model that can stand in the section. Which of the latter are in force depends on the models chosen. */
+ * A schema holds the machine's own parameters, `<section>.model` for each section, and the parameters of
+ * every model that can stand in the section. Which of the latter are in force depends on the models chosen. */
 #ifndef PLATFORM_SCHEMA_H
 #define PLATFORM_SCHEMA_H
 
@@ -11,9 +11,10 @@
 typedef struct ls_key {
     const char *path; /* "dram.tRCD" */
     const ls_param *param;
-    const ls_section *section;  /* NULL for a parameter of the machine itself */
-    const ls_block_type *model; /* whose parameter it is; NULL for the machine's own and for `<section>.model` */
-    const struct ls_key *same;  /* the next model's parameter of this path, NULL if there is none */
+    const ls_section *section; /* NULL for a parameter of the machine itself */
+    const ls_block_type
+        *model; /* whose parameter it is; NULL for the machine's own and for `<section>.model` */
+    const struct ls_key *same; /* the next model's parameter of this path, NULL if there is none */
 } ls_key;
 
 typedef struct ls_schema {

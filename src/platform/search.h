@@ -25,8 +25,8 @@ typedef struct ls_search_file {
 /* Puts the directories together; those given come first. */
 ls_status ls_search_create(ls_arena *arena, const char *const *given, size_t given_count, ls_search *out,
                            ls_error *err);
-/* The path of a platform. beside: the directory of the file whose `base` this is, NULL for none. A name that no
- * directory has is an error with the nearest one; a path is not opened. */
+/* The path of a platform. beside: the directory of the file whose `base` this is, NULL for none. A name that
+ * no directory has is an error with the nearest one; a path is not opened. */
 ls_status ls_search_find(ls_arena *arena, const ls_search *search, const char *name, const char *beside,
                          const char **path, ls_error *err);
 /* Every platform that a plain name finds, sorted by name. Directories that do not exist are skipped. */

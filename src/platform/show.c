@@ -1,4 +1,4 @@
-/* show.c: prints configurations, their differences, platforms and problems. Explaining a key is in explain.c. */
+/* show.c: prints configurations, their differences, platforms and problems. Keys: explain.c. */
 #include "platform/show.h"
 
 #include "base/json.h"
@@ -21,7 +21,7 @@ static const char *one_line(const char *text, char *out, size_t out_bytes)
 {
     size_t used = 0;
     for (const char *s = text; *s && used + 1 < out_bytes; s++)
-        out[used++] = (unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s;
+        out[used++] = (char)((unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s);
     while (used > 0 && out[used - 1] == ' ')
         used--;
     out[used] = '\0';
@@ -50,11 +50,11 @@ static ls_status show_table(FILE *out, const ls_config *config, ls_error *err)
     ls_text text = { 0 };
     char place[PLACE_BYTES];
     print_heading(out, config);
-    ls_table_add(&table, "KEY", "VALUE", "UNIT", "FROM", "SOURCE", NULL);
+    ls_table_add(&table, "KEY", "VALUE", "UNIT", "FROM", "SOURCE");
     for (size_t i = 0; i < ls_config_count(config); i++) {
         const ls_config_value *value = ls_config_at(config, i);
         ls_table_add(&table, value->key->path, cell_text(value, &text), value->key->param->unit,
-                     ls_origin_text(&value->origins[0], place, sizeof place), value->origins[0].comment, NULL);
+                     ls_origin_text(&value->origins[0], place, sizeof place), value->origins[0].comment);
     }
     ls_text_fini(&text);
     ls_status status = ls_table_print(&table, out, "", err);
@@ -148,9 +148,9 @@ static void json_value(ls_json *j, const ls_config_value *value)
 
 static void json_origin(ls_json *j, const ls_origin *origin)
 {
-    static const char *const kinds[] = { [LS_ORIGIN_DEFAULT] = "default",
-                                         [LS_ORIGIN_FILE] = "file",
-                                         [LS_ORIGIN_SET] = "set" };
+    static const char *const kinds[] = {
+        [LS_ORIGIN_DEFAULT] = "default", [LS_ORIGIN_FILE] = "file", [LS_ORIGIN_SET] = "set"
+    };
     json_pair(j, "from", kinds[origin->kind]);
     if (origin->kind == LS_ORIGIN_FILE) {
         json_pair(j, "file", origin->file);
@@ -239,10 +239,10 @@ ls_status ls_show_diff(FILE *out, const ls_config *a, const ls_config *b, size_t
     ls_table table = { 0 };
     ls_text left = { 0 }, right = { 0 };
     *differences = 0;
-    ls_table_add(&table, "KEY", ls_config_name(a), ls_config_name(b), "UNIT", NULL);
+    ls_table_add(&table, "KEY", ls_config_name(a), ls_config_name(b), "UNIT");
     if (ls_config_machine(a) != ls_config_machine(b)) {
         ++*differences;
-        ls_table_add(&table, "machine", ls_config_machine(a)->name, ls_config_machine(b)->name, NULL);
+        ls_table_add(&table, "machine", ls_config_machine(a)->name, ls_config_machine(b)->name);
     }
     for (size_t i = 0; i < ls_config_count(a); i++) {
         const ls_config_value *value = ls_config_at(a, i), *other = ls_config_find(b, value->key->path);
@@ -250,14 +250,14 @@ ls_status ls_show_diff(FILE *out, const ls_config *a, const ls_config *b, size_t
             continue;
         ++*differences;
         ls_table_add(&table, value->key->path, cell_text(value, &left), other ? cell_text(other, &right) : "-",
-                     value->key->param->unit, NULL);
+                     value->key->param->unit);
     }
     for (size_t i = 0; i < ls_config_count(b); i++) {
         const ls_config_value *value = ls_config_at(b, i);
         if (ls_config_find(a, value->key->path))
             continue;
         ++*differences;
-        ls_table_add(&table, value->key->path, "-", cell_text(value, &right), value->key->param->unit, NULL);
+        ls_table_add(&table, value->key->path, "-", cell_text(value, &right), value->key->param->unit);
     }
     ls_text_fini(&left);
     ls_text_fini(&right);
@@ -281,15 +281,15 @@ ls_status ls_show_catalog(FILE *out, const ls_platform *platforms, size_t count,
         const ls_platform *p = &platforms[i];
         bool broken = p->error.status != LS_OK;
         ls_table_add(&table, p->name, p->machine[0] ? p->machine : "-",
-                     broken ? ls_error_text(&p->error, line, sizeof line) : one_line(p->title, line, sizeof line),
-                     NULL);
+                     broken ? ls_error_text(&p->error, line, sizeof line)
+                            : one_line(p->title, line, sizeof line));
     }
     ls_status status = ls_table_print(&table, out, "  ", err);
     if (status != LS_OK)
         return status;
     fprintf(out, "Machines\n");
     for (size_t i = 0; i < ls_registry_machine_count(); i++)
-        ls_table_add(&table, ls_registry_machine(i)->name, ls_registry_machine(i)->help, NULL);
+        ls_table_add(&table, ls_registry_machine(i)->name, ls_registry_machine(i)->help);
     status = ls_table_print(&table, out, "  ", err);
     if (status != LS_OK)
         return status;
@@ -297,7 +297,7 @@ ls_status ls_show_catalog(FILE *out, const ls_platform *platforms, size_t count,
     for (size_t i = 0; i < ls_registry_block_count(); i++) {
         const ls_block_type *type = ls_registry_block(i);
         bool first = i == 0 || strcmp(type->slot, ls_registry_block(i - 1)->slot) != 0;
-        ls_table_add(&table, first ? type->slot : "", type->name, type->help ? type->help : "", NULL);
+        ls_table_add(&table, first ? type->slot : "", type->name, type->help ? type->help : "");
     }
     return ls_table_print(&table, out, "  ", err);
 }

@@ -21,8 +21,8 @@ ls_status ls_show_catalog(FILE *out, const ls_platform *platforms, size_t count,
 /* One line each, and how many more there were. */
 void ls_show_problems(FILE *out, const ls_problems *problems);
 
-/* What a key means in each machine and model that has it (all registered ones, or those of config's machine), and
- * with a configuration where its value comes from. path may also name a section: then its keys are listed. */
+/* What a key means in each machine and model that has it (all registered ones, or those of config's machine),
+ * and with a configuration where its value comes from. path may also name a section: its keys are listed. */
 ls_status ls_show_key(FILE *out, const char *path, const ls_config *config, ls_error *err);
 
 #endif

@@ -1,10 +1,9 @@
 /* table.c: columns of text. Uses base only. */
 #include "platform/table.h"
 
-#include <stdarg.h>
 #include <string.h>
 
-void ls_table_add(ls_table *table, const char *first, ...)
+void ls_table_add_row(ls_table *table, const char *const cells[LS_TABLE_COLUMNS])
 {
     ls_table_row *row = ls_arena_alloc(&table->arena, sizeof *row);
     if (!row) {
@@ -16,15 +15,10 @@ void ls_table_add(ls_table *table, const char *first, ...)
     else
         table->first = row;
     table->last = row;
-    va_list args;
-    va_start(args, first);
-    const char *cell = first;
-    for (size_t i = 0; i < LS_TABLE_COLUMNS && cell; i++) {
-        row->cells[i] = ls_arena_strdup(&table->arena, cell);
+    for (size_t i = 0; i < LS_TABLE_COLUMNS && cells[i]; i++) {
+        row->cells[i] = ls_arena_strdup(&table->arena, cells[i]);
         table->failed |= !row->cells[i];
-        cell = va_arg(args, const char *);
     }
-    va_end(args);
 }
 
 /* Columns on the screen: the characters of a UTF-8 text. */

@@ -22,8 +22,9 @@ typedef struct ls_table {
     bool failed; /* the host had no memory left: sticky, reported by ls_table_print() */
 } ls_table;
 
-/* Adds a row of up to LS_TABLE_COLUMNS cells, ended by NULL; the texts are copied. */
-void ls_table_add(ls_table *table, const char *first, ...) __attribute__((sentinel));
+/* Adds a row of up to LS_TABLE_COLUMNS cells; the texts are copied. */
+#define ls_table_add(table, ...) ls_table_add_row(table, (const char *const[LS_TABLE_COLUMNS]){ __VA_ARGS__ })
+void ls_table_add_row(ls_table *table, const char *const cells[LS_TABLE_COLUMNS]);
 /* Prints and empties it. Columns in which every cell is empty are left out. */
 ls_status ls_table_print(ls_table *table, FILE *out, const char *indent, ls_error *err);
 

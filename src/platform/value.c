@@ -78,7 +78,8 @@ static ls_status fail_type(const ls_param *param, const char *path, const ls_yam
     char quoted[QUOTE_BYTES];
     if (!reason)
         return ls_fail(err, LS_ERR_INPUT, "'%s' needs %s without quotes, got \"%s\"", path,
-                       types[param->type].needs, ls_quote(item->text, strlen(item->text), quoted, sizeof quoted));
+                       types[param->type].needs,
+                       ls_quote(item->text, strlen(item->text), quoted, sizeof quoted));
     ls_fail(err, LS_ERR_INPUT, "'%s': %s", path, reason->what);
     return ls_error_nearest(err, reason->nearest);
 }
@@ -141,8 +142,8 @@ static ls_status read_ratio(const ls_param *param, const char *path, const ls_ya
     return LS_OK;
 }
 
-static ls_status read_choice(const ls_param *param, const char *path, const ls_yaml_item *item, ls_value *value,
-                             ls_error *err)
+static ls_status read_choice(const ls_param *param, const char *path, const ls_yaml_item *item,
+                             ls_value *value, ls_error *err)
 {
     size_t count = 0;
     for (; param->choices[count]; count++) {

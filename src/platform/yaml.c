@@ -23,6 +23,7 @@ typedef struct reader {
     LS_VEC(ls_yaml_item) items; /* of the list being read */
     ls_map paths;               /* dotted path -> line on which it was first set */
     ls_lines lines;
+    const char **comments; /* per line, NULL until someone asks */
     uint32_t depth;
     bool failed; /* reading cannot go on */
 } reader;
@@ -50,17 +51,20 @@ static ls_place place_of_key(const reader *r, const ls_yaml_entry *entry)
     return place;
 }
 
+/* Looks at each line once, however many keys stand on it. */
 static const char *comment_of(reader *r, uint32_t line)
 {
     const char *comment;
     size_t bytes;
-    ls_lines_comment(&r->lines, line, &comment, &bytes);
-    if (bytes == 0)
+    if (line == 0 || line > r->lines.count)
         return "";
-    const char *copy = ls_arena_strndup(r->arena, comment, bytes);
+    if (r->comments[line - 1])
+        return r->comments[line - 1];
+    ls_lines_comment(&r->lines, line, &comment, &bytes);
+    const char *copy = bytes > 0 ? ls_arena_strndup(r->arena, comment, bytes) : "";
     if (!copy)
         ls_problems_no_memory(r->problems);
-    return copy ? copy : "";
+    return r->comments[line - 1] = copy ? copy : "";
 }
 
 static void attach_comments(reader *r)
@@ -96,7 +100,8 @@ static void report_parser(reader *r)
         return;
     }
     ls_place place = place_of_mark(r, p->problem_mark);
-    const char *early = ls_lines_at_end(&r->lines, place.line, place.column) ? "the file ends too early: " : "";
+    const char *early =
+        ls_lines_at_end(&r->lines, place.line, place.column) ? "the file ends too early: " : "";
     if (p->context)
         ls_problems_add(r->problems, &place, LS_ERR_INPUT, "not valid YAML: %s%s (%s from line %zu on)", early,
                         problem, p->context, p->context_mark.line + 1);
@@ -262,7 +267,8 @@ static void read_list(reader *r, ls_yaml_entry *entry, uint32_t *end_line)
 
 static void add_entry(reader *r, const ls_yaml_entry *entry, uint32_t end_line)
 {
-    if (!ls_vec_push(&r->entries, *entry) || !ls_vec_push(&r->end_lines, end_line))
+    /* In this order: every entry has its end line, also when memory runs out between the two. */
+    if (!ls_vec_push(&r->end_lines, end_line) || !ls_vec_push(&r->entries, *entry))
         no_memory(r);
 }
 
@@ -428,7 +434,8 @@ static void read_document(reader *r)
         fail_at_event(r, &event, "the file is empty");
         return;
     }
-    bool has_tags = event.data.document_start.tag_directives.start != event.data.document_start.tag_directives.end;
+    bool has_tags =
+        event.data.document_start.tag_directives.start != event.data.document_start.tag_directives.end;
     if (has_tags) {
         fail_at_event(r, &event, "tags are not allowed in a platform file: '%TAG'");
         return;
@@ -489,13 +496,16 @@ void ls_yaml_read(ls_arena *arena, const ls_place *place, const char *text, size
     }
     reader r = { .arena = arena, .place = *place, .text = text, .bytes = bytes, .problems = problems };
     if (bytes > LS_YAML_FILE_LIMIT) {
-        ls_problems_add(problems, place, LS_ERR_INPUT, "the file is larger than %zu bytes", LS_YAML_FILE_LIMIT);
+        ls_problems_add(problems, place, LS_ERR_INPUT, "the file is larger than %zu bytes",
+                        LS_YAML_FILE_LIMIT);
         return;
     }
     if (!check_bytes(&r))
         return;
     ls_arena scratch = { 0 };
-    if (!ls_lines_init(&r.lines, &scratch, text, bytes) || !yaml_parser_initialize(&r.parser)) {
+    bool ready = ls_lines_init(&r.lines, &scratch, text, bytes);
+    r.comments = ready ? ls_arena_array(&scratch, r.lines.count, sizeof *r.comments) : NULL;
+    if (!r.comments || !yaml_parser_initialize(&r.parser)) {
         ls_problems_no_memory(problems);
         ls_arena_fini(&scratch);
         return;

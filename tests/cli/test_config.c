@@ -7,18 +7,18 @@
 
 static char *out_text, *err_text;
 
-static int run(const char *first, ...)
+#define WORDS 16
+/* The words after `lockstep config`. */
+#define run(...) run_words((const char *const[WORDS]){ "lockstep", "config", __VA_ARGS__ })
+
+static int run_words(const char *const words[WORDS])
 {
-    const char *words[16] = { "lockstep", "config" };
-    int count = 2;
+    int count = 0;
     size_t out_bytes, err_bytes;
-    va_list list;
     free(out_text);
     free(err_text);
-    va_start(list, first);
-    for (const char *word = first; word; word = va_arg(list, const char *))
-        words[count++] = word;
-    va_end(list);
+    while (words[count])
+        count++;
     FILE *out = open_memstream(&out_text, &out_bytes), *err = open_memstream(&err_text, &err_bytes);
     assert_non_null(out);
     assert_non_null(err);
@@ -49,18 +49,18 @@ static int tear_down(void **state)
 static void test_list(void **state)
 {
     (void)state;
-    assert_int_equal(run("list", "--platform-dir", ".", NULL), 0);
+    assert_int_equal(run("list", "--platform-dir", "."), 0);
     assert_ptr_equal(strstr(out_text, "Platforms\n  bad   tiny\n  good  tiny  Good\nMachines\n"), out_text);
 }
 
 static void test_show(void **state)
 {
     (void)state;
-    assert_int_equal(run("show", "good.yaml", "--set", "sms=7", "--format", "yaml", NULL), 0);
+    assert_int_equal(run("show", "good.yaml", "--set", "sms=7", "--format", "yaml"), 0);
     assert_non_null(strstr(out_text, "\nsms: 7  # SMs; --set\n"));
-    assert_int_equal(run("show", "good", "--platform-dir=.", NULL), 0);
+    assert_int_equal(run("show", "good", "--platform-dir=."), 0);
     assert_ptr_equal(strstr(out_text, "platform  good (good.yaml)\n"), out_text);
-    assert_int_equal(run("show", "good.yaml", "--set", "smx=7", NULL), 2);
+    assert_int_equal(run("show", "good.yaml", "--set", "smx=7"), 2);
     assert_string_equal(out_text, "");
     assert_string_equal(err_text, "lockstep: --set: unknown key 'smx' for machine 'tiny' (nearest: sms)\n");
 }
@@ -68,13 +68,12 @@ static void test_show(void **state)
 static void test_check(void **state)
 {
     (void)state;
-    assert_int_equal(run("check", "good.yaml", "bad.yaml", NULL), 2);
+    assert_int_equal(run("check", "good.yaml", "bad.yaml"), 2);
     assert_ptr_equal(strstr(out_text, "good.yaml: ok (machine 'tiny', 13 keys, hash "), out_text);
-    assert_non_null(strstr(out_text,
-                           ")\nbad.yaml:4:1: unknown key 'smss' for machine 'tiny' (nearest: sms)\n"
-                           "bad.yaml:5:8: 'scale' is 99, but must be from -10 to 10\n"));
+    assert_non_null(strstr(out_text, ")\nbad.yaml:4:1: unknown key 'smss' for machine 'tiny' (nearest: sms)\n"
+                                     "bad.yaml:5:8: 'scale' is 99, but must be from -10 to 10\n"));
     assert_string_equal(err_text, "lockstep: 1 of 2 platforms is wrong\n");
-    assert_int_equal(run("check", "good.yaml", NULL), 0);
+    assert_int_equal(run("check", "good.yaml"), 0);
     assert_string_equal(err_text, "");
 }
 
@@ -82,20 +81,20 @@ static void test_diff(void **state)
 {
     (void)state;
     write_file("other.yaml", "base: good\nsms: 5\n");
-    assert_int_equal(run("diff", "good.yaml", "other.yaml", NULL), 0);
+    assert_int_equal(run("diff", "good.yaml", "other.yaml"), 0);
     assert_string_equal(out_text, "KEY  good  other  UNIT\nsms  4     5      SMs\n");
-    assert_int_equal(run("diff", "good.yaml", "bad.yaml", NULL), 2);
+    assert_int_equal(run("diff", "good.yaml", "bad.yaml"), 2);
     assert_string_equal(out_text, "");
 }
 
 static void test_explain(void **state)
 {
     (void)state;
-    assert_int_equal(run("explain", "sms", NULL), 0);
+    assert_int_equal(run("explain", "sms"), 0);
     assert_ptr_equal(strstr(out_text, "sms: streaming multiprocessors\n"), out_text);
-    assert_int_equal(run("explain", "sms=", "--platform", "good.yaml", "--set", "sms=8", NULL), 0);
+    assert_int_equal(run("explain", "sms=", "--platform", "good.yaml", "--set", "sms=8"), 0);
     assert_non_null(strstr(out_text, "  value      8  --set\n  overrides  4  good.yaml:3\n"));
-    assert_int_equal(run("explain", "dram.bank", NULL), 2);
+    assert_int_equal(run("explain", "dram.bank"), 2);
     assert_string_equal(err_text, "lockstep: unknown key 'dram.bank' (nearest: dram.banks)\n");
 }
 

@@ -2,10 +2,11 @@
 #ifndef TESTS_PLATFORM_LOAD_H
 #define TESTS_PLATFORM_LOAD_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "platform/config.h"

@@ -1,4 +1,4 @@
-/* test_config.c: what a resolved configuration says: values, types, origins, inheritance, canonical text, hash. */
+/* test_config.c: what a resolved configuration says: values, types, origins, inheritance, text, hash. */
 #include "platform/load.h"
 #include "platform/tiny.h"
 
@@ -51,13 +51,14 @@ static void test_defaults_in_schema_order(void **state)
 static void test_values_are_typed_and_exact(void **state)
 {
     (void)state;
-    ls_config *config = load_text(TINY_MINIMAL "clock.core_mhz: 3500.5\n"
-                                               "scale: -2.5e-1\n"
-                                               "label: \"a \\\"b\\\"\"\n"
-                                               "ways: [0x10, 1_000, 0]\n"
-                                               "dram: {model: fixed, latency_cycles: 0x1F, bandwidth_gbps: 19.25}\n"
-                                               "core.l1.write_back: false\n",
-                                  NULL);
+    ls_config *config =
+        load_text(TINY_MINIMAL "clock.core_mhz: 3500.5\n"
+                               "scale: -2.5e-1\n"
+                               "label: \"a \\\"b\\\"\"\n"
+                               "ways: [0x10, 1_000, 0]\n"
+                               "dram: {model: fixed, latency_cycles: 0x1F, bandwidth_gbps: 19.25}\n"
+                               "core.l1.write_back: false\n",
+                  NULL);
     tiny_spec spec;
     assert_int_equal(ls_config_spec(config, NULL, &spec, sizeof spec, NULL), LS_OK);
     assert_int_equal(spec.sms, 4);
@@ -207,7 +208,8 @@ static void test_sets_override(void **state)
 static void test_inheritance_and_history(void **state)
 {
     (void)state;
-    write_file("family.yaml", "title: Family\nmachine: tiny\nsms: 1  # whitepaper\nnet.model: ideal\nscale: 3\n");
+    write_file("family.yaml",
+               "title: Family\nmachine: tiny\nsms: 1  # whitepaper\nnet.model: ideal\nscale: 3\n");
     write_file("middle.yaml", "base: family\nsms: 2 # measured\ncore: {l1: {size_kib: 8}}\n");
     write_file("leaf.yaml", "title: Leaf\nsource: datasheet\nbase: ./middle.yaml\nsms: 3\n");
     ls_config *config = load_path("leaf.yaml", "sms=5");
@@ -238,7 +240,8 @@ static void test_inheritance_and_history(void **state)
 static void test_base_may_serve_several_models(void **state)
 {
     (void)state;
-    write_file("family.yaml", TINY_MINIMAL "dram: {model: bank, tRCD: 14, latency_cycles: 100, channels: 4}\n");
+    write_file("family.yaml",
+               TINY_MINIMAL "dram: {model: bank, tRCD: 14, latency_cycles: 100, channels: 4}\n");
     write_file("leaf.yaml", "base: family\ndram.model: fixed\n");
     ls_config *config = load_path("leaf.yaml", NULL);
     value_is(config, "dram.latency_cycles", "100");

@@ -26,7 +26,8 @@ static void test_unknown_keys(void **state)
                  "t.yaml:4:1: unknown key 'size_kib' for machine 'tiny' (nearest: core.l1.size_kib)");
     expect_error(TINY_MINIMAL "tilte: x\n",
                  "t.yaml:4:1: unknown key 'tilte' for machine 'tiny' (nearest: title)");
-    expect_error(TINY_MINIMAL "zzzzzzzzzzzz: x\n", "t.yaml:4:1: unknown key 'zzzzzzzzzzzz' for machine 'tiny'");
+    expect_error(TINY_MINIMAL "zzzzzzzzzzzz: x\n",
+                 "t.yaml:4:1: unknown key 'zzzzzzzzzzzz' for machine 'tiny'");
     expect_error(TINY_MINIMAL "dram: 3\n",
                  "t.yaml:4:1: 'dram' is a section, not a value (nearest: dram.banks)");
     expect_error(TINY_MINIMAL "scale: {x: 3}\n",
@@ -39,10 +40,12 @@ static void test_unknown_keys(void **state)
 static void test_wrong_types(void **state)
 {
     (void)state;
-    expect_error(TINY_MINIMAL "core.l1.size_kib: big\n",
-                 "t.yaml:4:19: 'core.l1.size_kib': 'big' is not a whole number: unexpected 'b' at character 1");
-    expect_error(TINY_MINIMAL "core.l1.size_kib: 6.5\n",
-                 "t.yaml:4:19: 'core.l1.size_kib': '6.5' is not a whole number: unexpected '.' at character 2");
+    expect_error(
+        TINY_MINIMAL "core.l1.size_kib: big\n",
+        "t.yaml:4:19: 'core.l1.size_kib': 'big' is not a whole number: unexpected 'b' at character 1");
+    expect_error(
+        TINY_MINIMAL "core.l1.size_kib: 6.5\n",
+        "t.yaml:4:19: 'core.l1.size_kib': '6.5' is not a whole number: unexpected '.' at character 2");
     expect_error(TINY_MINIMAL "core.l1.size_kib: -1\n",
                  "t.yaml:4:19: 'core.l1.size_kib': '-1' must not be negative");
     expect_error(TINY_MINIMAL "core.l1.size_kib: 99999999999999999999\n",
@@ -124,18 +127,17 @@ static void test_sets(void **state)
     expect_set_error(TINY_MINIMAL, "machine=tiny", "--set: 'machine' can be set in a platform file only");
     expect_set_error(TINY_MINIMAL, "ways=[1, x]",
                      "--set: 'ways': 'x' is not a whole number: unexpected 'x' at character 1");
-    expect_set_error(TINY_MINIMAL, "ways=1,",
-                     "--set: 'ways': '' is not a whole number: it is empty");
+    expect_set_error(TINY_MINIMAL, "ways=1,", "--set: 'ways': '' is not a whole number: it is empty");
     expect_set_error(TINY_MINIMAL, "label=\xff", "--set: the text of 'label' is not UTF-8");
-    expect_set_error(TINY_MINIMAL, "dram=3",
-                     "--set: 'dram' is a section, not a value (nearest: dram.banks)");
+    expect_set_error(TINY_MINIMAL, "dram=3", "--set: 'dram' is a section, not a value (nearest: dram.banks)");
 }
 
 static void test_files(void **state)
 {
     (void)state;
     write_file("t.yaml", TINY_MINIMAL);
-    expect_path_error("u.yaml", LS_ERR_IO, "u.yaml: cannot open the file: No such file or directory (nearest: t.yaml)");
+    expect_path_error("u.yaml", LS_ERR_IO,
+                      "u.yaml: cannot open the file: No such file or directory (nearest: t.yaml)");
     assert_int_equal(mkdir("d.yaml", 0700), 0);
     expect_path_error("d.yaml", LS_ERR_IO, "d.yaml: cannot read the file: Is a directory");
     expect_path_error("", LS_ERR_INPUT, "the name of a platform is empty");

@@ -30,8 +30,11 @@ static ls_status memory_init(ls_block *block, void *state, const void *spec, ls_
     return LS_OK;
 }
 
+/* clang-format off */
 static const memory_ops memory_table = { .read = memory_read };
-static const ls_port_decl memory_ports[] = { { .name = "in", .interface = "box-memory/1", .ops = &memory_table } };
+static const ls_port_decl memory_ports[] = {
+    { .name = "in", .interface = "box-memory/1", .ops = &memory_table },
+};
 static const ls_param memory_params[] = {
     LS_PARAM_UINT(memory_spec, latency, "cycles", 7, 1, 100, "time of a read"),
     LS_PARAM_TEXT(memory_spec, vendor, "vendor", "", "who made it"),
@@ -43,9 +46,12 @@ static const ls_block_type memory_plain = {
 };
 LS_REGISTER_BLOCK(memory_plain);
 
+/* clang-format on */
+
 typedef struct core_state {
     ls_port memory;
 } core_state;
+/* clang-format off */
 static const ls_port_decl core_ports[] = {
     { .name = "memory", .interface = "box-memory/1", .offset = offsetof(core_state, memory) },
 };
@@ -55,10 +61,13 @@ static const ls_block_type core_plain = {
 };
 LS_REGISTER_BLOCK(core_plain);
 
+/* clang-format on */
+
 typedef struct box_spec {
     ls_ratio clock;
     bool connected, misnamed;
 } box_spec;
+/* clang-format off */
 static const ls_param box_params[] = {
     LS_PARAM_FREQ(box_spec, clock, "clock_mhz", "500", "the clock"),
     LS_PARAM_BOOL(box_spec, connected, true, "connect the ports"),
@@ -68,6 +77,7 @@ static const ls_section box_sections[] = {
     { .path = "core", .slot = "box.core", .default_model = "plain", .help = "the core" },
     { .path = "memory", .slot = "box.memory", .default_model = "plain", .help = "the memory" },
 };
+/* clang-format on */
 
 static ls_status box_build(ls_machine *machine, const void *spec_, ls_error *err)
 {
@@ -83,18 +93,21 @@ static ls_status box_build(ls_machine *machine, const void *spec_, ls_error *err
     ls_region *region = ls_domain_region(domain, 0);
     status = ls_machine_block(machine, region, "core", "core", &core, err);
     if (status == LS_OK)
-        status = ls_machine_block(machine, region, "memory", spec->misnamed ? "memroy" : "memory", &memory, err);
+        status =
+            ls_machine_block(machine, region, "memory", spec->misnamed ? "memroy" : "memory", &memory, err);
     if (status == LS_OK && spec->connected)
         status = ls_block_connect(core, "memory", memory, "in", err);
     return status;
 }
 
+/* clang-format off */
 static const ls_machine_type box = {
     .abi = LS_ABI_VERSION, .name = "box", .help = "", .spec_size = sizeof(box_spec), .params = box_params,
     .param_count = LS_COUNT_OF(box_params), .sections = box_sections,
     .section_count = LS_COUNT_OF(box_sections), .build = box_build,
 };
 LS_REGISTER_MACHINE(box);
+/* clang-format on */
 
 static void test_build(void **state)
 {
@@ -135,8 +148,9 @@ static void expect_build_error(const char *set, const char *expected)
 static void test_build_errors(void **state)
 {
     (void)state;
-    expect_build_error("misnamed=true", "t.yaml: machine 'box': block 'memory' wants section 'memroy', which the "
-                                        "machine does not declare (nearest: memory)");
+    expect_build_error("misnamed=true",
+                       "t.yaml: machine 'box': block 'memory' wants section 'memroy', which the "
+                       "machine does not declare (nearest: memory)");
     const char *sets[] = { "connected=false", NULL };
     ls_config *config = load_text("machine: box\n", sets);
     ls_machine *machine;

@@ -53,8 +53,13 @@ typedef struct one {
 static void expect_schema_error(fixture *f, const ls_param *params, size_t count, const ls_section *section,
                                 ls_status expected_status, const char *expected)
 {
-    const ls_machine_type machine = { .abi = LS_ABI_VERSION, .name = "m", .help = "", .spec_size = sizeof(one),
-                                      .params = params, .param_count = count, .sections = section,
+    const ls_machine_type machine = { .abi = LS_ABI_VERSION,
+                                      .name = "m",
+                                      .help = "",
+                                      .spec_size = sizeof(one),
+                                      .params = params,
+                                      .param_count = count,
+                                      .sections = section,
                                       .section_count = section ? 1 : 0 };
     ls_error error;
     char line[512];
@@ -107,11 +112,17 @@ static void test_wrong_sections(void **state)
     expect_schema_error(f, NULL, 0, &no_models, LS_ERR_UNSUPPORTED,
                         "machine 'm': section 'x' needs slot 'nothing', for which no model is registered");
     const ls_section no_default = { .path = "x", .slot = "tiny.dram", .default_model = "bnk", .help = "" };
-    expect_schema_error(f, NULL, 0, &no_default, LS_ERR_UNSUPPORTED,
-                        "machine 'm': section 'x' wants model 'bnk' of slot 'tiny.dram', which is not registered "
-                        "(nearest: bank)");
-    const ls_param clash[] = { { .name = "x.model", .type = LS_PARAM_TYPE_UINT, .default_text = "1", .min = 1,
-                                 .max = 0, .unit = "", .help = "" } };
+    expect_schema_error(
+        f, NULL, 0, &no_default, LS_ERR_UNSUPPORTED,
+        "machine 'm': section 'x' wants model 'bnk' of slot 'tiny.dram', which is not registered "
+        "(nearest: bank)");
+    const ls_param clash[] = { { .name = "x.model",
+                                 .type = LS_PARAM_TYPE_UINT,
+                                 .default_text = "1",
+                                 .min = 1,
+                                 .max = 0,
+                                 .unit = "",
+                                 .help = "" } };
     const ls_section section = { .path = "x", .slot = "tiny.net", .default_model = "ideal", .help = "" };
     expect_schema_error(f, clash, 1, &section, LS_ERR_INTERNAL,
                         "machine 'm': the key 'x.model' is declared twice");

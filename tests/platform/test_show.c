@@ -93,12 +93,14 @@ static void test_json(void **state)
     capture_open(&c);
     assert_int_equal(ls_show_config(c.stream, config, LS_SHOW_JSON, NULL), LS_OK);
     fclose(c.stream);
+    static const char sms[] =
+        "{\"key\": \"sms\", \"value\": 5, \"text\": \"5\", \"type\": \"uint\", \"unit\": \"SMs\", \"from\": "
+        "\"set\", \"help\": \"streaming multiprocessors\", \"overrides\": [{\"text\": \"4\", "
+        "\"from\": \"file\", \"file\": \"t.yaml\", \"line\": 3, \"column\": 6, \"source\": \"whitepaper\"}]}";
     static const char *const parts[] = {
         "\"platform\": \"t\"",
         "\"machine\": \"tiny\"",
-        "{\"key\": \"sms\", \"value\": 5, \"text\": \"5\", \"type\": \"uint\", \"unit\": \"SMs\", \"from\": "
-        "\"set\", \"help\": \"streaming multiprocessors\", \"overrides\": [{\"text\": \"4\", \"from\": \"file\", "
-        "\"file\": \"t.yaml\", \"line\": 3, \"column\": 6, \"source\": \"whitepaper\"}]}",
+        sms,
         "{\"key\": \"clock.core_mhz\", \"value\": 3500.5, \"text\": \"3500.5\", \"type\": \"frequency\"",
         "{\"key\": \"ways\", \"value\": [1, 2, 4], \"text\": \"[1, 2, 4]\", \"type\": \"uint list\"",
         "{\"key\": \"core.l1.write_back\", \"value\": true,",
@@ -256,9 +258,9 @@ static void test_columns(void **state)
 {
     (void)state;
     ls_table table = { 0 };
-    ls_table_add(&table, "a", "", "c", NULL);
-    ls_table_add(&table, "\xc3\xbc\xc3\xbc\xc3\xbc", "", "", NULL);
-    ls_table_add(&table, "b", "", "", "d", NULL);
+    ls_table_add(&table, "a", "", "c");
+    ls_table_add(&table, "\xc3\xbc\xc3\xbc\xc3\xbc", "", "");
+    ls_table_add(&table, "b", "", "", "d");
     capture c;
     capture_open(&c);
     assert_int_equal(ls_table_print(&table, c.stream, "> ", NULL), LS_OK);

@@ -235,9 +235,10 @@ static void test_broken_syntax(void **state)
     expect_problem(f, "a: \"x\n",
                    "f:2:1: not valid YAML: the file ends too early: found unexpected end of stream (while "
                    "scanning a quoted scalar from line 1 on)");
-    expect_problem(f, "a: 1\nb\nc: 2\n",
-                   "f:3:1: not valid YAML: could not find expected ':' (while scanning a simple key from line 2 "
-                   "on)");
+    expect_problem(
+        f, "a: 1\nb\nc: 2\n",
+        "f:3:1: not valid YAML: could not find expected ':' (while scanning a simple key from line 2 "
+        "on)");
     expect_problem(f, "a: 1\n\tb: 2\n",
                    "f:2:1: not valid YAML: found a tab character that violates indentation (while scanning a "
                    "plain scalar from line 1 on)");
@@ -256,12 +257,9 @@ static void test_bytes_that_are_refused(void **state)
 static void test_nesting_limit(void **state)
 {
     fixture *f = *state;
-    char text[256] = "";
-    for (int i = 0; i < 15; i++)
-        strcat(text, "a: {");
-    strcat(text, "a: 1");
-    for (int i = 0; i < 15; i++)
-        strcat(text, "}");
+    static const char opening[] = "a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {";
+    char text[256];
+    snprintf(text, sizeof text, "%sa: 1}}}}}}}}}}}}}}}", opening);
     read_good(f, text);
     expect_scalar(f, 0, "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", "1");
     char deeper[300];
@@ -279,13 +277,10 @@ static void test_nesting_limit(void **state)
 static void test_long_keys_and_files(void **state)
 {
     fixture *f = *state;
-    char text[2000] = "";
-    memset(text, 'k', 300);
-    strcpy(text + 300, ": 1\n");
-    char expected[256] = "f:1:1: a key is longer than 255 bytes: '";
-    size_t used = strlen(expected);
-    memset(expected + used, 'k', 76);
-    strcpy(expected + used + 76, "...'");
+    char key[301] = "", text[320], expected[256];
+    memset(key, 'k', 300);
+    snprintf(text, sizeof text, "%s: 1\n", key);
+    snprintf(expected, sizeof expected, "f:1:1: a key is longer than 255 bytes: '%.76s...'", key);
     expect_problem(f, text, expected);
 
     size_t bytes = LS_YAML_FILE_LIMIT + 1;
@@ -309,12 +304,31 @@ static void test_problems_are_bounded(void **state)
     ls_text_fini(&text);
 }
 
+/* Each line is searched for its comment once: with a search per key this would take minutes. */
+static void test_many_keys_on_one_line(void **state)
+{
+    fixture *f = *state;
+    ls_text text = { 0 };
+    ls_text_add(&text, "{");
+    for (int i = 0; i < 80000; i++)
+        ls_text_printf(&text, "k%d: 1,", i);
+    ls_text_add(&text, "} # all of them\n");
+    read_good(f, ls_text_get(&text));
+    assert_int_equal(f->yaml.count, 80000);
+    assert_string_equal(entry(f, 79999, "k79999")->comment, "all of them");
+    ls_text_fini(&text);
+}
+
 static void test_quote_reads_back(void **state)
 {
     fixture *f = *state;
-    static const char *const texts[] = { "", "plain", "it's \"quoted\" \\ # no", "two\nlines\tand \x01\x7f",
+    static const char *const texts[] = { "",
+                                         "plain",
+                                         "it's \"quoted\" \\ # no",
+                                         "two\nlines\tand \x01\x7f",
                                          "\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf\xef\xbf\xbf",
-                                         "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80", "end \xc2\x85" };
+                                         "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80",
+                                         "end \xc2\x85" };
     for (size_t i = 0; i < LS_COUNT_OF(texts); i++) {
         ls_text text = { 0 };
         ls_text_add(&text, "a: ");
@@ -343,6 +357,7 @@ int main(void)
         TEST(test_nesting_limit),
         TEST(test_long_keys_and_files),
         TEST(test_problems_are_bounded),
+        TEST(test_many_keys_on_one_line),
         TEST(test_quote_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

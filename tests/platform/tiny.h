@@ -4,6 +4,8 @@
 
 #include "lockstep/block.h"
 
+/* clang-format off */
+
 static const char *const tiny_policies[] = { "open", "closed", "adaptive", NULL };
 
 typedef struct tiny_bank {
@@ -45,7 +47,8 @@ static const ls_param tiny_fixed_params[] = {
 };
 static const ls_block_type tiny_dram_fixed = {
     .abi = LS_ABI_VERSION, .slot = "tiny.dram", .name = "fixed", .help = "latency and bandwidth",
-    .spec_size = sizeof(tiny_fixed), .params = tiny_fixed_params, .param_count = LS_COUNT_OF(tiny_fixed_params),
+    .spec_size = sizeof(tiny_fixed), .params = tiny_fixed_params,
+    .param_count = LS_COUNT_OF(tiny_fixed_params),
 };
 LS_REGISTER_BLOCK(tiny_dram_fixed);
 
@@ -59,7 +62,8 @@ static const ls_param tiny_cache_params[] = {
 };
 static const ls_block_type tiny_cache_cycle = {
     .abi = LS_ABI_VERSION, .slot = "tiny.cache", .name = "cycle", .help = "cycle level",
-    .spec_size = sizeof(tiny_cache), .params = tiny_cache_params, .param_count = LS_COUNT_OF(tiny_cache_params),
+    .spec_size = sizeof(tiny_cache), .params = tiny_cache_params,
+    .param_count = LS_COUNT_OF(tiny_cache_params),
 };
 LS_REGISTER_BLOCK(tiny_cache_cycle);
 
@@ -94,6 +98,8 @@ static const ls_machine_type tiny_machine = {
     .sections = tiny_sections, .section_count = LS_COUNT_OF(tiny_sections),
 };
 LS_REGISTER_MACHINE(tiny_machine);
+
+/* clang-format on */
 
 /* The shortest valid file. */
 #define TINY_MINIMAL "machine: tiny\nsms: 4\nnet.model: ideal\n"
