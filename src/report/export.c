@@ -151,8 +151,14 @@ static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, siz
             ls_metric_view_source(view, i, k, &value);
             if (interval && export_is_zero(&value))
                 continue;
-            export_row row = { .scope = scope, .interval = interval, .source = i, .type = type, .metric = k,
-                               .from = ls_metrics_source(m, i), .decl = &t.metrics[k], .value = &value };
+            export_row row = { .scope = scope,
+                               .interval = interval,
+                               .source = i,
+                               .type = type,
+                               .metric = k,
+                               .from = ls_metrics_source(m, i),
+                               .decl = &t.metrics[k],
+                               .value = &value };
             ls_status status = fn(self, &row, err);
             if (status != LS_OK)
                 return status;

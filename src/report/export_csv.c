@@ -19,6 +19,21 @@ typedef struct csv_labels {
     const char *block, *type, *metric, *kind, *stat, *unit;
 } csv_labels;
 
+/* Of a row that is not about a block. */
+static csv_labels fact_labels(const char *scope)
+{
+    return (csv_labels){ .scope = scope,
+                         .gpu = -1,
+                         .kernel_name = "",
+                         .stream = -1,
+                         .block = "",
+                         .type = scope,
+                         .metric = "",
+                         .kind = "fact",
+                         .stat = "value",
+                         .unit = "" };
+}
+
 static void put_text(FILE *to, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {
@@ -117,8 +132,7 @@ static void put_facts(FILE *to, const ls_results *r)
     char hash[64];
     export_fact facts[EXPORT_FACTS];
     size_t count = export_facts(r, hash, facts);
-    csv_labels l = { .scope = "run", .gpu = -1, .stream = -1, .kernel_name = "", .block = "", .type = "run",
-                     .kind = "fact", .stat = "value" };
+    csv_labels l = fact_labels("run");
     for (size_t i = 0; i < count; i++) {
         l.metric = facts[i].name;
         l.unit = facts[i].unit;
@@ -134,10 +148,13 @@ static void put_kernels(FILE *to, const ls_metrics *m)
     size_t count = m ? ls_metrics_interval_count(m) : 0;
     for (size_t i = 0; i < count; i++) {
         const ls_metric_interval *interval = ls_metrics_interval(m, i);
-        csv_labels l = { .scope = "kernel", .gpu = interval->gpu, .has_kernel = true,
-                         .kernel = interval->kernel, .kernel_name = interval->kernel_name,
-                         .stream = interval->stream, .block = "", .type = "kernel", .kind = "fact",
-                         .stat = "value", .unit = "fs" };
+        csv_labels l = fact_labels("kernel");
+        l.gpu = interval->gpu;
+        l.has_kernel = true;
+        l.kernel = interval->kernel;
+        l.kernel_name = interval->kernel_name;
+        l.stream = interval->stream;
+        l.unit = "fs";
         l.metric = "begin";
         put_u64_row(to, &l, interval->begin);
         l.metric = "end";
@@ -156,9 +173,11 @@ static ls_status put_untouched(FILE *to, const ls_metrics *m, ls_error *err)
     for (size_t i = 0; i < count; i++) {
         ls_metric_type type = ls_metrics_type(m, list[i].type);
         const ls_metric *metric = &type.metrics[list[i].metric];
-        csv_labels l = { .scope = "run", .gpu = -1, .stream = -1, .kernel_name = "", .block = "",
-                         .type = type.name, .metric = metric->name, .kind = ls_metric_kind_name(metric->kind),
-                         .stat = "untouched", .unit = "" };
+        csv_labels l = fact_labels("run");
+        l.type = type.name;
+        l.metric = metric->name;
+        l.kind = ls_metric_kind_name(metric->kind);
+        l.stat = "untouched";
         put_u64_row(to, &l, 1);
     }
     free(list);
@@ -167,8 +186,7 @@ static ls_status put_untouched(FILE *to, const ls_metrics *m, ls_error *err)
 
 static void put_host(FILE *to, const ls_results_host *host)
 {
-    csv_labels l = { .scope = "host", .gpu = -1, .stream = -1, .kernel_name = "", .block = "", .type = "host",
-                     .kind = "fact", .stat = "value", .unit = "" };
+    csv_labels l = fact_labels("host");
     l.metric = "run_id";
     put_row(to, &l, export_text_or(host->run_id, ""));
     l.metric = "command";

@@ -23,7 +23,7 @@ size_t export_stats(const ls_metric_value *value, export_stat *out);
 bool export_is_zero(const ls_metric_value *value);
 
 typedef struct export_row {
-    size_t scope; /* LS_METRICS_RUN or an interval */
+    size_t scope;                       /* LS_METRICS_RUN or an interval */
     const ls_metric_interval *interval; /* NULL for the run */
     size_t source, type, metric;
     const ls_metric_source *from;

@@ -56,7 +56,7 @@ typedef struct sqlite_out {
     sqlite3 *db;
     const char *path; /* as the user named it */
     sqlite3_int64 run;
-    sqlite3_stmt *value; /* the insertion that happens millions of times */
+    sqlite3_stmt *value;        /* the insertion that happens millions of times */
     sqlite3_int64 *metric_base; /* per type: the key of its first metric, less the metric's index */
     sqlite3_int64 block_base, interval_base; /* keys of the first block and interval of this run */
 } sqlite_out;
@@ -90,54 +90,44 @@ static ls_status run_sql(const sqlite_out *o, const char *sql, ls_error *err)
     return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ binding */
+/* --------------------------------------------------------------------------------------------------- rows */
 
-static int bind_u64(sqlite3_stmt *s, int column, uint64_t value)
+typedef struct sqlite_cell {
+    enum { CELL_TEXT, CELL_U64, CELL_KEY, CELL_REAL } kind;
+    const char *text; /* NULL stays NULL; borrowed until the row is in */
+    uint64_t u64;
+    int64_t key; /* a label or the number of a row; negative: NULL */
+    double real;
+} sqlite_cell;
+
+#define TEXT(value) ((sqlite_cell){ .kind = CELL_TEXT, .text = (value) })
+#define U64(value) ((sqlite_cell){ .kind = CELL_U64, .u64 = (value) })
+#define KEY(value) ((sqlite_cell){ .kind = CELL_KEY, .key = (value) })
+#define REAL(value) ((sqlite_cell){ .kind = CELL_REAL, .real = (value) })
+
+static int bind_cell(sqlite3_stmt *s, int column, const sqlite_cell *cell)
 {
-    if (value <= INT64_MAX)
-        return sqlite3_bind_int64(s, column, (sqlite3_int64)value);
     char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    return sqlite3_bind_text(s, column, text, -1, SQLITE_TRANSIENT);
+    switch (cell->kind) {
+    case CELL_TEXT:
+        return sqlite3_bind_text(s, column, cell->text, -1, SQLITE_STATIC);
+    case CELL_REAL:
+        return sqlite3_bind_double(s, column, cell->real);
+    case CELL_KEY:
+        return cell->key < 0 ? sqlite3_bind_null(s, column) : sqlite3_bind_int64(s, column, cell->key);
+    default:
+        if (cell->u64 <= INT64_MAX)
+            return sqlite3_bind_int64(s, column, (sqlite3_int64)cell->u64);
+        snprintf(text, sizeof text, "%" PRIu64, cell->u64);
+        return sqlite3_bind_text(s, column, text, -1, SQLITE_TRANSIENT);
+    }
 }
 
-static int bind_label(sqlite3_stmt *s, int column, int64_t value)
-{
-    return value < 0 ? sqlite3_bind_null(s, column) : sqlite3_bind_int64(s, column, value);
-}
-
-/* NULL stays NULL. Borrowed: the text outlives the statement's step. */
-static int bind_text(sqlite3_stmt *s, int column, const char *text)
-{
-    return sqlite3_bind_text(s, column, text, -1, SQLITE_STATIC);
-}
-
-/* Inserts one row. Each letter of `types` takes an argument: s text, u uint64_t, l int64_t label (negative:
- * NULL), i int64_t, r double. */
-static int insert_row(sqlite3_stmt *s, const char *types, ...)
+static int insert_row(sqlite3_stmt *s, const sqlite_cell *cells, int count)
 {
     int code = SQLITE_OK;
-    va_list args;
-    va_start(args, types);
-    for (int i = 0; types[i] && code == SQLITE_OK; i++) {
-        switch (types[i]) {
-        case 's':
-            code = bind_text(s, i + 1, va_arg(args, const char *));
-            break;
-        case 'u':
-            code = bind_u64(s, i + 1, va_arg(args, uint64_t));
-            break;
-        case 'l':
-            code = bind_label(s, i + 1, va_arg(args, int64_t));
-            break;
-        case 'i':
-            code = sqlite3_bind_int64(s, i + 1, va_arg(args, int64_t));
-            break;
-        default:
-            code = sqlite3_bind_double(s, i + 1, va_arg(args, double));
-        }
-    }
-    va_end(args);
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
+        code = bind_cell(s, i + 1, &cells[i]);
     if (code == SQLITE_OK)
         code = sqlite3_step(s);
     int reset = sqlite3_reset(s);
@@ -167,37 +157,48 @@ static ls_status ask(const sqlite_out *o, const char *sql, sqlite3_int64 *out, l
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
+/* Prepares, inserts one row and forgets the statement. */
+static ls_status put_single(const sqlite_out *o, const char *sql, const sqlite_cell *cells, int count,
+                            ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    ls_status status = prepare(o, sql, &s, err);
+    if (status != LS_OK)
+        return status;
+    int code = insert_row(s, cells, count);
+    sqlite3_finalize(s);
+    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+}
+
 static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
 {
     char hash[64];
-    sqlite3_stmt *s = NULL;
-    ls_status status =
-        prepare(o, "INSERT INTO runs VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &s, err);
+    const sqlite_cell run[] = {
+        TEXT(LS_VERSION_STRING),
+        TEXT(r->platform),
+        TEXT(export_config_hash(r, hash)),
+        U64(r->partial),
+        TEXT(r->partial ? export_text_or(r->partial_reason, "") : NULL),
+        U64(r->seed),
+        U64(r->end_time),
+        U64(r->events),
+        U64(r->messages),
+        U64(r->ticks),
+        U64(r->cycles),
+    };
+    ls_status status = put_single(o, "INSERT INTO runs VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", run,
+                                  LS_COUNT_OF(run), err);
     if (status != LS_OK)
         return status;
-    int code = insert_row(s, "sssisuuuuuu", LS_VERSION_STRING, r->platform, export_config_hash(r, hash),
-                          (int64_t)r->partial, r->partial ? export_text_or(r->partial_reason, "") : NULL,
-                          r->seed, r->end_time, r->events, r->messages, r->ticks, r->cycles);
-    sqlite3_finalize(s);
-    if (code != SQLITE_OK)
-        return fail_sqlite(o, code, err);
     o->run = sqlite3_last_insert_rowid(o->db);
-
-    status = prepare(o, "INSERT INTO host VALUES(?, ?, ?, ?, ?, ?)", &s, err);
+    const sqlite_cell host[] = { KEY(o->run),           TEXT(r->host.run_id),
+                                 TEXT(r->host.command), REAL(r->host.wall_seconds),
+                                 U64(r->host.threads),  U64(r->host.windows) };
+    status = put_single(o, "INSERT INTO host VALUES(?, ?, ?, ?, ?, ?)", host, LS_COUNT_OF(host), err);
     if (status != LS_OK)
         return status;
-    code = insert_row(s, "issriu", (int64_t)o->run, r->host.run_id, r->host.command, r->host.wall_seconds,
-                      (int64_t)r->host.threads, r->host.windows);
-    sqlite3_finalize(s);
-    if (code != SQLITE_OK)
-        return fail_sqlite(o, code, err);
-
-    status = prepare(o, "INSERT INTO config VALUES(?, ?)", &s, err);
-    if (status != LS_OK)
-        return status;
-    code = insert_row(s, "is", (int64_t)o->run, r->config_text);
-    sqlite3_finalize(s);
-    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    const sqlite_cell config[] = { KEY(o->run), TEXT(r->config_text) };
+    return put_single(o, "INSERT INTO config VALUES(?, ?)", config, LS_COUNT_OF(config), err);
 }
 
 static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
@@ -218,9 +219,14 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
             /* The list is in the order of this walk. */
             bool never = next < untouched_count && untouched[next].type == t && untouched[next].metric == k;
             next += never;
-            int code = insert_row(s, "isssssi", (int64_t)o->run, type.name, metric->name,
-                                  ls_metric_kind_name(metric->kind), ls_metric_unit(metric),
-                                  ls_metric_help(metric), (int64_t)never);
+            const sqlite_cell row[] = { KEY(o->run),
+                                        TEXT(type.name),
+                                        TEXT(metric->name),
+                                        TEXT(ls_metric_kind_name(metric->kind)),
+                                        TEXT(ls_metric_unit(metric)),
+                                        TEXT(ls_metric_help(metric)),
+                                        U64(never) };
+            int code = insert_row(s, row, LS_COUNT_OF(row));
             if (code != SQLITE_OK)
                 status = fail_sqlite(o, code, err);
             if (k == 0)
@@ -239,8 +245,9 @@ static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
     size_t count = ls_metrics_source_count(m);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         const ls_metric_source *source = ls_metrics_source(m, i);
-        int code = insert_row(s, "issll", (int64_t)o->run, source->path, source->type, (int64_t)source->gpu,
-                              source->stream);
+        const sqlite_cell row[] = { KEY(o->run), TEXT(source->path), TEXT(source->type), KEY(source->gpu),
+                                    KEY(source->stream) };
+        int code = insert_row(s, row, LS_COUNT_OF(row));
         if (code != SQLITE_OK)
             status = fail_sqlite(o, code, err);
         if (i == 0)
@@ -257,8 +264,9 @@ static ls_status put_kernels(sqlite_out *o, const ls_metrics *m, ls_error *err)
     size_t count = ls_metrics_interval_count(m);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         const ls_metric_interval *k = ls_metrics_interval(m, i);
-        int code = insert_row(s, "ilusluu", (int64_t)o->run, (int64_t)k->gpu, k->kernel, k->kernel_name,
-                              k->stream, k->begin, k->end);
+        const sqlite_cell row[] = { KEY(o->run),    KEY(k->gpu),   U64(k->kernel), TEXT(k->kernel_name),
+                                    KEY(k->stream), U64(k->begin), U64(k->end) };
+        int code = insert_row(s, row, LS_COUNT_OF(row));
         if (code != SQLITE_OK)
             status = fail_sqlite(o, code, err);
         if (i == 0)
@@ -274,14 +282,18 @@ static ls_status put_value(void *self, const export_row *row, ls_error *err)
     sqlite_out *o = self;
     export_stat stats[EXPORT_STATS];
     size_t count = export_stats(row->value, stats);
-    int64_t interval = row->interval ? o->interval_base + (int64_t)row->scope : -1;
-    int64_t block = o->block_base + (int64_t)row->source;
-    int64_t metric = o->metric_base[row->type] + (int64_t)row->metric;
+    sqlite_cell cells[] = { KEY(o->run),
+                            KEY(row->interval ? o->interval_base + (int64_t)row->scope : -1),
+                            KEY(o->block_base + (int64_t)row->source),
+                            KEY(o->metric_base[row->type] + (int64_t)row->metric),
+                            TEXT(NULL),
+                            U64(0) };
     for (size_t i = 0; i < count; i++) {
-        int code = stats[i].is_real ? insert_row(o->value, "iliisr", (int64_t)o->run, interval, block, metric,
-                                                 stats[i].name, stats[i].real)
-                                    : insert_row(o->value, "iliisu", (int64_t)o->run, interval, block, metric,
-                                                 stats[i].name, stats[i].integer);
+        cells[4].text = stats[i].name;
+        cells[5].kind = stats[i].is_real ? CELL_REAL : CELL_U64;
+        cells[5].u64 = stats[i].integer;
+        cells[5].real = stats[i].real;
+        int code = insert_row(o->value, cells, LS_COUNT_OF(cells));
         if (code != SQLITE_OK)
             return fail_sqlite(o, code, err);
     }
@@ -367,8 +379,7 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
     return status;
 }
 
-ls_status export_sqlite(const ls_results *r, const ls_export_options *options, const char *path,
-                        ls_error *err)
+ls_status export_sqlite(const ls_results *r, const ls_export_options *options, const char *path, ls_error *err)
 {
     sqlite_out o = { .path = path };
     struct stat st;

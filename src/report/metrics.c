@@ -81,8 +81,7 @@ static ls_status check_table(const ls_metric_source *s, ls_error *err)
                            s->type, (unsigned)metric->kind);
         for (size_t j = 0; j < i; j++)
             if (strcmp(s->metrics[j].name, metric->name) == 0)
-                return ls_fail(err, LS_ERR_INTERNAL, "'%s' declares metric '%s' twice", s->type,
-                               metric->name);
+                return ls_fail(err, LS_ERR_INTERNAL, "'%s' declares metric '%s' twice", s->type, metric->name);
         bool ratio = metric->kind == LS_METRIC_KIND_RATIO;
         ls_status status = check_place(s, metric, metric->offset, ratio ? "numerator" : "field", err);
         if (status == LS_OK && ratio)
@@ -254,8 +253,8 @@ ls_status ls_metrics_add(ls_metrics *m, const ls_metric_source *source, ls_error
     s.decl.path = ls_arena_strdup(&m->arena, source->path);
     s.decl.type = t->name;
     s.last = ls_arena_array(&m->arena, t->words, sizeof *s.last);
-    bool room = s.decl.path && s.last && ls_vec_reserve(&m->row, t->words) &&
-                ls_vec_reserve(&t->sources, 1) && ls_vec_reserve(&m->sources, 1);
+    bool room = s.decl.path && s.last && ls_vec_reserve(&m->row, t->words) && ls_vec_reserve(&t->sources, 1) &&
+                ls_vec_reserve(&m->sources, 1);
     if (room) {
         /* Cannot fail: last is all zero, and nothing goes backwards from zero. */
         (void)metrics_read_row(m, &s, METRICS_SCOPE_RUN, m->row.at, NULL);

@@ -86,11 +86,11 @@ size_t ls_metrics_interval_bytes(const ls_metrics *m);
 
 typedef struct ls_metric_value {
     ls_metric_kind kind;
-    bool present;          /* false: nothing to say (no source in this scope, or a ratio over zero) */
-    size_t sources;        /* how many were reduced */
-    uint64_t value;        /* counter, peak, level; the numerator of a ratio */
-    uint64_t denominator;  /* of a ratio */
-    double ratio;          /* of a ratio, if present */
+    bool present;           /* false: nothing to say (no source in this scope, or a ratio over zero) */
+    size_t sources;         /* how many were reduced */
+    uint64_t value;         /* counter, peak, level; the numerator of a ratio */
+    uint64_t denominator;   /* of a ratio */
+    double ratio;           /* of a ratio, if present */
     ls_histogram histogram; /* min and max are 0 while count is 0 */
 } ls_metric_value;
 

@@ -25,8 +25,8 @@ _Static_assert(sizeof(ls_histogram) == METRICS_HIST_WORDS * sizeof(uint64_t), "a
 
 /* A field of the counter struct that some metric reads. Two ratios may share one. */
 typedef struct metrics_field {
-    uint32_t offset; /* in the counter struct */
-    uint32_t word;   /* in the row */
+    uint32_t offset;     /* in the counter struct */
+    uint32_t word;       /* in the row */
     ls_metric_kind kind; /* never a ratio */
     const char *name;    /* of the first metric that reads it */
     bool touched;        /* a level was seen changed at a mark */

@@ -95,7 +95,8 @@ ls_status ls_metric_view_create(const ls_metrics *m, ls_metric_view **out, ls_er
     if (!view || !view->words || !view->active) {
         ls_metric_view_destroy(view);
         *out = NULL;
-        return ls_fail(err, LS_ERR_NOMEM, "no memory left for reading metrics");
+        ls_fail(err, LS_ERR_NOMEM, "no memory left for reading metrics");
+        return LS_ERR_NOMEM;
     }
     *out = view;
     return LS_OK;
@@ -144,9 +145,12 @@ static uint64_t take_number(const uint8_t **p)
 {
     uint64_t value = 0;
     unsigned shift = 0;
-    for (; **p & 0x80; shift += 7)
-        value |= (uint64_t)(*(*p)++ & 0x7f) << shift;
-    return value | (uint64_t)*(*p)++ << shift;
+    for (bool more = true; more; shift += 7) {
+        uint8_t byte = *(*p)++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        more = byte & 0x80;
+    }
+    return value;
 }
 
 static void load_interval(ls_metric_view *view, const metrics_interval *interval)
@@ -371,10 +375,10 @@ ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const ch
         } else if (declared->kind != first_metric->kind ||
                    strcmp(ls_metric_unit(declared), ls_metric_unit(first_metric)) != 0) {
             *out = (ls_metric_value){ 0 };
-            return ls_fail(err, LS_ERR_USAGE,
-                           "'%s' is a %s (%s) in '%s' but a %s (%s) in '%s': name one type", name,
-                           ls_metric_kind_name(first_metric->kind), ls_metric_unit(first_metric), first->name,
-                           ls_metric_kind_name(declared->kind), ls_metric_unit(declared), t->name);
+            return ls_fail(err, LS_ERR_USAGE, "'%s' is a %s (%s) in '%s' but a %s (%s) in '%s': name one type",
+                           name, ls_metric_kind_name(first_metric->kind), ls_metric_unit(first_metric),
+                           first->name, ls_metric_kind_name(declared->kind), ls_metric_unit(declared),
+                           t->name);
         }
         if (ls_metric_view_has(m->view, i))
             reduce(t, metric, &m->view->words[s->first_word], out);

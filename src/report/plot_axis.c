@@ -205,7 +205,7 @@ static void short_log10_ticks(plot_axis *axis)
         }
     }
     if (first == last) { /* one value, and it is round */
-        first--;
+        first = first > 0 ? first - 1 : 0;
         last++;
         low = pow(10, decade + first / 3) * steps[first % 3];
         high = pow(10, decade + last / 3) * steps[last % 3];
@@ -295,8 +295,8 @@ const char *plot_note(const plot_axes *axes, char *out, size_t bytes)
     if (axes->drawn + axes->omitted == 0)
         snprintf(out, bytes, "no points");
     else if (axes->omitted > 0)
-        snprintf(out, bytes, "%zu of %zu points not drawn: NaN, infinite or log of <= 0",
-                 axes->omitted, axes->drawn + axes->omitted);
+        snprintf(out, bytes, "%zu of %zu points not drawn: NaN, infinite or log of <= 0", axes->omitted,
+                 axes->drawn + axes->omitted);
     return out;
 }
 

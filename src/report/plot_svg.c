@@ -162,8 +162,8 @@ static void put_marker(FILE *to, size_t series, double x, double y, double r)
 }
 
 /* Each stretch between two gaps is one path. A stretch of one point would be invisible and becomes a dot. */
-static void put_stretch(FILE *to, const ls_plot_series *s, const plot_axes *axes, const frame *f,
-                        size_t index, size_t first, size_t end)
+static void put_stretch(FILE *to, const ls_plot_series *s, const plot_axes *axes, const frame *f, size_t index,
+                        size_t first, size_t end)
 {
     double x0 = frame_x(f, plot_axis_at(&axes->x, s->x[first]));
     double y0 = frame_y(f, plot_axis_at(&axes->y, s->y[first]));

@@ -267,8 +267,8 @@ ls_status ls_plot_text(const ls_plot *plot, const ls_plot_text_options *options,
     plot_axes axes;
     plot_axes_init(&axes, plot, 4, 4); /* for the note; ticks follow when the size is known */
     plot_note(&axes, note, sizeof note);
-    unsigned around = 2u + title + (y_title[0] != 0) + (x_title[0] != 0) + (note[0] != 0) +
-                      legend(&c, plot, NULL, columns);
+    unsigned around =
+        2u + title + (y_title[0] != 0) + (x_title[0] != 0) + (note[0] != 0) + legend(&c, plot, NULL, columns);
     c.height = rows > around + 4 ? rows - around : 4;
     plot_axes_init(&axes, plot, clamp(columns / 10, 2, 10), clamp(c.height / 3, 2, 8));
     unsigned left = 0;

@@ -23,10 +23,10 @@ typedef struct ls_progress {
     unsigned columns; /* of the terminal */
     bool visible;     /* something stands on the line */
     uint64_t start_ns;
-    uint64_t drawn_ns;       /* when the line was last drawn */
-    uint64_t seen_ns;        /* when the state was last looked at */
+    uint64_t drawn_ns; /* when the line was last drawn */
+    uint64_t seen_ns;  /* when the state was last looked at */
     ls_progress_state seen;
-    bool rated;              /* the rates hold something */
+    bool rated;                                /* the rates hold something */
     double fs_rate, event_rate, fraction_rate; /* per second, smoothed over some seconds */
 } ls_progress;
 

@@ -41,16 +41,22 @@ typedef struct fixture {
 static inline void fixture_add(ls_metrics *m, const char *path, const char *type, int32_t gpu,
                                const ls_metric *metrics, size_t count, void *counters, size_t size)
 {
-    ls_metric_source s = { .path = path, .type = type, .gpu = gpu, .stream = LS_METRICS_NONE,
-                           .metrics = metrics, .metric_count = count, .counters = counters,
+    ls_metric_source s = { .path = path,
+                           .type = type,
+                           .gpu = gpu,
+                           .stream = LS_METRICS_NONE,
+                           .metrics = metrics,
+                           .metric_count = count,
+                           .counters = counters,
                            .counters_size = size };
     assert_int_equal(ls_metrics_add(m, &s, NULL), LS_OK);
 }
 
 static inline void fixture_mark(ls_metrics *m, uint64_t kernel, const char *name, ls_time begin, ls_time end)
 {
-    ls_metric_interval i = { .gpu = 0, .kernel = kernel, .kernel_name = name, .stream = 7, .begin = begin,
-                             .end = end };
+    ls_metric_interval i = {
+        .gpu = 0, .kernel = kernel, .kernel_name = name, .stream = 7, .begin = begin, .end = end
+    };
     assert_int_equal(ls_metrics_mark(m, &i, NULL), LS_OK);
 }
 
@@ -89,8 +95,11 @@ static inline fixture *fixture_create(void)
                                .ticks = 5,
                                .cycles = 4,
                                .metrics = f->m,
-                               .host = { .run_id = "run-1", .command = "lockstep run a,b",
-                                         .wall_seconds = 1.5, .threads = 2, .windows = 99 } };
+                               .host = { .run_id = "run-1",
+                                         .command = "lockstep run a,b",
+                                         .wall_seconds = 1.5,
+                                         .threads = 2,
+                                         .windows = 99 } };
     return f;
 }
 
@@ -101,8 +110,7 @@ static inline void fixture_destroy(fixture *f)
 }
 
 /* The results as text; to be freed. */
-static inline char *fixture_export(const fixture *f, ls_export_format format,
-                                   const ls_export_options *options)
+static inline char *fixture_export(const fixture *f, ls_export_format format, const ls_export_options *options)
 {
     char *text = NULL;
     size_t bytes = 0;

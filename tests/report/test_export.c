@@ -1,8 +1,9 @@
 /* What all exporters share: the choice of the format, whole files or none, the same data for any host. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/export_impl.h"
@@ -18,9 +19,9 @@ static void test_format_by_extension(void **state)
     static const struct {
         const char *path;
         ls_export_format format;
-    } good[] = { { "a.txt", LS_EXPORT_TEXT },        { "a.JSON", LS_EXPORT_JSON },
-                 { "dir.db/a.csv", LS_EXPORT_CSV },  { "a.b.db", LS_EXPORT_SQLITE },
-                 { "a.sqlite", LS_EXPORT_SQLITE },   { "/x/a.sqlite3", LS_EXPORT_SQLITE } };
+    } good[] = { { "a.txt", LS_EXPORT_TEXT },       { "a.JSON", LS_EXPORT_JSON },
+                 { "dir.db/a.csv", LS_EXPORT_CSV }, { "a.b.db", LS_EXPORT_SQLITE },
+                 { "a.sqlite", LS_EXPORT_SQLITE },  { "/x/a.sqlite3", LS_EXPORT_SQLITE } };
     for (size_t i = 0; i < LS_COUNT_OF(good); i++) {
         ls_export_format format;
         assert_int_equal(ls_export_format_of(good[i].path, &format, NULL), LS_OK);
@@ -40,8 +41,9 @@ static void test_stats(void **state)
 {
     (void)state;
     export_stat stats[EXPORT_STATS];
-    ls_metric_value v = { .kind = LS_METRIC_KIND_RATIO, .present = true, .value = 1, .denominator = 8,
-                          .ratio = 0.125 };
+    ls_metric_value v = {
+        .kind = LS_METRIC_KIND_RATIO, .present = true, .value = 1, .denominator = 8, .ratio = 0.125
+    };
     assert_int_equal(export_stats(&v, stats), 3);
     assert_string_equal(stats[2].name, "value");
     assert_true(stats[2].is_real && stats[2].real == 0.125);
@@ -155,8 +157,9 @@ static void test_files_are_written(void **state)
 /* Cuts the host part out of a text. */
 static void cut_host(char *text, ls_export_format format)
 {
-    const char *starts[] = { [LS_EXPORT_TEXT] = "\nhost\n", [LS_EXPORT_JSON] = "\"host\": {",
-                             [LS_EXPORT_CSV] = "\r\nhost," };
+    const char *starts[] = {
+        [LS_EXPORT_TEXT] = "\nhost\n", [LS_EXPORT_JSON] = "\"host\": {", [LS_EXPORT_CSV] = "\r\nhost,"
+    };
     char *at = strstr(text, starts[format]);
     assert_non_null(at);
     *at = '\0';
@@ -166,8 +169,9 @@ static void test_data_is_free_of_the_host(void **state)
 {
     (void)state;
     fixture *a = fixture_create(), *b = fixture_create();
-    b->results.host = (ls_results_host){ .run_id = "other", .command = "lockstep -j8", .wall_seconds = 0.1,
-                                         .threads = 8, .windows = 7 };
+    b->results.host = (ls_results_host){
+        .run_id = "other", .command = "lockstep -j8", .wall_seconds = 0.1, .threads = 8, .windows = 7
+    };
     for (int format = 0; format < LS_EXPORT_SQLITE; format++) {
         char *left = fixture_export(a, (ls_export_format)format, NULL);
         char *right = fixture_export(b, (ls_export_format)format, NULL);
@@ -203,12 +207,9 @@ static void test_without_metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format_by_extension),
-        cmocka_unit_test(test_stats),
-        cmocka_unit_test(test_failed_files),
-        cmocka_unit_test(test_failed_export_keeps_old_file),
-        cmocka_unit_test(test_files_are_written),
-        cmocka_unit_test(test_data_is_free_of_the_host),
+        cmocka_unit_test(test_format_by_extension), cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_failed_files),        cmocka_unit_test(test_failed_export_keeps_old_file),
+        cmocka_unit_test(test_files_are_written),   cmocka_unit_test(test_data_is_free_of_the_host),
         cmocka_unit_test(test_without_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* Tidy CSV: the rows, the quoting, and a reader that gets back what was written. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/fixture.h"

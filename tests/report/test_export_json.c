@@ -1,8 +1,9 @@
 /* JSON: valid by a reader of our own, and the values where they belong. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/fixture.h"

@@ -1,8 +1,9 @@
 /* The database, read back through SQLite; a second run in it; and every way in which writing can fail. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/fixture.h"

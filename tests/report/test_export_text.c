@@ -1,8 +1,9 @@
 /* The summary for people, character by character. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/fixture.h"
@@ -12,39 +13,38 @@ static void test_summary(void **state)
     (void)state;
     fixture *f = fixture_create();
     char *text = fixture_export(f, LS_EXPORT_TEXT, NULL);
-    assert_string_equal(text,
-                        "Lockstep " LS_VERSION_STRING "  rtx2060\n"
-                        "\n"
-                        "  simulated time  4.00 ns\n"
-                        "  cycles          4\n"
-                        "  events          1,234,567\n"
-                        "  messages        1,000\n"
-                        "  configuration   00ff\n"
-                        "  seed            42\n"
-                        "\n"
-                        "l1/cycle  2 blocks\n"
-                        "  hits        2,000,000  sectors\n"
-                        "  accesses    4,000,000  sectors\n"
-                        "  hit_rate       0.5000\n"
-                        "  queue_peak         12  entries  largest of 2\n"
-                        "  wait           2.5000  cycles   mean of 2: min 0, 50% <= 0, 99% <= 5, max 5\n"
-                        "\n"
-                        "dram/bank  1 block\n"
-                        "  reads         18,446,744,073,709,551,615  bursts\n"
-                        "  refreshes                              0          never counted\n"
-                        "  open_rows                              3  rows\n"
-                        "  refresh_rate                           -          never counted\n"
-                        "\n"
-                        "kernels  2\n"
-                        "       #   gpu  stream      begin       time  name\n"
-                        "       0     0       7    1.00 ns    1.50 ns  void add<int, 4>(int*, \"x\")\n"
-                        "       1     0       7    2.50 ns    1.50 ns  -\n"
-                        "\n"
-                        "host\n"
-                        "  wall time       1.50 s on 2 threads\n"
-                        "  windows         99\n"
-                        "  run             run-1\n"
-                        "  command         lockstep run a,b\n");
+    assert_string_equal(text, "Lockstep " LS_VERSION_STRING "  rtx2060\n"
+                              "\n"
+                              "  simulated time  4.00 ns\n"
+                              "  cycles          4\n"
+                              "  events          1,234,567\n"
+                              "  messages        1,000\n"
+                              "  configuration   00ff\n"
+                              "  seed            42\n"
+                              "\n"
+                              "l1/cycle  2 blocks\n"
+                              "  hits        2,000,000  sectors\n"
+                              "  accesses    4,000,000  sectors\n"
+                              "  hit_rate       0.5000\n"
+                              "  queue_peak         12  entries  largest of 2\n"
+                              "  wait           2.5000  cycles   mean of 2: min 0, 50% <= 0, 99% <= 5, max 5\n"
+                              "\n"
+                              "dram/bank  1 block\n"
+                              "  reads         18,446,744,073,709,551,615  bursts\n"
+                              "  refreshes                              0          never counted\n"
+                              "  open_rows                              3  rows\n"
+                              "  refresh_rate                           -          never counted\n"
+                              "\n"
+                              "kernels  2\n"
+                              "       #   gpu  stream      begin       time  name\n"
+                              "       0     0       7    1.00 ns    1.50 ns  void add<int, 4>(int*, \"x\")\n"
+                              "       1     0       7    2.50 ns    1.50 ns  -\n"
+                              "\n"
+                              "host\n"
+                              "  wall time       1.50 s on 2 threads\n"
+                              "  windows         99\n"
+                              "  run             run-1\n"
+                              "  command         lockstep run a,b\n");
     free(text);
     fixture_destroy(f);
 }

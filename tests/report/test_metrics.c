@@ -1,8 +1,9 @@
 /* The registry's writing side: declarations that are refused, blocks of an engine, and what marks store. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/metrics.h"
@@ -54,8 +55,12 @@ static void add(ls_metrics *m, const char *path, counters *c)
 
 static void mark(ls_metrics *m, int32_t gpu, uint64_t kernel, const char *name)
 {
-    ls_metric_interval i = { .gpu = gpu, .kernel = kernel, .kernel_name = name, .stream = 0,
-                             .begin = kernel * 100, .end = kernel * 100 + 50 };
+    ls_metric_interval i = { .gpu = gpu,
+                             .kernel = kernel,
+                             .kernel_name = name,
+                             .stream = 0,
+                             .begin = kernel * 100,
+                             .end = kernel * 100 + 50 };
     ls_error err = { 0 };
     if (ls_metrics_mark(m, &i, &err) != LS_OK)
         fail_msg("%s", err.what);
@@ -103,8 +108,9 @@ static void test_bad_declarations(void **state)
     refuse(outside, 1, 31, "lies outside");
     static const ls_metric wide[] = { LS_METRIC_HISTOGRAM(counters, wait, "", "") };
     refuse(wide, 1, sizeof(counters) - 8, "'wait' of 'cache/test': the field lies outside");
-    static const ls_metric denominator[] = { { .name = "r", .kind = LS_METRIC_KIND_RATIO,
-                                               .denominator = 4096 } };
+    static const ls_metric denominator[] = {
+        { .name = "r", .kind = LS_METRIC_KIND_RATIO, .denominator = 4096 }
+    };
     refuse(denominator, 1, sizeof(counters), "the denominator lies outside");
     static const ls_metric far[] = { { .name = "r", .kind = LS_METRIC_KIND_COUNTER, .offset = UINT32_MAX } };
     refuse(far, 1, sizeof(counters), "lies outside");
@@ -401,16 +407,26 @@ typedef struct block_state {
 } block_state;
 
 static const ls_metric bad_table[] = { LS_METRIC_COUNTER(counters, hits, "", ""),
-                                 { .name = "far", .kind = LS_METRIC_KIND_COUNTER, .offset = 1 << 20 } };
+                                       { .name = "far", .kind = LS_METRIC_KIND_COUNTER, .offset = 1 << 20 } };
 
-static const ls_block_type good = { .abi = LS_ABI_VERSION, .slot = "l1", .name = "test", .help = "",
-                                    .state_size = sizeof(block_state), .metrics = table,
+static const ls_block_type good = { .abi = LS_ABI_VERSION,
+                                    .slot = "l1",
+                                    .name = "test",
+                                    .help = "",
+                                    .state_size = sizeof(block_state),
+                                    .metrics = table,
                                     .metric_count = LS_COUNT_OF(table),
                                     .counters_offset = offsetof(block_state, counted) };
-static const ls_block_type quiet = { .abi = LS_ABI_VERSION, .slot = "wire", .name = "test", .help = "",
-                                     .state_size = 8 };
-static const ls_block_type bad = { .abi = LS_ABI_VERSION, .slot = "bad", .name = "test", .help = "",
-                                   .state_size = sizeof(block_state), .metrics = bad_table, .metric_count = 2,
+static const ls_block_type quiet = {
+    .abi = LS_ABI_VERSION, .slot = "wire", .name = "test", .help = "", .state_size = 8
+};
+static const ls_block_type bad = { .abi = LS_ABI_VERSION,
+                                   .slot = "bad",
+                                   .name = "test",
+                                   .help = "",
+                                   .state_size = sizeof(block_state),
+                                   .metrics = bad_table,
+                                   .metric_count = 2,
                                    .counters_offset = offsetof(block_state, counted) };
 
 static void test_engine(void **state)
@@ -462,16 +478,11 @@ static void test_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_declarations),
-        cmocka_unit_test(test_bad_sources),
-        cmocka_unit_test(test_equal_tables_are_one_type),
-        cmocka_unit_test(test_marks_store_differences),
-        cmocka_unit_test(test_intervals_add_up),
-        cmocka_unit_test(test_mark_takes_one_gpu),
-        cmocka_unit_test(test_source_added_later),
-        cmocka_unit_test(test_counter_backwards),
-        cmocka_unit_test(test_intervals_are_compact),
-        cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_bad_declarations),          cmocka_unit_test(test_bad_sources),
+        cmocka_unit_test(test_equal_tables_are_one_type), cmocka_unit_test(test_marks_store_differences),
+        cmocka_unit_test(test_intervals_add_up),          cmocka_unit_test(test_mark_takes_one_gpu),
+        cmocka_unit_test(test_source_added_later),        cmocka_unit_test(test_counter_backwards),
+        cmocka_unit_test(test_intervals_are_compact),     cmocka_unit_test(test_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

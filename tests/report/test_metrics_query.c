@@ -1,8 +1,9 @@
 /* The registry's reading side: reduction in a fixed order, ratios, percentiles, wildcards, untouched. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/metrics.h"
@@ -41,8 +42,13 @@ typedef struct fixture {
 static void add(ls_metrics *m, const char *path, const char *type, const ls_metric *table, size_t count,
                 void *counters, size_t size)
 {
-    ls_metric_source s = { .path = path, .type = type, .gpu = LS_METRICS_NONE, .stream = LS_METRICS_NONE,
-                           .metrics = table, .metric_count = count, .counters = counters,
+    ls_metric_source s = { .path = path,
+                           .type = type,
+                           .gpu = LS_METRICS_NONE,
+                           .stream = LS_METRICS_NONE,
+                           .metrics = table,
+                           .metric_count = count,
+                           .counters = counters,
                            .counters_size = size };
     ls_error err = { 0 };
     if (ls_metrics_add(m, &s, &err) != LS_OK)
@@ -226,7 +232,7 @@ static void test_percentile(void **state)
     for (uint64_t i = 1; i < 100; i++)
         ls_histogram_add(&h, i);
     assert_int_equal(ls_metric_percentile(&h, 0.0), 0);
-    assert_int_equal(ls_metric_percentile(&h, 0.5), 63); /* 0..63 are 64 of 100 */
+    assert_int_equal(ls_metric_percentile(&h, 0.5), 63);  /* 0..63 are 64 of 100 */
     assert_int_equal(ls_metric_percentile(&h, 0.99), 99); /* never beyond max */
     ls_histogram_add(&h, UINT64_MAX);
     assert_int_equal(ls_metric_percentile(&h, 1.0), UINT64_MAX);

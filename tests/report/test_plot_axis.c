@@ -1,8 +1,9 @@
 /* Ranges, round ticks and their labels, also for the values that break naive arithmetic. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/plot_axis.h"
@@ -28,7 +29,7 @@ static const char *labels(const double *x, size_t count, ls_plot_scale scale, co
     return text;
 }
 
-#define LABELS(scale, unit, ...)                                                                             \
+#define LABELS(scale, unit, ...)                                                                              \
     labels((const double[]){ __VA_ARGS__ }, LS_COUNT_OF(((const double[]){ __VA_ARGS__ })), scale, unit)
 
 static void test_linear(void **state)
@@ -80,9 +81,21 @@ static void test_extremes(void **state)
 {
     (void)state;
     static const double v[][2] = {
-        { 0, 0 }, { 5, 5 }, { -5, -5 }, { 1e16, 1e16 + 2 }, { -DBL_MAX, DBL_MAX }, { DBL_MIN, DBL_MIN },
-        { 4.9e-324, 4.9e-324 }, { DBL_MAX, DBL_MAX }, { 0, 1e-310 }, { NAN, NAN }, { INFINITY, 1 },
-        { -INFINITY, NAN }, { -0.0, 0.0 }, { 0.1 + 0.2, 0.3 }, { 999.9999999, 1000.0000001 },
+        { 0, 0 },
+        { 5, 5 },
+        { -5, -5 },
+        { 1e16, 1e16 + 2 },
+        { -DBL_MAX, DBL_MAX },
+        { DBL_MIN, DBL_MIN },
+        { 4.9e-324, 4.9e-324 },
+        { DBL_MAX, DBL_MAX },
+        { 0, 1e-310 },
+        { NAN, NAN },
+        { INFINITY, 1 },
+        { -INFINITY, NAN },
+        { -0.0, 0.0 },
+        { 0.1 + 0.2, 0.3 },
+        { 999.9999999, 1000.0000001 },
     };
     for (size_t i = 0; i < LS_COUNT_OF(v); i++) {
         check_range(v[i], v[i], 2, LS_PLOT_LINEAR);

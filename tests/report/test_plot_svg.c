@@ -1,8 +1,9 @@
 /* SVG plots: well-formed whatever the texts and numbers are, and the points where they belong. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/plot.h"
@@ -70,8 +71,9 @@ static void test_places(void **state)
 {
     (void)state;
     ls_plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH }, { "b", x, y, 3, LS_PLOT_LINE } };
-    ls_plot plot = { .title = "T", .x_label = "load", .y_label = "time", .y_unit = "s", .series = s,
-                     .series_count = 2 };
+    ls_plot plot = {
+        .title = "T", .x_label = "load", .y_label = "time", .y_unit = "s", .series = s, .series_count = 2
+    };
     char *text = draw(&plot);
     assert_well_formed(text);
     assert_has(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"760\"");
@@ -83,7 +85,7 @@ static void test_places(void **state)
     assert_has(text, "cy=\"412\"");
     assert_has(text, "cy=\"72\"");
     assert_has(text, "cy=\"242\"");
-    assert_has(text, "cx=\"732\""); /* the right end */
+    assert_has(text, "cx=\"732\"");                     /* the right end */
     assert_int_equal(count_of(text, "<circle"), 3 + 1); /* and one in the legend */
     assert_int_equal(count_of(text, "class=\"line\" d=\""), 2 + 2);
     assert_null(strstr(text, "class=\"note\""));
@@ -116,8 +118,12 @@ static void test_odd_texts(void **state)
     (void)state;
     ls_plot_series s[] = { { "a < b && c > d", x, y, 3, LS_PLOT_POINTS },
                            { "bad \xc3\x28 \x02", x, y, 3, LS_PLOT_LINE } };
-    ls_plot plot = { .title = "</svg><script>", .x_label = "\xff", .series = s, .series_count = 2,
-                     .x_scale = LS_PLOT_LOG10, .y_scale = LS_PLOT_LOG2 };
+    ls_plot plot = { .title = "</svg><script>",
+                     .x_label = "\xff",
+                     .series = s,
+                     .series_count = 2,
+                     .x_scale = LS_PLOT_LOG10,
+                     .y_scale = LS_PLOT_LOG2 };
     char *text = draw(&plot);
     assert_well_formed(text);
     assert_has(text, "&lt;/svg&gt;&lt;script&gt;");

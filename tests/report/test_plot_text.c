@@ -1,8 +1,9 @@
 /* Terminal plots, character by character. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/plot.h"
@@ -34,8 +35,9 @@ static void test_ascii(void **state)
 {
     (void)state;
     ls_plot_series s[] = { { "up", x, up, 5, LS_PLOT_BOTH }, { "down", x, down, 5, LS_PLOT_POINTS } };
-    ls_plot plot = { .title = "Title", .x_label = "time", .x_unit = "s", .y_label = "level", .series = s,
-                     .series_count = 2 };
+    ls_plot plot = {
+        .title = "Title", .x_label = "time", .x_unit = "s", .y_label = "level", .series = s, .series_count = 2
+    };
     assert_plot(&plot, &(ls_plot_text_options){ .columns = 24, .rows = 11, .ascii = true },
                 "           Title\n"
                 "level\n"
@@ -150,8 +152,13 @@ static void test_sizes(void **state)
 {
     (void)state;
     ls_plot_series s[] = { { "up", x, up, 5, LS_PLOT_BOTH } };
-    ls_plot plot = { .title = "t", .x_label = "x", .y_label = "y", .series = s, .series_count = 1,
-                     .x_scale = LS_PLOT_LOG2, .y_scale = LS_PLOT_LOG10 };
+    ls_plot plot = { .title = "t",
+                     .x_label = "x",
+                     .y_label = "y",
+                     .series = s,
+                     .series_count = 1,
+                     .x_scale = LS_PLOT_LOG2,
+                     .y_scale = LS_PLOT_LOG10 };
     for (unsigned columns = 1; columns < 120; columns += 7)
         for (unsigned rows = 1; rows < 40; rows += 3) {
             char *text = draw(&plot, &(ls_plot_text_options){ .columns = columns, .rows = rows });
@@ -163,12 +170,8 @@ static void test_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ascii),
-        cmocka_unit_test(test_braille),
-        cmocka_unit_test(test_markers),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_odd_texts),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_ascii), cmocka_unit_test(test_braille),   cmocka_unit_test(test_markers),
+        cmocka_unit_test(test_empty), cmocka_unit_test(test_odd_texts), cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

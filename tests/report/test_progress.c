@@ -1,8 +1,9 @@
 /* The progress line, with a clock of the test's own. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/progress.h"
@@ -165,12 +166,9 @@ static void test_not_a_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_rate_follows),
-        cmocka_unit_test(test_unknown_total),
-        cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_odd_states),
-        cmocka_unit_test(test_not_a_terminal),
+        cmocka_unit_test(test_line),          cmocka_unit_test(test_rate_follows),
+        cmocka_unit_test(test_unknown_total), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_odd_states),    cmocka_unit_test(test_not_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

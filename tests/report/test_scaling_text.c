@@ -1,8 +1,9 @@
 /* The scaling table, and the sentence for each thing that can limit a run. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "report/scaling_text.h"
@@ -24,8 +25,11 @@ static void assert_text(const ls_scaling *s, const char *expected)
 
 static ls_scaling scaling(double work, double span, double barrier)
 {
-    return (ls_scaling){ .windows = 12345, .work_seconds = work, .span_seconds = span,
-                         .barrier_seconds = barrier, .threads = { 2, 4, 8, 16, 32, 64 },
+    return (ls_scaling){ .windows = 12345,
+                         .work_seconds = work,
+                         .span_seconds = span,
+                         .barrier_seconds = barrier,
+                         .threads = { 2, 4, 8, 16, 32, 64 },
                          .speedup = { 1.95, 3.7, 6.5, 9, 10, 10 } };
 }
 
