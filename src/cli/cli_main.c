@@ -62,6 +62,7 @@ const cli_command *cli_root(void)
     };
     if (root.command_count)
         return &root;
+    /* cppcheck-suppress comparePointers ; the linker puts both around one array */
     size_t count = (size_t)(__stop_ls_commands - __start_ls_commands);
     if (count > MAX_COMMANDS)
         return NULL;

@@ -166,7 +166,6 @@ static ls_status read_value(const cli_option *option, const char *text, cli_valu
     *value = (cli_value){ .option = option, .text = text };
     switch (option->type) {
     case CLI_FLAG:
-        return LS_OK;
     case CLI_TEXT:
         return LS_OK;
     case CLI_UINT:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The completion scripts: bash really completes, zsh and fish at least read their script if they are there.
+# shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
 PATH="$(dirname "$LOCKSTEP"):$PATH"

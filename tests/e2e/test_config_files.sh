@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Files that are no platform: each is one line on stderr, exit code 2, and no result.
+# shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
 bad() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Help, mistakes in names, and the exit codes of the command line.
+# shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
 run 0 help

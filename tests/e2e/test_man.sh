@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The man page renders without a warning and says what it must.
+# shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
 run 0 man

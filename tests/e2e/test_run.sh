@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Running a machine: results, outputs with their configuration, deadlock, refused plug-ins, the same bits.
+# shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
 printf 'machine: pingpong\nhits: 500\n' >game.yaml

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SIGUSR1 tells what is going on, SIGINT and SIGTERM end the run with partial results and exit code 130.
+# shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
 [[ -r /proc/self/status ]] || skip 'no /proc'
