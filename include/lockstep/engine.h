@@ -151,7 +151,8 @@ LS_API bool ls_link_ready(ls_link *link);
 LS_API void *ls_link_send(ls_link *link, uint32_t wire_bytes);
 /* Sender. Runs `event` (which must be idle) among the arrivals of the first later cycle in which the link is
  * ready; if it is ready now, among the events of this cycle. Events that wait on one link are served in order,
- * for as long as the link stays ready; a waiting event must not be scheduled or cancelled. */
+ * each only while the link is still ready, so that its send succeeds; a waiting event must not be scheduled or
+ * cancelled. */
 LS_API void ls_link_wait(ls_link *link, ls_event *event);
 /* Receiver. Gives `entries` buffer entries back. */
 LS_API void ls_link_release(ls_link *link, uint32_t entries);

@@ -9,6 +9,8 @@
 
 #define CREDITS_MAX 65536u
 
+static void link_serve(void *self, ls_cycle now);
+
 static inline slot_header *slot_at(const ls_link *link, uint64_t position)
 {
     return (slot_header *)(void *)(link->slots + (size_t)(position & link->slot_mask) * link->slot_bytes);
@@ -104,7 +106,8 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
         ls_arena_strdup(&engine->arena, spec->to_name != NULL ? spec->to_name : spec->to->domain->name);
     if (link == NULL || slots == NULL || credit_ring == NULL || name == NULL || from_name == NULL ||
         to_name == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s' with %u credits", spec->name, spec->credits);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s' with %u credits",
+                       spec->name != NULL ? spec->name : "(unnamed)", spec->credits);
 
     link->engine = engine;
     link->from = spec->from;
@@ -124,6 +127,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->receiver = spec->receiver;
     link->delivery = (arrival){ .link = link, .order = link->id * 2, .kind = ARRIVAL_MESSAGE };
     link->wake = (arrival){ .link = link, .order = link->id * 2 + 1, .kind = ARRIVAL_WAKE };
+    ls_event_init(&link->serve, link_serve, link);
     link->name = name;
     link->from_name = from_name;
     link->to_name = to_name;
@@ -300,25 +304,35 @@ static void arm_wake(ls_link *link)
     wheel_add_arrival(from, &link->wake);
 }
 
+/* Runs the oldest waiters later in this cycle if the link is ready, else in the first cycle in which it will be. */
+static void plan_service(ls_link *link)
+{
+    if (link->waiters == NULL || link->serving || ls_event_scheduled(&link->serve))
+        return;
+    if (ready(link, link->from->now))
+        ls_schedule(link->from, &link->serve, 0);
+    else
+        arm_wake(link);
+}
+
+/* Every waiter goes through the list, ready or not: so each finds the link ready when its turn comes, and who came
+ * first is served first. */
 void ls_link_wait(ls_link *link, ls_event *event)
 {
     hot_assert(link->from->running && event->region == NULL);
-    if (link->waiters == NULL && ready(link, link->from->now)) {
-        ls_schedule(link->from, event, 0);
-        return;
-    }
     ls_event *newest = link->waiters;
     event->next = newest != NULL ? newest->next : event;
     if (newest != NULL)
         newest->next = event;
     link->waiters = event;
-    arm_wake(link);
+    plan_service(link);
 }
 
 void link_wake(ls_link *link, ls_cycle now)
 {
-    /* Those who wait again during this call come after the ones already here, and not in this cycle. */
+    /* Those who wait again during this call come after the events that are already there. */
     ls_event *last = link->waiters;
+    link->serving = true;
     while (last != NULL && ready(link, now)) {
         ls_event *newest = link->waiters;
         ls_event *oldest = newest->next;
@@ -331,8 +345,15 @@ void link_wake(ls_link *link, ls_cycle now)
         if (oldest == last)
             break;
     }
-    if (link->waiters != NULL)
-        arm_wake(link);
+    link->serving = false;
+    plan_service(link);
+}
+
+static void link_serve(void *self, ls_cycle now)
+{
+    ls_link *link = self;
+    link->from->events_run--; /* the waiters count, not their usher */
+    link_wake(link, now);
 }
 
 void link_credit_window(ls_link *link, unsigned parity)

@@ -145,6 +145,8 @@ struct ls_link {
     uint32_t credit_head, credit_seen;     /* positions in credit_ring: taken; visible */
     uint64_t published_tail[2];            /* read by the receiver one window later */
     ls_event *waiters;                     /* newest of a circular list */
+    bool serving;                          /* waiters are being run */
+    ls_event serve;                        /* runs waiters that came while the link was ready */
     arrival wake;
 
     /* Receiver's half. */
