@@ -56,7 +56,14 @@ typedef struct text_row {
 /* Four decimals while that says something, a point in every locale. */
 static void format_number(double value, char *out)
 {
-    bool plain = value == 0 || (value >= 0.001 && value < 1e9);
+    if (value >= 10000 && value < 1e15) {
+        uint64_t tenths = (uint64_t)(value * 10 + 0.5);
+        char whole[LS_FORMAT_BYTES];
+        ls_format_count(tenths / 10, whole, sizeof whole);
+        snprintf(out, VALUE_BYTES, "%.*s.%u", VALUE_BYTES - 3, whole, (unsigned)(tenths % 10));
+        return;
+    }
+    bool plain = value == 0 || (value >= 0.001 && value < 10000);
     snprintf(out, VALUE_BYTES, plain ? "%.4f" : "%.4g", value);
     for (char *p = out; *p; p++)
         if (*p == ',')

@@ -82,6 +82,21 @@ static void test_options(void **state)
     fixture_destroy(f);
 }
 
+static void test_large_and_small_numbers(void **state)
+{
+    (void)state;
+    fixture *f = fixture_create();
+    ls_histogram_add(&f->cache[0].wait, 72848938);
+    f->cache[0].hits = 2000000;
+    f->cache[1].hits = 500000;
+    f->cache[0].accesses += UINT64_C(1000000000000);
+    char *text = fixture_export(f, LS_EXPORT_TEXT, NULL);
+    assert_contains(text, "  24,282,981.0  cycles   mean of 3: min 0, 50% <= 7, 99% <= 72,848,938,");
+    assert_contains(text, "  hit_rate              2.5e-06\n");
+    free(text);
+    fixture_destroy(f);
+}
+
 static void test_partial(void **state)
 {
     (void)state;
@@ -118,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_large_and_small_numbers),
         cmocka_unit_test(test_partial),
         cmocka_unit_test(test_many_kernels),
     };
