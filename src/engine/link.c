@@ -18,6 +18,16 @@ static inline slot_header *slot_at(const ls_link *link, uint64_t position)
 
 /* ---------------------------------------------------------------------------------------------- creation */
 
+/* The cycles of `to`'s clock that take at least as long as latency_cycles of `from`'s. */
+static uint64_t credit_latency(const ls_link_spec *spec)
+{
+    if (spec->credit_latency_cycles != 0)
+        return spec->credit_latency_cycles;
+    if (ls_clock_same(&spec->from->clock, &spec->to->clock))
+        return spec->latency_cycles;
+    return ls_clock_cycle_at(&spec->to->clock, ls_clock_time(&spec->from->clock, spec->latency_cycles));
+}
+
 static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, ls_error *err)
 {
     const char *name = spec->name != NULL ? spec->name : "(unnamed)";
@@ -41,26 +51,25 @@ static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, l
         return ls_fail(err, LS_ERR_USAGE,
                        "link '%s' has a latency of %llu fs, less than one cycle of its slower side (%llu fs)",
                        name, (unsigned long long)latency, (unsigned long long)slower);
+    /* Wire units are counted from the start of time in 64 bits: this is enough for hours at any clock. */
+    if (spec->width_bytes > (1u << 20))
+        return ls_fail(err, LS_ERR_USAGE, "link '%s' is %u bytes wide, allowed are up to 1 MiB per cycle", name,
+                       spec->width_bytes);
     uint64_t flit = spec->flit_bytes != 0 ? spec->flit_bytes : spec->width_bytes;
     if (flit * (spec->width_cycles == 0 ? 1 : spec->width_cycles) > (1u << 30))
         return ls_fail(err, LS_ERR_USAGE, "link '%s' has flits of %llu bytes over %u cycles: too large", name,
                        (unsigned long long)flit, spec->width_cycles);
-    ls_time back = ls_clock_span(&spec->to->clock, spec->credit_latency_cycles);
-    if (spec->credit_latency_cycles != 0 && back < slower)
+    uint64_t back_cycles = credit_latency(spec);
+    if (back_cycles > UINT32_MAX)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "link '%s' returns credits in %llu cycles of its receiver, allowed are %u", name,
+                       (unsigned long long)back_cycles, UINT32_MAX);
+    ls_time back = ls_clock_span(&spec->to->clock, back_cycles);
+    if (back < slower)
         return ls_fail(err, LS_ERR_USAGE,
                        "link '%s' returns credits in %llu fs, less than one cycle of its slower side (%llu fs)",
                        name, (unsigned long long)back, (unsigned long long)slower);
     return LS_OK;
-}
-
-/* The cycles of `to`'s clock that take at least as long as latency_cycles of `from`'s. */
-static uint32_t default_credit_latency(const ls_link_spec *spec)
-{
-    if (ls_clock_same(&spec->from->clock, &spec->to->clock))
-        return spec->latency_cycles;
-    uint64_t cycles = ls_clock_cycle_at(&spec->to->clock,
-                                        ls_clock_time(&spec->from->clock, spec->latency_cycles));
-    return cycles == 0 ? 1 : (uint32_t)cycles;
 }
 
 static void set_width(ls_link *link, const ls_link_spec *spec)
@@ -117,8 +126,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->slot_mask = slot_count - 1;
     link->slot_bytes = slot_bytes;
     link->latency_cycles = spec->latency_cycles;
-    link->credit_latency_cycles =
-        spec->credit_latency_cycles != 0 ? spec->credit_latency_cycles : default_credit_latency(spec);
+    link->credit_latency_cycles = (uint32_t)credit_latency(spec);
     set_width(link, spec);
     link->credits = link->credit_total = spec->credits;
     link->id = (uint32_t)engine->links.count;
