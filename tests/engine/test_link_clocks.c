@@ -38,15 +38,20 @@ static void check_pair(uint64_t from_hz, uint64_t to_hz, uint32_t latency, uint6
 static void test_arrivals_are_exact(void **state)
 {
     (void)state;
+    uint32_t pairs = 0;
     static const uint64_t starts[] = { 0, 1, 999, 1000000000001, 3333333333334 };
     for (size_t a = 0; a < LS_COUNT_OF(hz); a++)
         for (size_t b = 0; b < LS_COUNT_OF(hz); b++)
             for (size_t s = 0; s < LS_COUNT_OF(starts); s++) {
-                /* at least one cycle of the slower side, and not beyond the end of time */
+                /* at least one cycle of the slower side; numbers that fit; not beyond the end of time */
                 uint64_t latency = first_edge(hz[a], edge_time(hz[b], 1)) + 2;
-                if (latency < 1000 && starts[s] / hz[a] < 3600)
+                uint64_t back = first_edge(hz[b], edge_time(hz[a], latency));
+                if (latency < 1000000 && back < 1000000000 && starts[s] / hz[a] < 3600) {
                     check_pair(hz[a], hz[b], (uint32_t)latency, starts[s]);
+                    pairs++;
+                }
             }
+    assert_true(pairs > 400);
 }
 
 static void test_random_clocks(void **state)
