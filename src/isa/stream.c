@@ -1,4 +1,4 @@
-/* stream.c: what every reader and every core does with a thread block: give its memory back, expand addresses. */
+/* stream.c: what readers and cores do with a thread block: give its memory back, expand addresses. */
 #include "isa/stream.h"
 
 #include <stdlib.h>

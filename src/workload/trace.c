@@ -1,5 +1,5 @@
-/* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the memory of
- * static instructions and thread blocks. Knows no file format. */
+/* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the memory
+ * of static instructions and thread blocks. Knows no file format. */
 #include "workload/trace.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* --------------------------------------------------------------------------------------------------- traces */
+/* ------------------------------------------------------------------------------------------------- traces */
 
 void ls_trace_close(ls_trace *trace)
 {
@@ -34,7 +34,7 @@ ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out,
     return trace->ops->open_kernel(trace, index, out, err);
 }
 
-/* ------------------------------------------------------------------------------------------------- kernels */
+/* ------------------------------------------------------------------------------------------------ kernels */
 
 const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel)
 {
@@ -71,7 +71,7 @@ void ls_kernel_close(ls_kernel *kernel)
         kernel->ops->close(kernel);
 }
 
-/* -------------------------------------------------------------------------------------------------- memory */
+/* ------------------------------------------------------------------------------------------------- memory */
 
 /* More than any real kernel has: the largest known ones stay below 100,000. */
 #define MAX_INSTS (1u << 20)

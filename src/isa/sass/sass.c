@@ -1,0 +1,179 @@
+/* sass.c: the opcode table: finding a row by name, which generation has it, and Accel-Sim's class of it. */
+#include "isa/sass/table.h"
+
+#include "base/text.h"
+
+#include <string.h>
+#include <threads.h>
+
+/* ----------------------------------------------------------------------------------------------- the rows */
+
+#define OP(name_, first_, last_, class_name_, op_, space_, regs_, accel_, flag_)                              \
+    { .name = #name_,                                                                                         \
+      .first = SASS_GEN_##first_,                                                                             \
+      .last = SASS_GEN_##last_,                                                                               \
+      .class_ = LS_CLASS_##class_name_,                                                                       \
+      .mem_op = LS_MEM_##op_,                                                                                 \
+      .space = LS_SPACE_##space_,                                                                             \
+      .registers = SASS_REGS_##regs_,                                                                         \
+      .accel = SASS_ACCEL_##accel_,                                                                           \
+      .flags = SASS_FLAG_##flag_ },
+static const sass_row rows[] = {
+#include "isa/sass/opcodes.def"
+};
+#undef OP
+
+#define ROW_COUNT (sizeof rows / sizeof *rows)
+
+const sass_row *sass_row_at(size_t row)
+{
+    return row < ROW_COUNT ? &rows[row] : NULL;
+}
+
+size_t ls_sass_opcode_count(void)
+{
+    return ROW_COUNT;
+}
+
+const char *ls_sass_opcode_name(size_t row)
+{
+    return row < ROW_COUNT ? rows[row].name : "?";
+}
+
+bool ls_sass_opcode_listed(size_t row, ls_sass_generation generation)
+{
+    return row < ROW_COUNT && generation >= rows[row].first && generation <= rows[row].last;
+}
+
+/* ------------------------------------------------------------------------------------------------ look-up */
+
+#define SLOT_COUNT 1024 /* a power of two, well above the number of rows */
+_Static_assert(ROW_COUNT * 2 <= SLOT_COUNT, "make the hash table larger");
+
+static uint16_t slots[SLOT_COUNT]; /* row + 1; 0: free */
+static once_flag slots_once = ONCE_FLAG_INIT;
+
+static uint32_t slot_of(const char *name, size_t bytes)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    return (hash ^ hash >> 15) & (SLOT_COUNT - 1);
+}
+
+static void fill_slots(void)
+{
+    for (size_t row = 0; row < ROW_COUNT; row++) {
+        uint32_t slot = slot_of(rows[row].name, strlen(rows[row].name));
+        while (slots[slot])
+            slot = (slot + 1) & (SLOT_COUNT - 1);
+        slots[slot] = (uint16_t)(row + 1);
+    }
+}
+
+uint16_t ls_sass_opcode_find(const char *name, size_t bytes)
+{
+    call_once(&slots_once, fill_slots);
+    for (uint32_t slot = slot_of(name, bytes); slots[slot]; slot = (slot + 1) & (SLOT_COUNT - 1)) {
+        const char *row = rows[slots[slot] - 1].name;
+        if (strncmp(row, name, bytes) == 0 && row[bytes] == '\0')
+            return (uint16_t)(slots[slot] - 1);
+    }
+    return LS_SASS_UNKNOWN;
+}
+
+static const char *name_at(const void *self, size_t i)
+{
+    (void)self;
+    return rows[i].name;
+}
+
+const char *sass_nearest(const char *name)
+{
+    return ls_nearest(name, ROW_COUNT, name_at, NULL);
+}
+
+/* -------------------------------------------------------------------------------------------- generations */
+
+bool ls_sass_generation_of(uint32_t binary_version, ls_sass_generation *out)
+{
+    static const struct {
+        uint32_t first, last;
+        ls_sass_generation generation;
+    } ranges[] = {
+        { 30, 37, LS_SASS_KEPLER }, { 50, 62, LS_SASS_MAXWELL },     { 70, 72, LS_SASS_VOLTA },
+        { 75, 75, LS_SASS_TURING }, { 80, 88, LS_SASS_AMPERE },      { 89, 89, LS_SASS_ADA },
+        { 90, 90, LS_SASS_HOPPER }, { 100, 121, LS_SASS_BLACKWELL },
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (binary_version >= ranges[i].first && binary_version <= ranges[i].last) {
+            *out = ranges[i].generation;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *ls_sass_generation_name(ls_sass_generation generation)
+{
+    static const char *const names[LS_SASS_GENERATION_COUNT] = {
+        "Kepler", "Maxwell and Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell",
+    };
+    return (unsigned)generation < LS_SASS_GENERATION_COUNT ? names[generation] : "?";
+}
+
+/* ---------------------------------------------------------------------------------------------- Accel-Sim */
+
+ls_accel_class ls_sass_accel_class(size_t row, ls_sass_generation generation)
+{
+    bool kepler = generation == LS_SASS_KEPLER, old = generation <= LS_SASS_MAXWELL;
+    bool volta = generation == LS_SASS_VOLTA;
+    if (row >= ROW_COUNT)
+        return LS_ACCEL_NONE;
+    switch (rows[row].accel) {
+    case SASS_ACCEL_BRA:
+        return old ? LS_ACCEL_BRANCH : LS_ACCEL_SPEC_1;
+    case SASS_ACCEL_CALL:
+        return old ? LS_ACCEL_CALL : LS_ACCEL_SPEC_1;
+    case SASS_ACCEL_RET:
+        return old ? LS_ACCEL_RET : LS_ACCEL_SPEC_1;
+    case SASS_ACCEL_FLOW:
+        return kepler ? LS_ACCEL_RET : old ? LS_ACCEL_CALL : LS_ACCEL_SPEC_1;
+    case SASS_ACCEL_SSY:
+        return kepler ? LS_ACCEL_RET : old ? LS_ACCEL_BRANCH : LS_ACCEL_SPEC_1;
+    case SASS_ACCEL_KILL:
+        return old ? LS_ACCEL_BRANCH : volta ? LS_ACCEL_SPEC_1 : LS_ACCEL_SPEC_3;
+    case SASS_ACCEL_TEX:
+        return old ? LS_ACCEL_ALU : LS_ACCEL_SPEC_2;
+    case SASS_ACCEL_IMMA:
+        return old || volta ? LS_ACCEL_INTP : LS_ACCEL_SPEC_3;
+    default:
+        return (ls_accel_class)rows[row].accel;
+    }
+}
+
+const char *ls_accel_class_name(ls_accel_class c)
+{
+    static const char *const names[LS_ACCEL_CLASS_COUNT] = {
+        [LS_ACCEL_NONE] = "NO_OP",
+        [LS_ACCEL_SP] = "SP_OP",
+        [LS_ACCEL_HALF] = "SP_OP/2",
+        [LS_ACCEL_DP] = "DP_OP",
+        [LS_ACCEL_INTP] = "INTP_OP",
+        [LS_ACCEL_ALU] = "ALU_OP",
+        [LS_ACCEL_SFU] = "SFU_OP",
+        [LS_ACCEL_BRANCH] = "BRANCH_OP",
+        [LS_ACCEL_CALL] = "CALL_OPS",
+        [LS_ACCEL_RET] = "RET_OPS",
+        [LS_ACCEL_LOAD] = "LOAD_OP",
+        [LS_ACCEL_STORE] = "STORE_OP",
+        [LS_ACCEL_BARRIER] = "BARRIER_OP",
+        [LS_ACCEL_MEMBAR] = "MEMORY_BARRIER_OP",
+        [LS_ACCEL_EXIT] = "EXIT_OPS",
+        [LS_ACCEL_SPEC_1] = "SPECIALIZED_UNIT_1_OP",
+        [LS_ACCEL_SPEC_2] = "SPECIALIZED_UNIT_2_OP",
+        [LS_ACCEL_SPEC_3] = "SPECIALIZED_UNIT_3_OP",
+        [LS_ACCEL_SPEC_4] = "SPECIALIZED_UNIT_4_OP",
+    };
+    return (unsigned)c < LS_ACCEL_CLASS_COUNT ? names[c] : "?";
+}
