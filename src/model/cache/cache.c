@@ -95,7 +95,7 @@ static void build_free_lists(cache *c)
     c->line_count = sets * c->way_limit;
 }
 
-bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_arena *arena)
+bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain)
 {
     uint64_t lines = spec->sets * spec->ways;
     uint64_t waiters = spec->mshr_entries * spec->mshr_merge;
@@ -108,13 +108,13 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_a
     c->line_index_mask = power_of_two(2 * lines) - 1;
     c->mshr_index_mask = power_of_two(2 * spec->mshr_entries) - 1;
     c->miss_mask = power_of_two(spec->miss_queue + 2) - 1;
-    c->lines = ls_arena_array(arena, lines, sizeof *c->lines);
-    c->sets = ls_arena_array(arena, spec->sets, sizeof *c->sets);
-    c->line_index = ls_arena_array(arena, (size_t)c->line_index_mask + 1, sizeof *c->line_index);
-    c->mshrs = ls_arena_array(arena, spec->mshr_entries, sizeof *c->mshrs);
-    c->mshr_index = ls_arena_array(arena, (size_t)c->mshr_index_mask + 1, sizeof *c->mshr_index);
-    c->waiters = ls_arena_array(arena, waiters, sizeof *c->waiters);
-    c->misses = ls_arena_array(arena, (size_t)c->miss_mask + 1, sizeof *c->misses);
+    c->lines = ls_domain_alloc(domain, (lines) * sizeof *c->lines);
+    c->sets = ls_domain_alloc(domain, (spec->sets) * sizeof *c->sets);
+    c->line_index = ls_domain_alloc(domain, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
+    c->mshrs = ls_domain_alloc(domain, (spec->mshr_entries) * sizeof *c->mshrs);
+    c->mshr_index = ls_domain_alloc(domain, ((size_t)c->mshr_index_mask + 1) * sizeof *c->mshr_index);
+    c->waiters = ls_domain_alloc(domain, (waiters) * sizeof *c->waiters);
+    c->misses = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->misses);
     if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL || c->mshr_index == NULL ||
         c->waiters == NULL || c->misses == NULL)
         return false;

@@ -7,7 +7,7 @@
 #ifndef MODEL_CACHE_H
 #define MODEL_CACHE_H
 
-#include "base/arena.h"
+#include "lockstep/engine.h"
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
 
@@ -103,8 +103,8 @@ typedef struct cache {
     bool touched;
 } cache;
 
-/* Memory comes from the arena once; nothing is allocated later. counters outlives the cache. */
-bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_arena *arena);
+/* Memory comes from the domain, once; false when the host has none left. counters outlives the cache. */
+bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain);
 /* Uses only the first `ways` ways of each set from now on; the cache must be empty of pending fills. */
 void cache_set_ways(cache *c, uint32_t ways);
 /* Forgets everything; dirty data too. No fill may be pending. */

@@ -1,0 +1,139 @@
+/* coalesce.c: the addresses of a warp's lanes become 32-byte sectors; shared-memory addresses become bank conflicts. */
+#include "model/core/core.h"
+
+/* Where local memory lies in the simulated address space: below everything that traces name (their addresses are
+ * those of a 47-bit virtual space). */
+#define LOCAL_BASE UINT64_C(0x40000000)
+
+#define SECTOR_MASK (~(uint64_t)(CACHE_SECTOR_BYTES - 1))
+
+/* Bytes [from, from + count) of the sector as a mask, cut at its end. */
+static inline uint32_t bytes_in_sector(uint64_t address, uint32_t count)
+{
+    uint32_t first = (uint32_t)(address & (CACHE_SECTOR_BYTES - 1));
+    uint32_t ones = count >= 32 ? UINT32_MAX : (1u << count) - 1;
+    return ones << first;
+}
+
+/* Keeps the sectors sorted by address; lanes usually come in order, so the search starts at the end. */
+static void add_sector(core *c, uint64_t sector, uint32_t bytes)
+{
+    uint32_t i = c->sector_count;
+    while (i > 0 && c->sectors[i - 1] > sector)
+        i--;
+    if (i > 0 && c->sectors[i - 1] == sector) {
+        c->sector_bytes[i - 1] |= bytes;
+        return;
+    }
+    for (uint32_t k = c->sector_count; k > i; k--) {
+        c->sectors[k] = c->sectors[k - 1];
+        c->sector_bytes[k] = c->sector_bytes[k - 1];
+    }
+    c->sectors[i] = sector;
+    c->sector_bytes[i] = bytes;
+    c->sector_count++;
+}
+
+static void add_access(core *c, uint64_t address, uint32_t size)
+{
+    uint64_t first = address & SECTOR_MASK, last = (address + size - 1) & SECTOR_MASK;
+    add_sector(c, first, bytes_in_sector(address, size));
+    if (last != first)
+        add_sector(c, last, bytes_in_sector(last, (uint32_t)(address + size - last)));
+}
+
+/* Lanes that touch the same bytes need a transaction each. */
+static void add_atomic(core *c, uint64_t address, uint32_t size)
+{
+    uint64_t sector = address & SECTOR_MASK;
+    uint32_t bytes = bytes_in_sector(address, size);
+    uint32_t i = c->sector_count;
+    while (i > 0 && c->sectors[i - 1] > sector)
+        i--;
+    uint32_t first = i;
+    while (first > 0 && c->sectors[first - 1] == sector)
+        first--;
+    for (uint32_t k = first; k < i; k++)
+        if ((c->sector_bytes[k] & bytes) == 0) {
+            c->sector_bytes[k] |= bytes;
+            return;
+        }
+    for (uint32_t k = c->sector_count; k > i; k--) {
+        c->sectors[k] = c->sectors[k - 1];
+        c->sector_bytes[k] = c->sector_bytes[k - 1];
+    }
+    c->sectors[i] = sector;
+    c->sector_bytes[i] = bytes;
+    c->sector_count++;
+}
+
+/* Local memory: word w of all threads of the GPU lies together, so that the lanes of a warp are neighbours. */
+static void add_local(core *c, const flight *f, uint32_t lane, uint64_t address, uint32_t size)
+{
+    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    uint64_t padded = (uint64_t)cta->warp_count * 32;
+    uint64_t thread = (uint64_t)f->warp * 32 + lane;
+    uint64_t slot = padded == 0 ? 0 : thread / padded;
+    uint64_t base = 4 * (padded * (c->id + (uint64_t)c->core_count * slot) + thread % padded);
+    uint64_t all = padded * cta->launch.ctas_per_core * c->core_count;
+    for (uint32_t done = 0; done < size; done += 4) {
+        uint64_t word = (address + done) / 4;
+        uint64_t linear = LOCAL_BASE + word * all * 4 + base + (size < 4 ? address % 4 : 0);
+        add_access(c, linear, size < 4 ? size : 4);
+    }
+}
+
+void coalesce(core *c, const flight *f)
+{
+    uint64_t addresses[32];
+    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    c->sector_count = 0;
+    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
+    uint32_t size = f->inst->width_bytes == 0 ? 4 : f->inst->width_bytes;
+    bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
+    for (uint32_t set = f->mask; set != 0; set &= set - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(set);
+        if (f->space == LS_SPACE_LOCAL)
+            add_local(c, f, lane, addresses[lane], size);
+        else if (atomic)
+            add_atomic(c, addresses[lane], size);
+        else
+            add_access(c, addresses[lane], size);
+    }
+}
+
+/* The cycles that shared memory needs: the most different words in one bank. Wide accesses are served in halves or
+ * quarters of the warp (8-byte: 16 lanes at a time, 16-byte: 8 lanes), each a pass of its own, unless the platform
+ * asks for Accel-Sim's simpler rule. */
+uint32_t shared_conflicts(const core *c, const flight *f)
+{
+    uint64_t addresses[32];
+    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    if (f->mask == 0)
+        return 0;
+    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
+    uint32_t banks = (uint32_t)c->spec->shared_banks;
+    uint32_t width = f->inst->width_bytes < 4 ? 4 : f->inst->width_bytes;
+    uint32_t words = c->spec->shared_first_word ? 1 : width / 4;
+    uint32_t lanes = 32 / words, cycles = 0;
+    for (uint32_t first = 0; first < 32; first += lanes) {
+        uint64_t seen[32 * 4];
+        uint32_t seen_count = 0, worst = 0;
+        uint8_t per_bank[64] = { 0 };
+        uint32_t part = lanes == 32 ? f->mask : f->mask & (((1u << lanes) - 1) << first);
+        for (; part != 0; part &= part - 1)
+            for (uint32_t w = 0; w < words; w++) {
+                uint64_t word = addresses[__builtin_ctz(part)] / 4 + w;
+                bool again = false;
+                for (uint32_t k = seen_count; k-- > 0 && !again;)
+                    again = seen[k] == word;
+                if (again)
+                    continue;
+                seen[seen_count++] = word;
+                uint32_t in_bank = ++per_bank[word % banks];
+                worst = in_bank > worst ? in_bank : worst;
+            }
+        cycles += worst;
+    }
+    return cycles == 0 ? 1 : cycles;
+}

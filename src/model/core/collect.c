@@ -1,0 +1,244 @@
+/* collect.c: from the issue registers through operand collection and the execution units to write-back.
+ *
+ * Each sub-core has its own collectors, register banks and units. An execution unit needs no shifting pipeline: an
+ * instruction that enters it at cycle t writes back at t + latency + 2 and the unit takes the next one after its
+ * initiation interval; what is checked is that no two results leave a unit in the same cycle and that a result bus
+ * is free. */
+#include "model/core/core.h"
+
+#include <string.h>
+
+#define WHEEL_MASK (CORE_WHEEL - 1)
+
+void collect_init(core *c)
+{
+    for (uint32_t i = 0; i < CORE_WHEEL; i++)
+        c->wheel[i] = NO_FLIGHT;
+    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+        sub_core *s = &c->subs[sub];
+        for (uint32_t u = 0; u < UNIT_COUNT; u++)
+            s->issue[u] = s->execute[u] = NO_FLIGHT;
+        for (uint32_t k = 0; k < CORE_COLLECTORS_MAX; k++)
+            s->collector[k] = NO_FLIGHT;
+    }
+}
+
+static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
+{
+    return (reg + 1 + f->warp) % (uint32_t)c->spec->register_banks;
+}
+
+/* --------------------------------------------------------------------------------------------------- write-back */
+
+/* Books the banks of the registers that an instruction writes; false if one of them is taken. */
+bool collect_take_banks(core *c, const flight *f)
+{
+    sub_core *s = &c->subs[f->sub];
+    uint32_t banks = 0;
+    for (uint32_t i = 0; i < f->inst->dst_count; i++)
+        banks |= 1u << bank_of(c, f, f->inst->dst[i]);
+    if ((banks & s->bank_written) != 0)
+        return false;
+    s->bank_written |= banks;
+    return true;
+}
+
+void collect_write_back(core *c)
+{
+    uint32_t slot = (uint32_t)c->now & WHEEL_MASK;
+    c->buses[slot] = 0;
+    if ((c->wheel_used[slot >> 6] >> (slot & 63) & 1) == 0)
+        return;
+    c->wheel_used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+    uint16_t index = c->wheel[slot];
+    c->wheel[slot] = NO_FLIGHT;
+    while (index != NO_FLIGHT) {
+        uint16_t next = c->flights[index].next;
+        (void)collect_take_banks(c, &c->flights[index]); /* units cannot stall: they win over the readers */
+        flight_release_registers(c, index);
+        flight_complete(c, index);
+        c->wheel_count--;
+        index = next;
+    }
+}
+
+ls_cycle collect_next(const core *c)
+{
+    if (c->wheel_count == 0)
+        return LS_CYCLE_MAX;
+    size_t from = (size_t)(c->now + 1) & WHEEL_MASK;
+    size_t found = ls_bit_next(c->wheel_used, CORE_WHEEL, from);
+    if (found == LS_BITSET_NONE)
+        found = ls_bit_next(c->wheel_used, CORE_WHEEL, 0);
+    return c->now + 1 + ((found - from) & WHEEL_MASK);
+}
+
+/* ------------------------------------------------------------------------------------------------------ execute */
+
+/* Bit i of unit_done stands for the cycle unit_base + i. */
+static inline void advance_unit(sub_core *s, uint32_t unit, ls_cycle now)
+{
+    uint64_t passed = now - s->unit_base[unit];
+    s->unit_done[unit] = passed >= 64 ? 0 : s->unit_done[unit] >> passed;
+    s->unit_base[unit] = now;
+}
+
+static void execute_unit(core *c, sub_core *s, uint32_t unit)
+{
+    uint16_t index = s->execute[unit];
+    if (unit == UNIT_memory || s->unit_free[unit] > c->now)
+        return;
+    const core_class *class_ = &c->spec->classes[c->flights[index].inst->class_];
+    uint32_t latency = (uint32_t)class_->latency_cycles;
+    advance_unit(s, unit, c->now);
+    if (latency < 64 && (s->unit_done[unit] >> latency & 1) != 0)
+        return;
+    /* The result leaves the unit latency + 1 cycles from now and is written one cycle later. */
+    uint32_t slot = (uint32_t)(c->now + latency + 2) & WHEEL_MASK;
+    if (c->buses[slot] >= c->spec->result_buses)
+        return;
+    c->buses[slot]++;
+    if (latency < 64)
+        s->unit_done[unit] |= UINT64_C(1) << latency;
+    s->unit_free[unit] = c->now + (class_->interval_cycles > 0 ? class_->interval_cycles : 1);
+    s->execute[unit] = NO_FLIGHT;
+    s->execute_mask &= ~(1u << unit);
+    /* Oldest first within a cycle. */
+    c->flights[index].next = NO_FLIGHT;
+    if ((c->wheel_used[slot >> 6] >> (slot & 63) & 1) == 0) {
+        c->wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
+        c->wheel[slot] = index;
+    } else {
+        uint16_t last = c->wheel[slot];
+        while (c->flights[last].next != NO_FLIGHT)
+            last = c->flights[last].next;
+        c->flights[last].next = index;
+    }
+    c->wheel_count++;
+}
+
+void collect_execute(core *c)
+{
+    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+        sub_core *s = &c->subs[sub];
+        for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1)
+            execute_unit(c, s, (uint32_t)__builtin_ctz(set));
+    }
+    /* The load/store unit is one for all: the oldest instruction goes first. */
+    ldst_cycle(c);
+    if (!ldst_can_take(c))
+        return;
+    sub_core *from = NULL;
+    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+        sub_core *s = &c->subs[sub];
+        if ((s->execute_mask >> UNIT_memory & 1) != 0 &&
+            (from == NULL ||
+             c->flights[s->execute[UNIT_memory]].uid < c->flights[from->execute[UNIT_memory]].uid))
+            from = s;
+    }
+    if (from != NULL) {
+        uint16_t index = from->execute[UNIT_memory];
+        from->execute[UNIT_memory] = NO_FLIGHT;
+        from->execute_mask &= ~(1u << UNIT_memory);
+        ldst_take(c, index);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- operand collection */
+
+static void dispatch_collected(core *c, sub_core *s)
+{
+    for (uint32_t set = s->collector_ready; set != 0; set &= set - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(set);
+        uint16_t index = s->collector[k];
+        uint32_t unit = c->flights[index].unit;
+        if ((s->execute_mask >> unit & 1) != 0)
+            continue;
+        s->execute[unit] = index;
+        s->execute_mask |= 1u << unit;
+        s->collector[k] = NO_FLIGHT;
+        s->collector_used &= ~(1u << k);
+        s->collector_ready &= ~(1u << k);
+    }
+}
+
+/* Each bank serves its oldest request, unless a write-back has it. */
+static void read_banks(core *c, sub_core *s)
+{
+    for (uint32_t set = s->bank_waiting & ~s->bank_written; set != 0; set &= set - 1) {
+        uint32_t bank = (uint32_t)__builtin_ctz(set);
+        uint16_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
+        if (s->bank_head[bank] == s->bank_tail[bank])
+            s->bank_waiting &= ~(1u << bank);
+        else
+            c->n.register_bank_waits++;
+        c->n.register_reads++;
+        if (--c->flights[s->collector[k]].waits_reads == 0)
+            s->collector_ready |= 1u << k;
+    }
+}
+
+static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
+{
+    uint16_t index = s->issue[unit];
+    flight *f = &c->flights[index];
+    s->issue[unit] = NO_FLIGHT;
+    s->issue_mask &= ~(1u << unit);
+    s->collector[k] = index;
+    s->collector_used |= 1u << k;
+    const ls_inst *inst = f->inst;
+    for (uint32_t i = 0; i < inst->src_count; i++) {
+        bool again = false;
+        for (uint32_t j = 0; j < i; j++)
+            again |= inst->src[j] == inst->src[i];
+        if (again)
+            continue;
+        uint32_t bank = bank_of(c, f, inst->src[i]);
+        s->bank_queue[bank][s->bank_tail[bank]++ % (CORE_COLLECTORS_MAX * 4)] = (uint16_t)k;
+        s->bank_waiting |= 1u << bank;
+        f->waits_reads++;
+    }
+    if (f->waits_reads == 0)
+        s->collector_ready |= 1u << k;
+}
+
+/* The order in which issue registers are looked at when collectors are scarce. */
+static const uint8_t collect_order[UNIT_COUNT] = { UNIT_sp,  UNIT_sfu,    UNIT_memory,  UNIT_dp,     UNIT_int,
+                                                   UNIT_branch, UNIT_texture, UNIT_tensor, UNIT_uniform };
+
+static void fill_collectors(core *c, sub_core *s)
+{
+    uint32_t all = (1u << c->spec->collectors) - 1;
+    for (uint32_t i = 0; i < UNIT_COUNT && s->issue_mask != 0; i++) {
+        uint32_t unit = collect_order[i];
+        if ((s->issue_mask >> unit & 1) == 0)
+            continue;
+        uint32_t free_ones = all & ~s->collector_used;
+        if (free_ones == 0)
+            return;
+        enter_collector(c, s, unit, (uint32_t)__builtin_ctz(free_ones));
+    }
+}
+
+void collect_operands(core *c)
+{
+    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+        sub_core *s = &c->subs[sub];
+        if ((s->collector_used | s->issue_mask) != 0)
+            for (uint64_t step = 0; step < c->spec->collect_steps; step++) {
+                dispatch_collected(c, s);
+                read_banks(c, s);
+                fill_collectors(c, s);
+                s->bank_written = 0;
+            }
+        s->bank_written = 0;
+    }
+}
+
+bool collect_busy(const core *c)
+{
+    for (uint32_t sub = 0; sub < c->sub_count; sub++)
+        if ((c->subs[sub].collector_used | c->subs[sub].issue_mask | c->subs[sub].execute_mask) != 0)
+            return true;
+    return false;
+}

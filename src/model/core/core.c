@@ -1,0 +1,331 @@
+/* core.c: the core block: its parameters and counters, one cycle, and when it sleeps. */
+#include "model/core/core.h"
+
+#include <string.h>
+
+static const char *const unit_names[] = {
+#define UNIT(name, help) #name,
+#include "model/core/units.def"
+#undef UNIT
+    NULL
+};
+static const char *const scheduler_names[] = { "lrr", "gto", "oldest", "two-level", NULL };
+static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
+static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
+static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
+
+#define KEY(name_, field_, type_, unit_, default_, min_, max_, help_)                                         \
+    { .name = (name_), .type = LS_PARAM_TYPE_##type_, .offset = offsetof(core_spec, field_),                  \
+      .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
+#define CHOICE(name_, field_, default_, choices_, help_)                                                      \
+    { .name = (name_), .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(core_spec, field_),                   \
+      .default_text = (default_), .min = 1, .max = 0, .choices = (choices_), .unit = "", .help = (help_) }
+#define FLAG(name_, field_, default_, help_)                                                                  \
+    { .name = (name_), .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(core_spec, field_),                     \
+      .default_text = (default_), .min = 1, .max = 0, .unit = "", .help = (help_) }
+
+static const ls_param params[] = {
+    KEY("sub_cores", sub_cores, UINT, "", "4", 1, CORE_SUBS_MAX, "warp schedulers, each with its own units"),
+    KEY("warp_slots", warp_slots, UINT, "warps", "64", 1, CORE_WARPS_MAX, "resident warps"),
+    KEY("cta_slots", cta_slots, UINT, "blocks", "32", 1, CORE_CTAS_MAX, "resident thread blocks"),
+    KEY("registers", registers, UINT, "registers", "65536", 1024, 1 << 20, "32-bit registers of the core"),
+    KEY("register_unit", register_unit, UINT, "registers", "4", 1, 256,
+        "registers per thread are allocated in multiples of this"),
+    KEY("shared_kib", shared_kib, UINT, "KiB", "96", 0, 1024, "shared memory that kernels can use"),
+    CHOICE("scheduler", scheduler, "lrr", scheduler_names, "order in which warps are considered for issue"),
+    KEY("two_level_active", two_level_active, UINT, "warps", "8", 1, 32, "inner group of the two-level scheduler"),
+    KEY("collectors", collectors, UINT, "", "2", 1, CORE_COLLECTORS_MAX, "operand collectors per sub-core"),
+    KEY("register_banks", register_banks, UINT, "", "2", 1, CORE_BANKS_MAX, "register banks per sub-core"),
+    KEY("collect_steps", collect_steps, UINT, "", "2", 1, 8, "operand collector steps per cycle"),
+    KEY("result_buses", result_buses, UINT, "", "8", 1, 255, "results written per cycle"),
+    KEY("fetch_rounds", fetch_rounds, UINT, "", "4", 1, 16, "warps decoded per cycle"),
+    FLAG("track_spans", track_spans, "true", "vector loads mark every register they write"),
+    KEY("shared_latency_cycles", shared_latency_cycles, UINT, "cycles", "20", 1, 63, "pipeline of shared memory"),
+    KEY("shared_banks", shared_banks, UINT, "", "32", 1, 64, "banks of shared memory, 4 bytes wide"),
+    FLAG("shared_first_word", shared_first_word, "false",
+         "conflicts look at the first word of a wide access only, as Accel-Sim does"),
+    KEY("unified_kib", unified_kib, UINT, "KiB", "0", 0, 1024, "L1 and shared memory together; 0: L1 has a fixed size"),
+    { .name = "shared_options_kib", .type = LS_PARAM_TYPE_UINTS, .offset = offsetof(core_spec, shared_options_kib),
+      .default_text = "[]", .min = 0, .max = 1024, .unit = "KiB", .help = "sizes that shared memory can be given" },
+    KEY("network_queue", network_queue, UINT, "requests", "512", 1, 4096, "requests waiting for the network"),
+    KEY("l1.banks", l1_banks, UINT, "", "4", 1, CORE_L1_BANKS_MAX, "banks, by 32-byte sectors"),
+    KEY("l1.latency_cycles", l1_latency_cycles, UINT, "cycles", "20", 1, 512, "from the unit to the tags"),
+    KEY("l1.sets", l1.sets, UINT, "", "4", 1, 4096, "sets (a power of two)"),
+    KEY("l1.ways", l1.ways, UINT, "", "256", 1, 1024, "lines of 128 bytes per set"),
+    KEY("l1.mshr_entries", l1.mshr_entries, UINT, "sectors", "384", 1, 4096, "sectors that can be on their way"),
+    KEY("l1.mshr_merge", l1.mshr_merge, UINT, "requests", "48", 1, 1024, "requests per sector on its way"),
+    KEY("l1.miss_queue", l1.miss_queue, UINT, "requests", "16", 2, 1024, "requests waiting to be sent"),
+    KEY("l1.dirty_limit_percent", l1.dirty_limit_percent, UINT, "%", "25", 0, 100,
+        "written lines are spared from eviction while fewer than this share is written"),
+    CHOICE("l1.write_policy", l1.write_policy, "through", write_policy_names, "what a store does to L1"),
+    CHOICE("l1.replacement", l1.replacement, "lru", replacement_names, "which line goes"),
+    CHOICE("l1.hash", l1.hash, "linear", hash_names, "how addresses pick sets"),
+    FLAG("l1.flush", l1_flush, "true", "L1 is emptied when the core becomes idle"),
+#define CLASS(name_, help_)                                                                                   \
+    { .name = "class." #name_ ".unit", .type = LS_PARAM_TYPE_CHOICE,                                          \
+      .offset = offsetof(core_spec, classes[LS_CLASS_##name_].unit), .default_text = "int", .min = 1,         \
+      .max = 0, .choices = unit_names, .unit = "", .help = help_ ": unit" },                                  \
+        { .name = "class." #name_ ".latency_cycles", .type = LS_PARAM_TYPE_UINT,                              \
+          .offset = offsetof(core_spec, classes[LS_CLASS_##name_].latency_cycles), .default_text = "4",       \
+          .min = 1, .max = CORE_WHEEL - 4, .unit = "cycles", .help = help_ ": latency" },                     \
+        { .name = "class." #name_ ".interval_cycles", .type = LS_PARAM_TYPE_UINT,                             \
+          .offset = offsetof(core_spec, classes[LS_CLASS_##name_].interval_cycles), .default_text = "1",      \
+          .min = 1, .max = 1000, .unit = "cycles", .help = help_ ": initiation interval" },
+#include "isa/classes.def"
+#undef CLASS
+};
+
+#define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(core_counters, field_, unit_, help_)
+#define STALL(reason_, name_, help_)                                                                          \
+    { .name = "stall_" name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, stalls[reason_]), \
+      .unit = "issue slots", .help = (help_) }
+
+static const ls_metric metrics[] = {
+    COUNT(cycles, "cycles", "cycles with a resident warp"),
+    COUNT(warp_instructions, "instructions", "warp instructions completed"),
+    COUNT(thread_instructions, "instructions", "active lanes of completed instructions"),
+    LS_METRIC_RATIO(core_counters, "ipc", warp_instructions, cycles, "instructions/cycle",
+                    "warp instructions per active core cycle"),
+    COUNT(ctas, "blocks", "thread blocks run"),
+    COUNT(resident_warps, "warp cycles", "resident warps, summed over cycles"),
+    LS_METRIC_RATIO(core_counters, "occupancy", resident_warps, cycles, "warps", "resident warps per cycle"),
+    COUNT(issue_slots, "issue slots", "issue opportunities of all schedulers"),
+    COUNT(issued, "issue slots", "slots that issued"),
+    LS_METRIC_RATIO(core_counters, "issue_rate", issued, issue_slots, "", "issued / issue slots"),
+    STALL(STALL_IDLE, "idle", "no warp on the scheduler"),
+    STALL(STALL_FETCH, "fetch", "no decoded instruction"),
+    STALL(STALL_BARRIER, "barrier", "waits for the thread block"),
+    STALL(STALL_FENCE, "fence", "waits for a memory barrier or an atomic"),
+    STALL(STALL_ASYNC, "async", "waits for asynchronous copies"),
+    STALL(STALL_MEMORY, "memory", "an operand comes from memory"),
+    STALL(STALL_DEPENDENCE, "dependence", "an operand comes from an execution unit"),
+    STALL(STALL_UNIT, "unit", "the unit's issue register is taken"),
+    COUNT(memory_instructions, "instructions", "instructions through the load/store unit"),
+    COUNT(memory_sectors, "sectors", "32-byte sectors after coalescing"),
+    COUNT(shared_accesses, "instructions", "shared-memory instructions"),
+    COUNT(bank_conflict_cycles, "cycles", "extra cycles for shared-memory bank conflicts"),
+    COUNT(l1_bank_conflicts, "cycles", "cycles in which a busy L1 bank held an instruction up"),
+    COUNT(async_copy_misses, "instructions", "asynchronous copies with an L1 miss"),
+    COUNT(network_stalls, "cycles", "times that a request had to wait for the network"),
+    COUNT(requests_sent, "requests", "sector requests sent to memory"),
+    COUNT(replies, "replies", "answers from memory"),
+    COUNT(register_reads, "reads", "register bank reads"),
+    COUNT(register_bank_waits, "reads", "reads that waited behind another of their bank"),
+#define CACHE_NAMED(name_, unit_, help_)                                                                      \
+    { .name = "l1_" #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, l1.name_),      \
+      .unit = (unit_), .help = (help_) }
+    CACHE_NAMED(accesses, "sectors", "L1: sectors looked up"),
+    CACHE_NAMED(reads, "sectors", "L1: sectors read"),
+    CACHE_NAMED(writes, "sectors", "L1: sectors written"),
+    CACHE_NAMED(hits, "sectors", "L1: found valid"),
+    CACHE_NAMED(misses, "sectors", "L1: line not present"),
+    CACHE_NAMED(sector_misses, "sectors", "L1: line present, sector not"),
+    CACHE_NAMED(pending_hits, "sectors", "L1: sector already on its way"),
+    CACHE_NAMED(mshr_merges, "sectors", "L1: reads added to an MSHR that existed"),
+    CACHE_NAMED(fail_line, "tries", "L1: no line could be evicted"),
+    CACHE_NAMED(fail_mshr, "tries", "L1: no free MSHR"),
+    CACHE_NAMED(fail_merge, "tries", "L1: MSHR full of requests"),
+    CACHE_NAMED(fail_queue, "tries", "L1: miss queue full"),
+    CACHE_NAMED(fills, "sectors", "L1: sectors filled"),
+    CACHE_NAMED(evictions, "lines", "L1: lines replaced"),
+    { .name = "l1_hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, l1.hits),
+      .denominator = offsetof(core_counters, l1.accesses), .unit = "", .help = "L1: hits / accesses" },
+#define CLASS(name_, help_)                                                                                   \
+    { .name = "issued_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                               \
+      .offset = offsetof(core_counters, by_class[LS_CLASS_##name_]), .unit = "instructions", .help = help_ },
+#include "isa/classes.def"
+#undef CLASS
+};
+
+/* ---------------------------------------------------------------------------------------------------- one cycle */
+
+/* Cycles in which the core slept: nothing changed, so every scheduler had the reason it had. */
+static void book_sleep(core *c, ls_cycle now)
+{
+    if (c->resident_warps_then == 0 || now <= c->last_tick + 1)
+        return;
+    uint64_t slept = now - c->last_tick - 1;
+    c->n.cycles += slept;
+    c->n.resident_warps += slept * c->resident_warps_then;
+    c->n.issue_slots += slept * c->sub_count;
+    for (uint32_t sub = 0; sub < c->sub_count; sub++)
+        c->n.stalls[c->subs[sub].reason] += slept;
+}
+
+static bool core_tick(void *self, ls_cycle now)
+{
+    core *c = self;
+    book_sleep(c, now);
+    c->now = now;
+    c->last_tick = now;
+    if (c->resident_warps > 0) {
+        c->n.cycles++;
+        c->n.resident_warps += c->resident_warps;
+    }
+    collect_write_back(c);
+    collect_execute(c);
+    collect_operands(c);
+    if (c->resident_warps > 0) {
+        front_issue(c);
+        front_fetch(c);
+    }
+    c->resident_warps_then = c->resident_warps;
+    if (c->resident_warps > 0 && (front_can_work(c) || collect_busy(c)))
+        return true;
+    ls_cycle next = collect_next(c), memory = ldst_next(c);
+    next = memory < next ? memory : next;
+    if (next == now + 1)
+        return true;
+    if (ls_event_scheduled(&c->timer) && c->timer.cycle != next)
+        ls_cancel(&c->timer);
+    if (next != LS_CYCLE_MAX && !ls_event_scheduled(&c->timer))
+        ls_schedule_at(c->region, &c->timer, next);
+    return false;
+}
+
+static void core_timer(void *self, ls_cycle now)
+{
+    core *c = self;
+    (void)now;
+    ls_ticker_wake(&c->ticker);
+}
+
+/* ------------------------------------------------------------------------------------------------------- set-up */
+
+static ls_status check_spec(const core_spec *spec, ls_error *err)
+{
+    if ((spec->l1.sets & (spec->l1.sets - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "l1.sets is %llu, it must be a power of two", (unsigned long long)spec->l1.sets);
+    if (spec->warp_slots % spec->sub_cores != 0)
+        return ls_fail(err, LS_ERR_INPUT, "warp_slots (%llu) is no multiple of sub_cores (%llu)",
+                       (unsigned long long)spec->warp_slots, (unsigned long long)spec->sub_cores);
+    if (spec->warp_slots / spec->sub_cores > CORE_SUB_WARPS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "more than %d warps per sub-core", CORE_SUB_WARPS_MAX);
+    for (int i = 0; i < LS_CLASS_COUNT; i++) {
+        bool memory = i == LS_CLASS_load || i == LS_CLASS_store || i == LS_CLASS_atomic || i == LS_CLASS_async_copy;
+        if (memory && spec->classes[i].unit != UNIT_memory)
+            return ls_fail(err, LS_ERR_INPUT, "class.%s.unit must be memory", ls_inst_class_name((ls_inst_class)i));
+    }
+    return LS_OK;
+}
+
+static ls_status core_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    core *c = state;
+    c->spec = spec;
+    ls_status status = check_spec(c->spec, err);
+    if (status != LS_OK)
+        return ls_error_prefix(err, "%s", ls_block_name(block));
+    c->region = ls_block_region(block);
+    c->domain = ls_region_domain(c->region);
+    c->name = ls_block_name(block);
+    c->sub_count = (uint32_t)c->spec->sub_cores;
+    c->warps_per_sub = (uint32_t)(c->spec->warp_slots / c->spec->sub_cores);
+    c->fetched = -1;
+    c->last_fetched = (uint32_t)c->spec->warp_slots - 1;
+    c->dispatch = c->next_wb = c->next_global = NO_FLIGHT;
+    c->shared_last = LS_CYCLE_MAX;
+    ls_event_init(&c->timer, core_timer, c);
+    ls_event_init(&c->network_event, ldst_network_event, c);
+    ls_event_init(&c->done_event, cta_done_event, c);
+    ls_ring_init(&c->done_ring, CORE_CTAS_MAX * 2);
+    ls_ring_init(&c->shared_ring, (uint32_t)c->spec->shared_latency_cycles);
+    ls_ring_init(&c->out_ring, (uint32_t)c->spec->network_queue);
+    uint32_t out_size = ls_ring_size_for((uint32_t)c->spec->network_queue);
+    c->out = ls_domain_alloc(c->domain, out_size * sizeof *c->out);
+    c->out_channel = ls_domain_alloc(c->domain, out_size * sizeof *c->out_channel);
+    c->flights = ls_domain_alloc(c->domain, CORE_FLIGHTS * sizeof *c->flights);
+    bool ok = c->out != NULL && c->out_channel != NULL && c->flights != NULL;
+    uint32_t depth = (uint32_t)c->spec->l1_latency_cycles;
+    for (uint32_t i = 0; i < c->spec->l1_banks && ok; i++) {
+        ls_ring_init(&c->banks[i].ring, depth);
+        c->banks[i].last_in = LS_CYCLE_MAX;
+        c->banks[i].at = ls_domain_alloc(c->domain, ls_ring_size_for(depth) * sizeof(l1_access));
+        ok = c->banks[i].at != NULL;
+    }
+    if (!ok || !cache_init(&c->l1, &c->spec->l1, &c->n.l1, c->domain))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    for (uint32_t i = 0; i < CORE_FLIGHTS; i++)
+        c->flights[i].next = i + 1 < CORE_FLIGHTS ? (uint16_t)(i + 1) : NO_FLIGHT;
+    for (uint32_t sub = 0; sub < c->sub_count; sub++)
+        c->subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
+    collect_init(c);
+    return ls_ticker_add(c->region, &c->ticker, core_tick, c, err);
+}
+
+ls_status core_attach(ls_block *block, uint32_t id, uint32_t core_count, const mem_map *map, ls_link *const *to_memory,
+                      uint32_t replies_max, ls_link *to_dispatch, ls_error *err)
+{
+    core *c = ls_block_state(block);
+    c->id = id;
+    c->core_count = core_count;
+    c->map = *map;
+    c->to_dispatch = to_dispatch;
+    c->to_memory = ls_domain_alloc(c->domain, map->channels * sizeof(ls_link *));
+    ls_ring_init(&c->reply_ring, replies_max);
+    c->replies = ls_domain_alloc(c->domain, ls_ring_size_for(replies_max) * sizeof *c->replies);
+    if (c->to_memory == NULL || c->replies == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    memcpy(c->to_memory, to_memory, map->channels * sizeof(ls_link *));
+    return LS_OK;
+}
+
+void core_receive_launch(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    cta_receive(state, link, payload, now);
+}
+
+void core_receive_reply(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    ldst_receive(state, link, payload, now);
+}
+
+core_capacity core_get_capacity(const ls_block *block)
+{
+    const core_spec *spec = ls_block_spec(block);
+    return (core_capacity){ .warp_slots = spec->warp_slots,
+                            .cta_slots = spec->cta_slots,
+                            .registers = spec->registers,
+                            .shared_bytes = spec->shared_kib * 1024,
+                            .register_unit = spec->register_unit };
+}
+
+static void core_waits(const void *state, ls_wait_sink *sink)
+{
+    const core *c = state;
+    char detail[160];
+    for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
+        const warp_state *w = &c->warps[warp];
+        if (!w->resident)
+            continue;
+        const sub_core *s = &c->subs[warp_sub(c, warp)];
+        uint32_t bit = warp_bit(c, warp);
+        const char *why = s->barrier & bit  ? "barrier"
+                          : s->fence & bit  ? "memory barrier or atomic"
+                          : s->async & bit  ? "asynchronous copies"
+                          : s->blocked & bit ? "a register"
+                          : w->stores > 0    ? "acknowledgement of a store"
+                                             : "issue";
+        unsigned long long pc = w->next < w->end ? (unsigned long long)w->insts[w->next->inst].pc : 0;
+        snprintf(detail, sizeof detail, "warp %u, pc 0x%llx: %s (%u in flight, %u stores, %u atomics)", warp, pc, why,
+                 w->in_flight, w->stores, w->atomics);
+        ls_wait_report(sink, c->name, s->barrier & bit ? c->name : "memory", detail);
+    }
+}
+
+static const ls_block_type core_cycle = {
+    .abi = LS_ABI_VERSION,
+    .slot = "core",
+    .name = "cycle",
+    .help = "sub-cores with collectors and units simulated cycle by cycle",
+    .spec_size = sizeof(core_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(core),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(core, n),
+    .init = core_init,
+    .waits = core_waits,
+};
+LS_REGISTER_BLOCK(core_cycle);

@@ -1,0 +1,294 @@
+/* core.h: the state of one core (SM), shared by the files of this folder and by nobody else.
+ *
+ *   front.c     instruction buffers, warp schedulers, scoreboard, issue
+ *   collect.c   operand collectors, register banks, execution units, write-back
+ *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
+ *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
+ *   cta.c       thread blocks: arrival, resources, barriers, completion
+ *   core.c      the block: parameters, counters, one cycle, sleeping
+ *
+ * One cycle runs in the order write-back, execute, operand collection, issue, fetch, as a pipeline whose stages move
+ * from the back: what a stage produces is seen by the stage before it in the same cycle and by the one after it in
+ * the next. A core without work sleeps; the cycles slept are booked with the stall reasons they had. */
+#ifndef MODEL_CORE_H
+#define MODEL_CORE_H
+
+#include "base/bitset.h"
+#include "base/ring.h"
+#include "isa/stream.h"
+#include "lockstep/block.h"
+#include "model/cache/cache.h"
+#include "model/core/core_api.h"
+#include "model/memory/mem.h"
+
+#define CORE_WARPS_MAX 64
+#define CORE_SUBS_MAX 4
+#define CORE_SUB_WARPS_MAX 32
+#define CORE_CTAS_MAX 32
+#define CORE_COLLECTORS_MAX 8 /* per sub-core */
+#define CORE_BANKS_MAX 8      /* register banks per sub-core */
+#define CORE_FLIGHTS 4096     /* instructions between issue and completion */
+#define CORE_WHEEL 1024       /* cycles ahead that an execution unit can book */
+#define CORE_L1_BANKS_MAX 8
+#define CORE_SECTORS_MAX 272  /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
+#define NO_FLIGHT UINT16_MAX
+
+typedef enum core_unit {
+#define UNIT(name, help) UNIT_##name,
+#include "model/core/units.def"
+#undef UNIT
+    UNIT_COUNT
+} core_unit;
+
+typedef struct core_class {
+    uint32_t unit;
+    uint64_t latency_cycles, interval_cycles;
+} core_class;
+
+typedef enum core_scheduler { SCHED_LRR, SCHED_GTO, SCHED_OLDEST, SCHED_TWO_LEVEL } core_scheduler;
+
+typedef struct core_spec {
+    uint64_t sub_cores, warp_slots, cta_slots;
+    uint64_t registers, shared_kib;
+    uint64_t register_unit; /* registers per thread are rounded up to a multiple of this */
+    uint32_t scheduler;
+    uint64_t two_level_active; /* warps in the inner group of the two-level scheduler */
+    uint64_t collectors, register_banks; /* per sub-core */
+    uint64_t collect_steps; /* operand collector steps per cycle */
+    uint64_t result_buses;
+    uint64_t fetch_rounds;
+    bool track_spans; /* vector loads mark every register they write, as the hardware does */
+    uint64_t shared_latency_cycles, shared_banks;
+    bool shared_first_word; /* bank conflicts look at the first word of a wide access only (Accel-Sim) */
+    uint64_t l1_banks, l1_latency_cycles;
+    uint64_t unified_kib;      /* L1 and shared memory together; 0: L1 keeps its size */
+    ls_uints shared_options_kib;
+    bool l1_flush; /* when the core becomes idle */
+    uint64_t network_queue;
+    cache_spec l1;
+    core_class classes[LS_CLASS_COUNT];
+} core_spec;
+
+typedef enum stall_reason {
+    STALL_IDLE,       /* no warp on the scheduler */
+    STALL_FETCH,      /* no decoded instruction */
+    STALL_BARRIER,
+    STALL_FENCE,      /* memory barrier or outstanding atomic */
+    STALL_ASYNC,      /* waits for asynchronous copies */
+    STALL_MEMORY,     /* an operand comes from memory */
+    STALL_DEPENDENCE, /* an operand comes from an execution unit */
+    STALL_UNIT,       /* the unit's issue register is taken */
+    STALL_COUNT
+} stall_reason;
+
+typedef struct core_counters {
+    uint64_t cycles;         /* with at least one resident warp */
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t issue_slots, issued, stalls[STALL_COUNT];
+    uint64_t resident_warps; /* summed over cycles */
+    uint64_t ctas;
+    uint64_t by_class[LS_CLASS_COUNT];
+    uint64_t bank_conflict_cycles; /* shared memory */
+    uint64_t shared_accesses;
+    uint64_t l1_bank_conflicts;
+    uint64_t memory_instructions, memory_sectors;
+    uint64_t async_copy_misses; /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
+    uint64_t network_stalls; /* cycles in which a request could not enter the network */
+    uint64_t requests_sent, replies;
+    uint64_t register_reads, register_bank_waits;
+    cache_counters l1;
+} core_counters;
+
+/* An issued instruction until everything it does is done. */
+typedef struct flight {
+    const ls_inst *inst;
+    const ls_dyn *dyn;
+    uint32_t mask;
+    uint32_t uid; /* order of issue */
+    uint16_t next; /* in whatever list it is in */
+    uint16_t requests; /* sectors still to come back */
+    uint8_t warp, sub, unit;
+    uint8_t waits_reads; /* operands not yet collected */
+    uint8_t reads[8];    /* banks asked, in order of operands */
+    bool counted;        /* done as far as the warp is concerned: only its requests are still out */
+    bool missed;         /* some sector missed L1 */
+    uint8_t group;       /* of asynchronous copies */
+    uint8_t space;       /* as resolved for generic addresses */
+} flight;
+
+typedef struct warp_state {
+    const ls_dyn *next, *end; /* of the stream: next is the oldest undecoded or buffered */
+    const ls_inst *insts;
+    uint64_t pending[5];  /* registers that will be written */
+    uint64_t from_memory[5]; /* those of them that come from memory */
+    uint16_t in_flight;   /* instructions between issue and completion */
+    uint16_t stores;      /* not acknowledged */
+    uint16_t atomics;     /* not answered */
+    uint16_t cta;         /* slot */
+    uint8_t buffered;     /* decoded instructions: next[0 .. buffered) */
+    bool resident;
+    uint8_t async_open, async_wait; /* groups: newest; wait until at most so many are open */
+    uint16_t async_pending[8];      /* copies under way per group, by group number mod 8 */
+    uint32_t age;                   /* order of arrival */
+} warp_state;
+
+typedef struct sub_core {
+    /* One bit per warp of this sub-core (index within it). */
+    uint32_t resident, buffered, barrier, fence, async, blocked;
+    uint32_t memory_blocked; /* of the blocked ones: by a register that comes from memory */
+    uint8_t last_issued;
+    uint16_t issue[UNIT_COUNT];   /* issue register per unit: flight or NO_FLIGHT */
+    uint16_t execute[UNIT_COUNT]; /* collected, waiting for the unit */
+    uint32_t issue_mask, execute_mask; /* units whose registers are taken */
+    uint16_t collector[CORE_COLLECTORS_MAX];
+    uint32_t collector_used, collector_ready;
+    uint16_t bank_queue[CORE_BANKS_MAX][CORE_COLLECTORS_MAX * 4];
+    uint8_t bank_head[CORE_BANKS_MAX], bank_tail[CORE_BANKS_MAX];
+    uint32_t bank_waiting, bank_written; /* banks with requests; banks a write-back took in this step */
+    ls_cycle unit_free[UNIT_COUNT];      /* first cycle in which the unit takes another instruction */
+    uint64_t unit_done[UNIT_COUNT];      /* bit i: it delivers a result i cycles after unit_base */
+    ls_cycle unit_base[UNIT_COUNT];
+    stall_reason reason;
+} sub_core;
+
+typedef struct l1_access {
+    uint64_t address;
+    uint32_t byte_mask;
+    uint16_t flight;
+    uint8_t warp;
+    bool write;
+    ls_cycle ready; /* when it may look into the cache */
+} l1_access;
+
+typedef struct l1_bank {
+    ls_ring ring;
+    l1_access *at;
+    ls_cycle last_in; /* cycle of the last insertion */
+} l1_bank;
+
+typedef struct cta_state {
+    bool used;
+    core_launch launch;
+    uint16_t first_warp, warp_count, warps_left;
+    uint16_t at_barrier;
+    uint32_t registers;
+    uint32_t shared_bytes;
+} cta_state;
+
+typedef struct core {
+    const core_spec *spec;
+    ls_region *region;
+    ls_domain *domain;
+    const char *name;
+    uint32_t id;
+    ls_ticker ticker;
+    ls_event timer;
+    ls_cycle now, last_tick;
+    core_counters n;
+
+    sub_core subs[CORE_SUBS_MAX];
+    uint32_t sub_count, warps_per_sub;
+    warp_state warps[CORE_WARPS_MAX];
+    uint32_t resident_warps, age, uid;
+    uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
+    uint64_t need_fetch; /* warps with an empty buffer and instructions left */
+    uint32_t last_fetched;
+    int32_t fetched; /* warp in the fetch register; -1: none */
+    uint32_t issue_first; /* sub-core that issues first in this cycle */
+
+    flight *flights;
+    uint16_t free_flight;
+    uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
+    uint64_t wheel_used[CORE_WHEEL / 64];
+    uint32_t wheel_count;
+    uint8_t buses[CORE_WHEEL]; /* result buses taken per cycle */
+
+    /* load/store unit */
+    uint16_t dispatch; /* instruction in the unit; NO_FLIGHT: none */
+    ls_cycle dispatch_since;
+    uint32_t sector_count;
+    uint64_t sectors[CORE_SECTORS_MAX];
+    uint32_t sector_bytes[CORE_SECTORS_MAX];
+    uint32_t conflict_cycles; /* still to wait for shared-memory banks */
+    ls_ring shared_ring;      /* loads in the pipeline of shared memory */
+    struct {
+        ls_cycle ready;
+        uint16_t flight;
+    } shared_pipe[64];
+    ls_cycle shared_last; /* cycle of the last entry */
+    uint16_t next_wb;     /* in the write-back register */
+    uint16_t next_global; /* answered request that bypassed L1 */
+    uint32_t wb_turn;
+    l1_bank banks[CORE_L1_BANKS_MAX];
+    uint32_t queued_accesses;
+    cache l1;
+    ls_ring reply_ring;
+    mem_message *replies;
+
+    /* network */
+    mem_map map;
+    ls_link **to_memory; /* by channel */
+    ls_ring out_ring;    /* requests that wait for the network: one leaves per cycle */
+    mem_message *out;
+    uint16_t *out_channel; /* beside each of them */
+    ls_event network_event;
+    bool network_waiting; /* for the link of the oldest request */
+
+    cta_state ctas[CORE_CTAS_MAX];
+    uint64_t taken_slots; /* warp slots of resident thread blocks */
+    uint32_t resident_ctas;
+    ls_link *to_dispatch;
+    ls_ring done_ring;
+    core_done done[CORE_CTAS_MAX * 2];
+    ls_event done_event;
+    bool done_waiting;
+    uint32_t core_count; /* of the GPU: for the layout of local memory */
+} core;
+
+/* front.c */
+void front_fetch(core *c);
+void front_issue(core *c);
+void front_registers_ready(core *c, uint32_t warp);
+bool front_can_work(const core *c);
+
+/* collect.c */
+void collect_init(core *c);
+void collect_write_back(core *c);
+void collect_execute(core *c);
+void collect_operands(core *c);
+bool collect_busy(const core *c);
+ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
+bool collect_take_banks(core *c, const flight *f);
+
+/* ldst.c */
+void ldst_cycle(core *c);
+bool ldst_can_take(const core *c);
+void ldst_take(core *c, uint16_t flight_index);
+ls_cycle ldst_next(const core *c); /* the next cycle with something to do; now + 1 if it is busy */
+void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
+void ldst_network_event(void *self, ls_cycle now);
+
+/* coalesce.c */
+void coalesce(core *c, const flight *f);
+uint32_t shared_conflicts(const core *c, const flight *f);
+
+/* cta.c */
+void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
+void cta_warp_maybe_done(core *c, uint32_t warp);
+void cta_barrier(core *c, uint32_t warp);
+void cta_done_event(void *self, ls_cycle now);
+
+/* shared by all */
+static inline uint32_t warp_sub(const core *c, uint32_t warp)
+{
+    return warp % c->sub_count;
+}
+static inline uint32_t warp_bit(const core *c, uint32_t warp)
+{
+    return 1u << (warp / c->sub_count);
+}
+void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
+void flight_release_registers(core *c, uint16_t index);
+void flight_free(core *c, uint16_t index);
+
+#endif

@@ -1,0 +1,190 @@
+/* cta.c: thread blocks on a core: arrival, resources, barriers and completion. */
+#include "model/core/core.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- arrival */
+
+/* The ways of L1 that are left when shared memory takes the smallest option that holds `shared_bytes`. */
+static uint32_t carve_out(const core *c, uint64_t shared_bytes)
+{
+    const core_spec *spec = c->spec;
+    uint32_t ways = (uint32_t)spec->l1.ways;
+    if (spec->unified_kib == 0)
+        return ways;
+    uint64_t chosen = spec->unified_kib;
+    for (size_t i = 0; i < spec->shared_options_kib.count; i++) {
+        uint64_t option = spec->shared_options_kib.at[i];
+        if (option * 1024 >= shared_bytes && option < chosen)
+            chosen = option;
+    }
+    /* Rounded to the nearest whole way, at least one. */
+    uint64_t left = ((spec->unified_kib - chosen) * 2 * ways + spec->unified_kib) / (2 * spec->unified_kib);
+    return left == 0 ? 1 : (uint32_t)left;
+}
+
+static uint32_t find_warps(const core *c, uint32_t count)
+{
+    uint32_t run = 0;
+    for (uint32_t w = 0; w < c->spec->warp_slots; w++) {
+        run = c->warps[w].resident || c->taken_slots >> w & 1 ? 0 : run + 1;
+        if (run == count)
+            return w + 1 - count;
+    }
+    return UINT32_MAX;
+}
+
+static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stream *stream)
+{
+    cta_state *cta = &c->ctas[slot];
+    warp_state *w = &c->warps[warp];
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    memset(w, 0, sizeof *w);
+    w->insts = cta->launch.insts;
+    w->next = cta->launch.cta->dyns + stream->first;
+    w->end = w->next + stream->count;
+    w->cta = (uint16_t)slot;
+    w->age = c->age++;
+    if (stream->count == 0)
+        return;
+    w->resident = true;
+    cta->warps_left++;
+    c->resident_warps++;
+    s->resident |= warp_bit(c, warp);
+    c->need_fetch |= UINT64_C(1) << warp;
+}
+
+static void finish_cta(core *c, uint32_t slot);
+
+static void start_cta(core *c, const core_launch *launch)
+{
+    uint32_t slot = 0;
+    while (slot < CORE_CTAS_MAX && c->ctas[slot].used)
+        slot++;
+    uint32_t warps = (ls_kernel_threads(launch->info) + 31) / 32;
+    uint32_t first = find_warps(c, warps);
+    assert(slot < CORE_CTAS_MAX && first != UINT32_MAX); /* the dispatcher counts what fits */
+    if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0)
+        cache_set_ways(&c->l1, carve_out(c, launch->info->shared_bytes * launch->ctas_per_core));
+    cta_state *cta = &c->ctas[slot];
+    *cta = (cta_state){ .used = true, .launch = *launch, .first_warp = (uint16_t)first, .warp_count = (uint16_t)warps };
+    c->resident_ctas++;
+    c->n.ctas++;
+    for (uint32_t w = 0; w < warps; w++) {
+        static const ls_warp_stream empty = { 0 };
+        c->taken_slots |= UINT64_C(1) << (first + w);
+        start_warp(c, first + w, slot, w < launch->cta->warp_count ? &launch->cta->warps[w] : &empty);
+    }
+    if (cta->warps_left == 0)
+        finish_cta(c, slot);
+}
+
+void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    core *c = self;
+    (void)now;
+    ls_domain_pending(c->domain, 1);
+    start_cta(c, payload);
+    ls_link_release(link, 1);
+    ls_ticker_wake(&c->ticker);
+}
+
+/* ----------------------------------------------------------------------------------------------------- completion */
+
+static void send_done(core *c)
+{
+    while (!ls_ring_empty(&c->done_ring)) {
+        core_done *message = ls_link_send(c->to_dispatch, 1);
+        if (message == NULL) {
+            if (!c->done_waiting) {
+                c->done_waiting = true;
+                ls_link_wait(c->to_dispatch, &c->done_event);
+            }
+            return;
+        }
+        *message = c->done[ls_ring_pop(&c->done_ring)];
+    }
+}
+
+void cta_done_event(void *self, ls_cycle now)
+{
+    core *c = self;
+    (void)now;
+    c->done_waiting = false;
+    send_done(c);
+}
+
+static void finish_cta(core *c, uint32_t slot)
+{
+    cta_state *cta = &c->ctas[slot];
+    for (uint32_t w = 0; w < cta->warp_count; w++)
+        c->taken_slots &= ~(UINT64_C(1) << (cta->first_warp + w));
+    cta->used = false;
+    c->resident_ctas--;
+    ls_domain_pending(c->domain, -1);
+    c->done[ls_ring_push(&c->done_ring)] = (core_done){ .cta = cta->launch.cta,
+                                                        .kernel = cta->launch.kernel,
+                                                        .core = (uint16_t)c->id,
+                                                        .cycle = ls_region_now(c->region) };
+    if (c->resident_ctas == 0 && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0)
+        cache_invalidate(&c->l1);
+    if (!c->done_waiting)
+        send_done(c);
+}
+
+static void release_barrier(core *c, cta_state *cta)
+{
+    if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
+        return;
+    cta->at_barrier = 0;
+    for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++)
+        c->subs[warp_sub(c, w)].barrier &= ~warp_bit(c, w);
+}
+
+void cta_barrier(core *c, uint32_t warp)
+{
+    cta_state *cta = &c->ctas[c->warps[warp].cta];
+    c->subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
+    cta->at_barrier++;
+    release_barrier(c, cta);
+}
+
+/* A warp ends at the end of its stream, once everything it started is done. */
+void cta_warp_maybe_done(core *c, uint32_t warp)
+{
+    warp_state *w = &c->warps[warp];
+    if (!w->resident || w->next != w->end || w->in_flight != 0 || w->stores != 0 || w->atomics != 0)
+        return;
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    uint32_t bit = warp_bit(c, warp);
+    w->resident = false;
+    s->resident &= ~bit;
+    s->buffered &= ~bit;
+    s->blocked &= ~bit;
+    s->fence &= ~bit;
+    s->async &= ~bit;
+    c->resident_warps--;
+    cta_state *cta = &c->ctas[w->cta];
+    cta->warps_left--;
+    if ((s->barrier & bit) != 0) {
+        /* The stream ended at the barrier itself. */
+        s->barrier &= ~bit;
+        cta->at_barrier--;
+    }
+    release_barrier(c, cta);
+    if (cta->warps_left == 0)
+        finish_cta(c, w->cta);
+}
+
+void flight_complete(core *c, uint16_t index)
+{
+    const flight *f = &c->flights[index];
+    uint32_t warp = f->warp;
+    c->n.warp_instructions++;
+    c->n.thread_instructions += (uint32_t)__builtin_popcount(f->mask);
+    c->warps[warp].in_flight--;
+    flight_free(c, index);
+    ls_domain_progress(c->domain);
+    cta_warp_maybe_done(c, warp);
+}

@@ -1,0 +1,305 @@
+/* front.c: instruction buffers, warp scheduling, scoreboard and issue. */
+#include "model/core/core.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------- fetch */
+
+/* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is decoded
+ * that was fetched in the round before. */
+static void decode(core *c)
+{
+    if (c->fetched < 0)
+        return;
+    uint32_t warp = (uint32_t)c->fetched;
+    c->fetched = -1;
+    warp_state *w = &c->warps[warp];
+    if (!w->resident)
+        return;
+    size_t left = (size_t)(w->end - w->next);
+    w->buffered = (uint8_t)(left < 2 ? left : 2);
+    if (w->buffered > 0) {
+        sub_core *s = &c->subs[warp_sub(c, warp)];
+        s->buffered |= warp_bit(c, warp);
+        s->blocked &= ~warp_bit(c, warp);
+    }
+}
+
+void front_fetch(core *c)
+{
+    for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
+        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) == 0)
+            return;
+        decode(c);
+        if (c->need_fetch == 0)
+            continue;
+        /* Round robin from the warp after the last one. */
+        uint64_t later = c->last_fetched >= 63 ? 0 : c->need_fetch & (~UINT64_C(1) << c->last_fetched);
+        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->need_fetch);
+        c->need_fetch &= ~(UINT64_C(1) << warp);
+        c->last_fetched = warp;
+        c->fetched = (int32_t)warp;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- scoreboard */
+
+static inline bool pending(const uint64_t *set, uint32_t reg)
+{
+    return (set[reg >> 6] >> (reg & 63)) & 1;
+}
+
+/* A pending register that the instruction reads or writes; LS_REG_COUNT if there is none. */
+static uint32_t collision(const core *c, const warp_state *w, const ls_inst *inst)
+{
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (pending(w->pending, inst->src[i]))
+            return inst->src[i];
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        if (pending(w->pending, inst->dst[i]))
+            return inst->dst[i];
+    if (c->spec->track_spans && inst->dst_count > 0)
+        for (uint32_t i = 1; i < inst->dst_span; i++)
+            if (pending(w->pending, inst->dst[0] + i))
+                return inst->dst[0] + i;
+    return LS_REG_COUNT;
+}
+
+static void reserve(core *c, warp_state *w, const ls_inst *inst)
+{
+    bool memory = inst->mem_op != LS_MEM_NONE;
+    uint32_t span = c->spec->track_spans && inst->dst_span > 1 ? inst->dst_span : 1;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        for (uint32_t k = 0; k < (i == 0 ? span : 1); k++) {
+            uint32_t reg = inst->dst[i] + k;
+            if (reg >= LS_REG_COUNT)
+                continue;
+            w->pending[reg >> 6] |= UINT64_C(1) << (reg & 63);
+            if (memory)
+                w->from_memory[reg >> 6] |= UINT64_C(1) << (reg & 63);
+        }
+}
+
+void flight_release_registers(core *c, uint16_t index)
+{
+    const flight *f = &c->flights[index];
+    const ls_inst *inst = f->inst;
+    warp_state *w = &c->warps[f->warp];
+    uint32_t span = c->spec->track_spans && inst->dst_span > 1 ? inst->dst_span : 1;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        for (uint32_t k = 0; k < (i == 0 ? span : 1); k++) {
+            uint32_t reg = inst->dst[i] + k;
+            if (reg >= LS_REG_COUNT)
+                continue;
+            w->pending[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
+            w->from_memory[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
+        }
+    front_registers_ready(c, f->warp);
+}
+
+static bool any_pending(const warp_state *w)
+{
+    return (w->pending[0] | w->pending[1] | w->pending[2] | w->pending[3] | w->pending[4]) != 0;
+}
+
+/* Something that the warp waited for may be there. */
+void front_registers_ready(core *c, uint32_t warp)
+{
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    uint32_t bit = warp_bit(c, warp);
+    s->blocked &= ~bit;
+    if ((s->fence & bit) != 0) {
+        const warp_state *w = &c->warps[warp];
+        if (!any_pending(w) && w->atomics == 0)
+            s->fence &= ~bit;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- issue */
+
+static uint16_t take_flight(core *c)
+{
+    uint16_t index = c->free_flight;
+    c->free_flight = c->flights[index].next;
+    return index;
+}
+
+void flight_free(core *c, uint16_t index)
+{
+    c->flights[index].next = c->free_flight;
+    c->free_flight = index;
+}
+
+/* What an instruction does to its warp at the moment it issues. */
+static void issue_effects(core *c, uint32_t warp, uint16_t index)
+{
+    flight *f = &c->flights[index];
+    const ls_inst *inst = f->inst;
+    warp_state *w = &c->warps[warp];
+    sub_core *s = &c->subs[f->sub];
+    uint32_t bit = warp_bit(c, warp);
+    if (inst->flags & LS_INST_BARRIER)
+        cta_barrier(c, warp);
+    if (inst->flags & LS_INST_FENCE && any_pending(w))
+        s->fence |= bit;
+    if ((inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) && f->mask != 0 &&
+        inst->space != LS_SPACE_SHARED) {
+        w->atomics++;
+        s->fence |= bit;
+    }
+    if (inst->mem_op == LS_MEM_ASYNC_COPY) {
+        f->group = w->async_open;
+        if (f->mask != 0)
+            w->async_pending[f->group & 7]++;
+    }
+    if (inst->flags & LS_INST_ASYNC_COMMIT)
+        w->async_open++;
+    if (inst->flags & LS_INST_ASYNC_WAIT) {
+        /* Waits for all groups but the newest imm. */
+        w->async_wait = (uint8_t)(w->async_open - (inst->imm < 0 || inst->imm > w->async_open ? w->async_open
+                                                                                          : (uint8_t)inst->imm));
+        for (uint8_t g = w->async_wait > 8 ? (uint8_t)(w->async_wait - 8) : 0; g != w->async_wait; g++)
+            if (w->async_pending[g & 7] != 0)
+                s->async |= bit;
+    }
+}
+
+static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const ls_inst *inst, uint32_t unit)
+{
+    warp_state *w = &c->warps[warp];
+    uint16_t index = take_flight(c);
+    flight *f = &c->flights[index];
+    *f = (flight){ .inst = inst,
+                   .dyn = w->next,
+                   .mask = w->next->mask,
+                   .uid = c->uid++,
+                   .next = NO_FLIGHT,
+                   .warp = (uint8_t)warp,
+                   .sub = (uint8_t)sub,
+                   .unit = (uint8_t)unit,
+                   .space = inst->space };
+    w->next++;
+    w->in_flight++;
+    if (--w->buffered == 0) {
+        s->buffered &= ~warp_bit(c, warp);
+        if (w->next != w->end)
+            c->need_fetch |= UINT64_C(1) << warp;
+    }
+    reserve(c, w, inst);
+    s->issue[unit] = index;
+    s->issue_mask |= 1u << unit;
+    s->last_issued = (uint8_t)(warp / c->sub_count);
+    c->n.issued++;
+    c->n.by_class[inst->class_]++;
+    issue_effects(c, warp, index);
+}
+
+/* Tries to issue for one warp; true if it did. Otherwise notes in `blocked` what it waits for. */
+static bool try_warp(core *c, sub_core *s, uint32_t sub, uint32_t local, bool *unit_taken)
+{
+    uint32_t warp = local * c->sub_count + sub;
+    warp_state *w = &c->warps[warp];
+    const ls_inst *inst = &w->insts[w->next->inst];
+    uint32_t reg = collision(c, w, inst);
+    if (reg != LS_REG_COUNT) {
+        s->blocked |= 1u << local;
+        if (pending(w->from_memory, reg))
+            s->memory_blocked |= 1u << local;
+        else
+            s->memory_blocked &= ~(1u << local);
+        return false;
+    }
+    uint32_t unit = c->spec->classes[inst->class_].unit;
+    if ((s->issue_mask >> unit & 1) != 0 || c->free_flight == NO_FLIGHT) {
+        *unit_taken = true;
+        return false;
+    }
+    issue_warp(c, s, sub, warp, inst, unit);
+    return true;
+}
+
+/* The candidates in the order of the policy; returns true once one has issued. */
+static bool issue_sub(core *c, sub_core *s, uint32_t sub)
+{
+    uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
+    bool unit_taken = false;
+    if (ready != 0) {
+        uint32_t policy = c->spec->scheduler;
+        uint32_t last = s->last_issued;
+        if (policy == SCHED_LRR || policy == SCHED_TWO_LEVEL) {
+            /* Two-level: the inner group is the warps around the last issued one; it moves on only when all of
+             * the group are blocked, which is what scanning group by group does. */
+            uint32_t group = policy == SCHED_TWO_LEVEL ? (uint32_t)c->spec->two_level_active : 32;
+            uint32_t first = policy == SCHED_TWO_LEVEL ? last / group * group : 0;
+            for (uint32_t turn = 0; turn < 32; turn += group, first = (first + group) & 31) {
+                uint32_t in_group = group >= 32 ? ready : ready & (((1u << group) - 1) << first);
+                uint32_t after = last >= 31 ? 0 : in_group & (~1u << last);
+                for (uint32_t part = 0; part < 2; part++) {
+                    uint32_t set = part == 0 ? after : in_group & ~after;
+                    while (set != 0) {
+                        uint32_t local = (uint32_t)__builtin_ctz(set);
+                        set &= set - 1;
+                        if (try_warp(c, s, sub, local, &unit_taken))
+                            return true;
+                    }
+                }
+            }
+        } else {
+            if (policy == SCHED_GTO && (ready >> last & 1) != 0) {
+                if (try_warp(c, s, sub, last, &unit_taken))
+                    return true;
+                ready &= ~(1u << last);
+            }
+            while (ready != 0) {
+                uint32_t oldest = (uint32_t)__builtin_ctz(ready);
+                for (uint32_t set = ready & (ready - 1); set != 0; set &= set - 1) {
+                    uint32_t local = (uint32_t)__builtin_ctz(set);
+                    if (c->warps[local * c->sub_count + sub].age < c->warps[oldest * c->sub_count + sub].age)
+                        oldest = local;
+                }
+                if (try_warp(c, s, sub, oldest, &unit_taken))
+                    return true;
+                ready &= ~(1u << oldest);
+            }
+        }
+    }
+    if (unit_taken)
+        s->reason = STALL_UNIT;
+    else if (s->resident == 0)
+        s->reason = STALL_IDLE;
+    else if ((s->blocked & s->buffered) != 0)
+        s->reason = (s->blocked & s->buffered & s->memory_blocked) != 0 ? STALL_MEMORY : STALL_DEPENDENCE;
+    else if ((s->barrier & s->resident) != 0)
+        s->reason = STALL_BARRIER;
+    else if ((s->fence & s->resident) != 0)
+        s->reason = STALL_FENCE;
+    else if ((s->async & s->resident) != 0)
+        s->reason = STALL_ASYNC;
+    else
+        s->reason = STALL_FETCH;
+    return false;
+}
+
+void front_issue(core *c)
+{
+    for (uint32_t i = 0; i < c->sub_count; i++) {
+        uint32_t sub = c->issue_first + i;
+        sub = sub >= c->sub_count ? sub - c->sub_count : sub;
+        c->n.issue_slots++;
+        if (!issue_sub(c, &c->subs[sub], sub))
+            c->n.stalls[c->subs[sub].reason]++;
+    }
+    c->issue_first = c->issue_first + 1 == c->sub_count ? 0 : c->issue_first + 1;
+}
+
+bool front_can_work(const core *c)
+{
+    if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
+        return true;
+    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+        const sub_core *s = &c->subs[sub];
+        if ((s->buffered & ~(s->barrier | s->fence | s->async | s->blocked)) != 0)
+            return true;
+    }
+    return false;
+}

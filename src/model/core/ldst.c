@@ -1,0 +1,380 @@
+/* ldst.c: the load/store unit, one per core: shared memory, the L1 data cache with its banks, requests to the network
+ * and their answers. */
+#include "model/core/core.h"
+
+/* Tokens of stores carry the warp, those of loads the flight. */
+#define STORE_TOKEN 0x80000000u
+
+bool ldst_can_take(const core *c)
+{
+    return c->dispatch == NO_FLIGHT;
+}
+
+/* A generic address is shared, local or global by the windows of the kernel. */
+static uint8_t resolve_space(const core *c, const flight *f)
+{
+    if (f->inst->space != LS_SPACE_GENERIC)
+        return f->inst->space;
+    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    const ls_kernel_info *info = cta->launch.info;
+    if (info->shared_base == 0 || info->local_base == 0 || f->mask == 0)
+        return LS_SPACE_SHARED;
+    uint64_t addresses[32];
+    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
+    uint64_t first = addresses[__builtin_ctz(f->mask)];
+    if (first >= info->shared_base && first < info->local_base)
+        return LS_SPACE_SHARED;
+    if (first >= info->local_base && first < info->local_base + (16u << 10))
+        return LS_SPACE_LOCAL;
+    return LS_SPACE_GLOBAL;
+}
+
+static inline bool is_shared(const flight *f)
+{
+    return f->space == LS_SPACE_SHARED;
+}
+
+static inline bool is_store(const flight *f)
+{
+    return f->inst->mem_op == LS_MEM_STORE;
+}
+
+static inline bool bypasses(const flight *f)
+{
+    return (f->inst->flags & LS_INST_BYPASS_L1) != 0;
+}
+
+void ldst_take(core *c, uint16_t index)
+{
+    flight *f = &c->flights[index];
+    c->dispatch = index;
+    c->n.memory_instructions++;
+    f->space = resolve_space(c, f);
+    c->sector_count = 0;
+    c->conflict_cycles = 0;
+    if (f->mask == 0 || f->inst->mem_op == LS_MEM_NONE || f->dyn->addr == LS_ADDR_NONE)
+        return;
+    if (is_shared(f)) {
+        c->conflict_cycles = shared_conflicts(c, f);
+        c->n.shared_accesses++;
+        return;
+    }
+    coalesce(c, f);
+    c->n.memory_sectors += c->sector_count;
+    if (!is_store(f))
+        f->requests = (uint16_t)c->sector_count;
+}
+
+/* ---------------------------------------------------------------------------------------------------- completion */
+
+/* One sector of a load has arrived. */
+static void sector_arrived(core *c, uint16_t index)
+{
+    flight *f = &c->flights[index];
+    warp_state *w = &c->warps[f->warp];
+    if (--f->requests > 0)
+        return;
+    if (f->inst->mem_op == LS_MEM_ASYNC_COPY) {
+        uint16_t *pending = &w->async_pending[f->group & 7];
+        --*pending;
+        sub_core *s = &c->subs[f->sub];
+        bool open = false;
+        for (uint8_t g = w->async_wait > 8 ? (uint8_t)(w->async_wait - 8) : 0; g != w->async_wait; g++)
+            open |= w->async_pending[g & 7] != 0;
+        if (!open)
+            s->async &= ~warp_bit(c, f->warp);
+        c->n.async_copy_misses += f->missed;
+    }
+    if (f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION)
+        w->atomics--;
+    flight_release_registers(c, index);
+    if (f->counted) {
+        uint32_t warp = f->warp;
+        w->in_flight--;
+        flight_free(c, index);
+        cta_warp_maybe_done(c, warp);
+    } else if (c->dispatch != index) {
+        flight_complete(c, index);
+    }
+}
+
+static void write_back(core *c)
+{
+    if (c->next_wb != NO_FLIGHT && collect_take_banks(c, &c->flights[c->next_wb])) {
+        uint16_t index = c->next_wb;
+        c->next_wb = NO_FLIGHT;
+        if (is_shared(&c->flights[index])) {
+            flight_release_registers(c, index);
+            flight_complete(c, index);
+        } else {
+            sector_arrived(c, index);
+        }
+    }
+    /* Clients in turn: shared memory, answers that bypassed L1, L1. */
+    for (uint32_t i = 0; i < 3 && c->next_wb == NO_FLIGHT; i++) {
+        uint32_t client = (c->wb_turn + i) % 3;
+        uint32_t token;
+        if (client == 0 && !ls_ring_empty(&c->shared_ring)) {
+            uint32_t front = ls_ring_front(&c->shared_ring);
+            if (c->shared_pipe[front].ready <= c->now) {
+                c->next_wb = c->shared_pipe[front].flight;
+                (void)ls_ring_pop(&c->shared_ring);
+                if (!ls_ring_empty(&c->shared_ring)) {
+                    uint32_t next = ls_ring_front(&c->shared_ring);
+                    if (c->shared_pipe[next].ready <= c->now)
+                        c->shared_pipe[next].ready = c->now + 1;
+                }
+            }
+        } else if (client == 1 && c->next_global != NO_FLIGHT) {
+            c->next_wb = c->next_global;
+            c->next_global = NO_FLIGHT;
+        } else if (client == 2 && cache_next_ready(&c->l1, &token)) {
+            c->next_wb = (uint16_t)token;
+        }
+        if (c->next_wb != NO_FLIGHT)
+            c->wb_turn = (client + 1) % 3;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- network */
+
+static inline bool network_full(const core *c)
+{
+    return ls_ring_full(&c->out_ring);
+}
+
+static void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind)
+{
+    mem_place place = mem_map_place(&c->map, address);
+    c->out[ls_ring_push(&c->out_ring)] = (mem_message){ .address = address,
+                                                        .byte_mask = byte_mask,
+                                                        .token = token,
+                                                        .core = (uint16_t)c->id,
+                                                        .slice = (uint16_t)place.slice,
+                                                        .unused = { 0 },
+                                                        .kind = (uint8_t)kind };
+    c->out_channel[(c->out_ring.tail - 1) & c->out_ring.mask] = (uint16_t)place.channel;
+}
+
+/* One request enters the network per cycle, the oldest first. */
+static void network_send(core *c)
+{
+    if (ls_ring_empty(&c->out_ring) || c->network_waiting)
+        return;
+    uint32_t front = ls_ring_front(&c->out_ring);
+    ls_link *link = c->to_memory[c->out_channel[front]];
+    mem_message *message = ls_link_send(link, 1);
+    if (message == NULL) {
+        c->network_waiting = true;
+        c->n.network_stalls++;
+        ls_link_wait(link, &c->network_event);
+        return;
+    }
+    *message = c->out[front];
+    (void)ls_ring_pop(&c->out_ring);
+    c->n.requests_sent++;
+}
+
+void ldst_network_event(void *self, ls_cycle now)
+{
+    core *c = self;
+    (void)now;
+    c->network_waiting = false;
+    ls_ticker_wake(&c->ticker);
+}
+
+void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    core *c = self;
+    (void)now;
+    /* The queue is as large as all links' credits together: it cannot overflow. */
+    c->replies[ls_ring_push(&c->reply_ring)] = *(const mem_message *)payload;
+    ls_link_release(link, 1);
+    c->n.replies++;
+    ls_ticker_wake(&c->ticker);
+}
+
+static void take_reply(core *c)
+{
+    if (ls_ring_empty(&c->reply_ring))
+        return;
+    const mem_message *reply = &c->replies[ls_ring_front(&c->reply_ring)];
+    if (reply->kind == MEM_WRITE) {
+        uint32_t warp = reply->token & ~STORE_TOKEN;
+        c->warps[warp].stores--;
+        cta_warp_maybe_done(c, warp);
+    } else if (reply->token != CACHE_NONE) {
+        if (c->next_global != NO_FLIGHT)
+            return;
+        c->next_global = (uint16_t)reply->token;
+    } else {
+        cache_fill(&c->l1, reply->address);
+    }
+    (void)ls_ring_pop(&c->reply_ring);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ L1 */
+
+static void send_miss(core *c)
+{
+    const cache_miss *miss = cache_front_miss(&c->l1);
+    if (miss == NULL || network_full(c))
+        return;
+    if (miss->kind == CACHE_MISS_READ)
+        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ);
+    else
+        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE);
+    cache_pop_miss(&c->l1);
+}
+
+static void look_up(core *c, l1_bank *bank)
+{
+    if (ls_ring_empty(&bank->ring))
+        return;
+    l1_access *access = &bank->at[ls_ring_front(&bank->ring)];
+    if (access->ready > c->now)
+        return;
+    cache_outcome outcome;
+    if (access->write)
+        outcome = cache_write(&c->l1, access->address, access->address, access->byte_mask,
+                              STORE_TOKEN | access->warp);
+    else
+        outcome = cache_read(&c->l1, access->address, access->address, access->flight, false);
+    if (outcome == CACHE_FAIL)
+        return;
+    uint16_t index = access->flight;
+    bool write = access->write;
+    (void)ls_ring_pop(&bank->ring);
+    c->queued_accesses--;
+    if (!ls_ring_empty(&bank->ring)) {
+        l1_access *next = &bank->at[ls_ring_front(&bank->ring)];
+        if (next->ready <= c->now)
+            next->ready = c->now + 1;
+    }
+    if (write)
+        return;
+    if (outcome == CACHE_HIT)
+        sector_arrived(c, index);
+    else
+        c->flights[index].missed = true;
+}
+
+/* Moves sectors of the instruction into the banks' queues, from the highest address down; stops at a busy bank. */
+static void fill_banks(core *c, const flight *f, uint16_t index)
+{
+    uint32_t bank_count = (uint32_t)c->spec->l1_banks;
+    for (uint32_t i = 0; i < bank_count && c->sector_count > 0; i++) {
+        uint64_t address = c->sectors[c->sector_count - 1];
+        l1_bank *bank = &c->banks[(address / CACHE_SECTOR_BYTES) % bank_count];
+        if (bank->last_in == c->now || ls_ring_full(&bank->ring)) {
+            c->n.l1_bank_conflicts++;
+            return;
+        }
+        bank->last_in = c->now;
+        bank->at[ls_ring_push(&bank->ring)] = (l1_access){ .address = address,
+                                                          .byte_mask = c->sector_bytes[c->sector_count - 1],
+                                                          .flight = index,
+                                                          .warp = f->warp,
+                                                          .write = is_store(f),
+                                                          .ready = c->now + c->spec->l1_latency_cycles };
+        c->queued_accesses++;
+        c->sector_count--;
+        if (is_store(f))
+            c->warps[f->warp].stores++;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ the unit */
+
+/* Works on the instruction in the unit; true when it may leave. */
+static bool advance(core *c, flight *f, uint16_t index)
+{
+    if (is_shared(f)) {
+        if (c->conflict_cycles > 1) {
+            c->conflict_cycles--;
+            c->n.bank_conflict_cycles++;
+            return false;
+        }
+        return true;
+    }
+    if (c->sector_count == 0)
+        return true;
+    if (bypasses(f)) {
+        if (network_full(c))
+            return false;
+        mem_kind kind = is_store(f)                              ? MEM_WRITE
+                        : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION ? MEM_ATOMIC
+                                                                                                   : MEM_READ;
+        c->sector_count--;
+        network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],
+                     is_store(f) ? STORE_TOKEN | f->warp : index, kind);
+        if (is_store(f))
+            c->warps[f->warp].stores++;
+    } else {
+        fill_banks(c, f, index);
+    }
+    return c->sector_count == 0;
+}
+
+static void leave(core *c, uint16_t index)
+{
+    flight *f = &c->flights[index];
+    if (is_shared(f) && !is_store(f) && f->mask != 0) {
+        if (c->shared_last == c->now || ls_ring_full(&c->shared_ring))
+            return;
+        c->shared_last = c->now;
+        uint32_t at = ls_ring_push(&c->shared_ring);
+        c->shared_pipe[at].flight = index;
+        c->shared_pipe[at].ready = c->now + c->spec->shared_latency_cycles;
+        c->dispatch = NO_FLIGHT;
+        return;
+    }
+    c->dispatch = NO_FLIGHT;
+    if (is_shared(f) || is_store(f) || f->requests == 0) {
+        flight_release_registers(c, index);
+        flight_complete(c, index);
+        return;
+    }
+    /* A load whose requests are on their way. One without a register is done for its warp. */
+    if (f->inst->dst_count == 0) {
+        f->counted = true;
+        c->n.warp_instructions++;
+        c->n.thread_instructions += (uint32_t)__builtin_popcount(f->mask);
+    }
+}
+
+void ldst_cycle(core *c)
+{
+    write_back(c);
+    take_reply(c);
+    send_miss(c);
+    if (c->queued_accesses > 0)
+        for (uint32_t i = 0; i < c->spec->l1_banks; i++)
+            look_up(c, &c->banks[i]);
+    if (c->dispatch != NO_FLIGHT) {
+        uint16_t index = c->dispatch;
+        if (advance(c, &c->flights[index], index))
+            leave(c, index);
+    }
+    network_send(c);
+}
+
+ls_cycle ldst_next(const core *c)
+{
+    if (c->dispatch != NO_FLIGHT || c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT ||
+        !ls_ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) || cache_front_miss(&c->l1) != NULL ||
+        (!ls_ring_empty(&c->out_ring) && !c->network_waiting))
+        return c->now + 1;
+    ls_cycle next = LS_CYCLE_MAX;
+    if (!ls_ring_empty(&c->shared_ring))
+        next = c->shared_pipe[ls_ring_front(&c->shared_ring)].ready;
+    if (c->queued_accesses > 0)
+        for (uint32_t i = 0; i < c->spec->l1_banks; i++) {
+            const l1_bank *bank = &c->banks[i];
+            if (!ls_ring_empty(&bank->ring)) {
+                ls_cycle ready = bank->at[ls_ring_front(&bank->ring)].ready;
+                next = ready < next ? ready : next;
+            }
+        }
+    return next <= c->now ? c->now + 1 : next;
+}

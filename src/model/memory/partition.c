@@ -1,0 +1,420 @@
+/* partition.c: the L2 slices of one memory channel. Lives in the L2 clock's region of the partition's domain; its DRAM
+ * lives in the other.
+ *
+ * A request passes: arrival (one per slice and cycle: the output port of the request crossbar), a fixed delay, the
+ * input queue, the cache, and on a miss the DRAM; its answer passes the output queue and enters the reply network, one
+ * per slice and cycle. */
+#include "model/memory/partition.h"
+
+#include "base/ring.h"
+#include "model/cache/cache.h"
+#include "model/dram/dram.h"
+
+#include <string.h>
+
+#define SLICES_MAX 4
+
+typedef struct partition_spec {
+    uint64_t delay_cycles; /* before the cache looks at a request */
+    uint64_t input_queue, output_queue, fill_queue;
+    cache_spec l2;
+} partition_spec;
+
+typedef struct partition_counters {
+    uint64_t requests, replies;
+    uint64_t input_stalls;  /* cycles in which an aged request found the input queue full */
+    uint64_t output_stalls; /* cycles in which an answer could not enter the network */
+    uint64_t dram_stalls;   /* cycles in which a miss could not go to DRAM */
+    cache_counters l2;
+} partition_counters;
+
+typedef struct pending_request {
+    mem_message message;
+    uint64_t index_address;
+    ls_link *link; /* whose buffer entry it takes */
+    ls_cycle ready;
+    uint32_t next;
+} pending_request;
+
+typedef struct queue {
+    uint32_t first, last, count; /* of pending requests */
+} queue;
+
+typedef struct slice {
+    queue delay, input, output;
+    ls_cycle last_arrival;
+    ls_ring fill_ring;
+    uint64_t *fills; /* sectors that DRAM has brought */
+    cache l2;
+    ls_event output_event;
+    bool output_waiting;
+    struct partition *owner;
+} slice;
+
+typedef struct partition {
+    const partition_spec *spec;
+    ls_region *region;
+    ls_domain *domain;
+    ls_port dram;
+    ls_ticker ticker;
+    ls_event timer;
+    ls_cycle now;
+    partition_counters n;
+    mem_map map;
+    uint32_t slice_count;
+    slice slices[SLICES_MAX];
+    ls_link **to_core;
+    pending_request *requests;
+    uint32_t free_request;
+    uint64_t *dram_reads; /* by token: the sector that is read */
+    uint32_t *dram_next;
+    uint32_t free_dram, dram_tokens;
+    uint32_t dram_turn;
+} partition;
+
+/* ------------------------------------------------------------------------------------------------------- queues */
+
+static inline void put(partition *p, queue *q, uint32_t i)
+{
+    p->requests[i].next = CACHE_NONE;
+    if (q->count++ == 0)
+        q->first = i;
+    else
+        p->requests[q->last].next = i;
+    q->last = i;
+}
+
+static inline uint32_t take(partition *p, queue *q)
+{
+    uint32_t i = q->first;
+    q->first = p->requests[i].next;
+    q->count--;
+    return i;
+}
+
+void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    partition *p = state;
+    uint32_t i = p->free_request;
+    pending_request *r = &p->requests[i];
+    p->free_request = r->next;
+    r->message = *(const mem_message *)payload;
+    r->link = link;
+    r->index_address = mem_map_place(&p->map, r->message.address).local;
+    slice *s = &p->slices[r->message.slice];
+    /* The output port of the crossbar lets one through per cycle. */
+    s->last_arrival = s->last_arrival + 1 > now ? s->last_arrival + 1 : now;
+    r->ready = s->last_arrival + p->spec->delay_cycles;
+    put(p, &s->delay, i);
+    p->n.requests++;
+    ls_domain_pending(p->domain, 1);
+    ls_ticker_wake(&p->ticker);
+}
+
+/* --------------------------------------------------------------------------------------------------------- DRAM */
+
+static const dram_ops *dram_of(const partition *p)
+{
+    return p->dram.ops;
+}
+
+static bool reply_ready(void *state, uint32_t token)
+{
+    const partition *p = state;
+    return token == CACHE_NONE || !ls_ring_full(&p->slices[token % p->slice_count].fill_ring);
+}
+
+static void reply_done(void *state, uint32_t token, bool write)
+{
+    partition *p = state;
+    if (write)
+        return;
+    slice *s = &p->slices[token % p->slice_count];
+    s->fills[ls_ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count];
+    p->dram_next[token / p->slice_count] = p->free_dram;
+    p->free_dram = token / p->slice_count;
+    ls_ticker_wake(&p->ticker);
+}
+
+static const dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
+
+static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
+{
+    const dram_ops *dram = dram_of(p);
+    bool write = miss->kind != CACHE_MISS_READ;
+    if (!dram->ready(p->dram.self, write))
+        return false;
+    if (!write) {
+        if (p->free_dram == CACHE_NONE)
+            return false;
+        uint32_t token = p->free_dram;
+        p->free_dram = p->dram_next[token];
+        p->dram_reads[token] = miss->address;
+        mem_dram_place at = mem_map_dram(&p->map, miss->address);
+        dram->push(p->dram.self,
+                   &(dram_request){ .bank = at.bank,
+                                    .row = at.row,
+                                    .column = at.column,
+                                    .token = token * p->slice_count + (uint32_t)(s - p->slices) });
+        return true;
+    }
+    /* A dirty line leaves sector by sector; the ones that found no room follow. */
+    cache_miss *rest = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
+    while (rest->sectors != 0) {
+        if (!dram->ready(p->dram.self, true))
+            return false;
+        uint32_t sector = (uint32_t)__builtin_ctz(rest->sectors);
+        mem_dram_place at = mem_map_dram(&p->map, rest->address + (uint64_t)sector * CACHE_SECTOR_BYTES);
+        dram->push(p->dram.self, &(dram_request){ .bank = at.bank,
+                                                  .row = at.row,
+                                                  .column = at.column,
+                                                  .token = CACHE_NONE,
+                                                  .write = true });
+        rest->sectors &= (uint8_t)(rest->sectors - 1);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ a cycle */
+
+static void answer(partition *p, slice *s, uint32_t i)
+{
+    put(p, &s->output, i);
+}
+
+static void send_answer(partition *p, slice *s)
+{
+    if (s->output.count == 0 || s->output_waiting)
+        return;
+    uint32_t i = s->output.first;
+    pending_request *r = &p->requests[i];
+    ls_link *link = p->to_core[r->message.core];
+    mem_message *message = ls_link_send(link, 1);
+    if (message == NULL) {
+        p->n.output_stalls++;
+        s->output_waiting = true;
+        ls_link_wait(link, &s->output_event);
+        return;
+    }
+    *message = r->message;
+    if (r->message.kind == MEM_READ && message->token == CACHE_NONE)
+        message->address = r->message.address;
+    (void)take(p, &s->output);
+    r->next = p->free_request;
+    p->free_request = i;
+    p->n.replies++;
+    ls_domain_pending(p->domain, -1);
+    ls_domain_progress(p->domain);
+}
+
+static void output_event(void *self, ls_cycle now)
+{
+    slice *s = self;
+    (void)now;
+    s->output_waiting = false;
+    ls_ticker_wake(&s->owner->ticker);
+}
+
+static void look_up(partition *p, slice *s)
+{
+    if (s->input.count == 0 || s->output.count >= p->spec->output_queue)
+        return;
+    uint32_t i = s->input.first;
+    pending_request *r = &p->requests[i];
+    cache_outcome outcome;
+    if (r->message.kind == MEM_WRITE)
+        outcome = cache_write(&s->l2, r->message.address, r->index_address, r->message.byte_mask, i);
+    else
+        outcome = cache_read(&s->l2, r->message.address, r->index_address, i, r->message.kind == MEM_ATOMIC);
+    if (outcome == CACHE_FAIL)
+        return;
+    (void)take(p, &s->input);
+    ls_link_release(r->link, 1);
+    if (r->message.kind == MEM_WRITE || outcome == CACHE_HIT)
+        answer(p, s, i);
+}
+
+/* In the order of a pipeline emptied from its end. */
+static void slice_cycle(partition *p, slice *s)
+{
+    uint32_t token;
+    send_answer(p, s);
+    if (s->output.count < p->spec->output_queue && cache_next_ready(&s->l2, &token))
+        answer(p, s, token);
+    if (!ls_ring_empty(&s->fill_ring))
+        cache_fill(&s->l2, s->fills[ls_ring_pop(&s->fill_ring)]);
+    const cache_miss *miss = cache_front_miss(&s->l2);
+    if (miss != NULL) {
+        if (send_to_dram(p, s, miss))
+            cache_pop_miss(&s->l2);
+        else
+            p->n.dram_stalls++;
+    }
+    look_up(p, s);
+    if (s->delay.count > 0 && p->requests[s->delay.first].ready <= p->now) {
+        if (s->input.count < p->spec->input_queue)
+            put(p, &s->input, take(p, &s->delay));
+        else
+            p->n.input_stalls++;
+    }
+}
+
+/* Nothing to do before this cycle. */
+static ls_cycle slice_next(const partition *p, const slice *s)
+{
+    if (s->input.count > 0 || (s->output.count > 0 && !s->output_waiting) || !ls_ring_empty(&s->fill_ring) ||
+        cache_has_ready(&s->l2) || cache_front_miss(&s->l2) != NULL)
+        return p->now + 1;
+    if (s->delay.count == 0)
+        return LS_CYCLE_MAX;
+    ls_cycle ready = p->requests[s->delay.first].ready;
+    return ready <= p->now ? p->now + 1 : ready;
+}
+
+static bool partition_tick(void *self, ls_cycle now)
+{
+    partition *p = self;
+    p->now = now;
+    ls_cycle next = LS_CYCLE_MAX;
+    for (uint32_t i = 0; i < p->slice_count; i++)
+        slice_cycle(p, &p->slices[i]);
+    for (uint32_t i = 0; i < p->slice_count; i++) {
+        ls_cycle of_slice = slice_next(p, &p->slices[i]);
+        next = of_slice < next ? of_slice : next;
+    }
+    if (next == now + 1)
+        return true;
+    if (ls_event_scheduled(&p->timer) && p->timer.cycle != next)
+        ls_cancel(&p->timer);
+    if (next != LS_CYCLE_MAX && !ls_event_scheduled(&p->timer))
+        ls_schedule_at(p->region, &p->timer, next);
+    return false;
+}
+
+static void partition_timer(void *self, ls_cycle now)
+{
+    partition *p = self;
+    (void)now;
+    ls_ticker_wake(&p->ticker);
+}
+
+/* ------------------------------------------------------------------------------------------------------- set-up */
+
+static ls_status partition_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    partition *p = state;
+    p->spec = spec;
+    p->region = ls_block_region(block);
+    p->domain = ls_region_domain(p->region);
+    if ((p->spec->l2.sets & (p->spec->l2.sets - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "l2.sets is %llu, it must be a power of two",
+                       (unsigned long long)p->spec->l2.sets);
+    ls_event_init(&p->timer, partition_timer, p);
+    return ls_ticker_add(p->region, &p->ticker, partition_tick, p, err);
+}
+
+ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *to_core, uint32_t core_count,
+                           uint32_t requests_max, ls_error *err)
+{
+    partition *p = ls_block_state(block);
+    p->map = *map;
+    p->slice_count = map->slices_per_channel;
+    if (p->slice_count > SLICES_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count, SLICES_MAX);
+    p->to_core = ls_domain_alloc(p->domain, core_count * sizeof(ls_link *));
+    p->requests = ls_domain_alloc(p->domain, requests_max * sizeof *p->requests);
+    p->dram_tokens = p->slice_count * (uint32_t)p->spec->l2.mshr_entries;
+    p->dram_reads = ls_domain_alloc(p->domain, p->dram_tokens * sizeof *p->dram_reads);
+    p->dram_next = ls_domain_alloc(p->domain, p->dram_tokens * sizeof *p->dram_next);
+    bool ok = p->to_core != NULL && p->requests != NULL && p->dram_reads != NULL && p->dram_next != NULL;
+    for (uint32_t i = 0; i < p->slice_count && ok; i++) {
+        slice *s = &p->slices[i];
+        s->owner = p;
+        ls_event_init(&s->output_event, output_event, s);
+        ls_ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
+        s->fills = ls_domain_alloc(p->domain, ls_ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
+        ok = s->fills != NULL && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain);
+    }
+    if (!ok)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_block_name(block));
+    memcpy(p->to_core, to_core, core_count * sizeof(ls_link *));
+    p->free_request = p->free_dram = CACHE_NONE;
+    for (uint32_t i = requests_max; i-- > 0;) {
+        p->requests[i].next = p->free_request;
+        p->free_request = i;
+    }
+    for (uint32_t i = p->dram_tokens; i-- > 0;) {
+        p->dram_next[i] = p->free_dram;
+        p->free_dram = i;
+    }
+    return LS_OK;
+}
+
+void partition_warm(ls_block *block, uint64_t address)
+{
+    partition *p = ls_block_state(block);
+    mem_place place = mem_map_place(&p->map, address);
+    cache_warm(&p->slices[place.slice].l2, address, place.local);
+}
+
+static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
+static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
+static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
+
+#define KEY(name_, field_, unit_, default_, min_, max_, help_)                                                \
+    { .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(partition_spec, field_),                \
+      .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
+#define CHOICE(name_, field_, default_, choices_, help_)                                                      \
+    { .name = (name_), .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(partition_spec, field_),              \
+      .default_text = (default_), .min = 1, .max = 0, .choices = (choices_), .unit = "", .help = (help_) }
+
+static const ls_param params[] = {
+    KEY("delay_cycles", delay_cycles, "cycles", "100", 1, 2000, "fixed time of a request before the tags"),
+    KEY("input_queue", input_queue, "requests", "64", 1, 4096, "requests waiting for the tags, per slice"),
+    KEY("output_queue", output_queue, "replies", "64", 1, 4096, "answers waiting for the network, per slice"),
+    KEY("fill_queue", fill_queue, "sectors", "64", 1, 4096, "sectors from DRAM waiting to be filled, per slice"),
+    KEY("sets", l2.sets, "", "64", 1, 65536, "sets of a slice (a power of two)"),
+    KEY("ways", l2.ways, "", "16", 1, 256, "lines of 128 bytes per set"),
+    KEY("mshr_entries", l2.mshr_entries, "sectors", "192", 1, 4096, "sectors on their way from DRAM, per slice"),
+    KEY("mshr_merge", l2.mshr_merge, "requests", "4", 1, 1024, "requests per sector on its way"),
+    KEY("miss_queue", l2.miss_queue, "requests", "32", 2, 1024, "requests waiting for DRAM, per slice"),
+    KEY("dirty_limit_percent", l2.dirty_limit_percent, "%", "0", 0, 100,
+        "dirty lines are spared from eviction while fewer than this share is dirty"),
+    CHOICE("write_policy", l2.write_policy, "back", write_policy_names, "what a store does"),
+    CHOICE("replacement", l2.replacement, "lru", replacement_names, "which line goes"),
+    CHOICE("hash", l2.hash, "ipoly", hash_names, "how addresses pick sets"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(partition_counters, requests, "requests", "sector requests from cores"),
+    LS_METRIC_COUNTER(partition_counters, replies, "replies", "answers to cores"),
+    LS_METRIC_COUNTER(partition_counters, input_stalls, "cycles", "a request found the input queue full"),
+    LS_METRIC_COUNTER(partition_counters, output_stalls, "times", "an answer had to wait for the network"),
+    LS_METRIC_COUNTER(partition_counters, dram_stalls, "cycles", "a miss had to wait for DRAM"),
+    CACHE_METRICS(partition_counters, l2),
+    { .name = "hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(partition_counters, l2.hits),
+      .denominator = offsetof(partition_counters, l2.accesses), .unit = "", .help = "hits / accesses" },
+};
+
+static const ls_port_decl ports[] = {
+    { .name = "dram", .interface = DRAM_INTERFACE, .offset = offsetof(partition, dram) },
+    { .name = "reply", .interface = DRAM_REPLY_INTERFACE, .ops = &reply_ops },
+};
+
+static const ls_block_type l2_cycle = {
+    .abi = LS_ABI_VERSION,
+    .slot = "l2",
+    .name = "cycle",
+    .help = "sectored write-back slices with queues, simulated cycle by cycle",
+    .spec_size = sizeof(partition_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(partition),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(partition, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+    .init = partition_init,
+};
+LS_REGISTER_BLOCK(l2_cycle);
