@@ -79,7 +79,7 @@ typedef struct ls_sass_line {
 } ls_sass_line;
 
 /* Fills *out. An opcode that is not in the table is LS_ERR_UNSUPPORTED with the nearest name, unless
- * unknown_as_alu asks for an int_alu instruction that is marked LS_INST_UNKNOWN. More registers than an ls_inst
+ * unknown_as_alu asks for an int_alu instruction, marked LS_INST_UNKNOWN. More registers than an ls_inst
  * holds are LS_ERR_INPUT.
  *
  * width_bytes is the true width of one lane's access: .S8 is 1, .F64 is 8, and LDSM reads rows of 16 bytes.
