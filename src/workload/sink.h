@@ -14,11 +14,14 @@ typedef struct ls_sink_kernel {
     const char *name;   /* as in the list: "kernel-1.traceg.xz" */
     const char *header; /* text before the first block */
     size_t header_bytes;
+    uint64_t line;   /* in the list */
+    bool normalised; /* known when it ends: the source's own text differs from what is written here */
 } ls_sink_kernel;
 
 typedef struct ls_sink_ops {
     ls_status (*command)(ls_sink *sink, const ls_command *command, ls_error *err); /* everything but kernels */
-    ls_status (*begin)(ls_sink *sink, const ls_sink_kernel *kernel, ls_error *err);
+    /* *known: a kernel of this name was written already, so its blocks are not wanted and end() is not called. */
+    ls_status (*begin)(ls_sink *sink, const ls_sink_kernel *kernel, bool *known, ls_error *err);
     ls_status (*cta)(ls_sink *sink, const ls_sink_kernel *kernel, const ls_cta *cta, ls_error *err);
     ls_status (*end)(ls_sink *sink, const ls_sink_kernel *kernel, ls_error *err);
     /* Makes the result appear. The sink is gone in every case; on failure nothing is left. */

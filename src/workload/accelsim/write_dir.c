@@ -25,7 +25,7 @@ typedef struct dir_sink {
     char *path, *temp; /* final and present name of the directory; temp is NULL before it exists */
     ls_map files;      /* names that were written, so that a kernel that is launched twice is written once */
     ls_text list, text;
-    ls_zip_writer *zip; /* of the kernel that is being written; NULL if it is there already */
+    ls_zip_writer *zip; /* of the kernel that is being written, or NULL */
     bool first;         /* no block of the kernel was written yet */
 } dir_sink;
 
@@ -112,7 +112,7 @@ static ls_status dir_command(ls_sink *base, const ls_command *command, ls_error 
     return sink->list.failed ? fail_memory(err) : LS_OK;
 }
 
-static ls_status dir_begin(ls_sink *base, const ls_sink_kernel *kernel, ls_error *err)
+static ls_status dir_begin(ls_sink *base, const ls_sink_kernel *kernel, bool *known, ls_error *err)
 {
     dir_sink *sink = (dir_sink *)base;
     const char *name;
@@ -121,9 +121,9 @@ static ls_status dir_begin(ls_sink *base, const ls_sink_kernel *kernel, ls_error
         return status;
     ls_text_add(&sink->list, name);
     ls_text_add(&sink->list, "\n");
-    sink->zip = NULL;
-    if (ls_map_has(&sink->files, name))
-        return LS_OK;
+    *known = ls_map_has(&sink->files, name);
+    if (*known)
+        return sink->list.failed ? fail_memory(err) : LS_OK;
     char *path = ls_path_join(&sink->arena, sink->temp, name);
     if (!path || !ls_map_put(&sink->files, name, NULL))
         return fail_memory(err);
@@ -144,8 +144,6 @@ static ls_status flush(dir_sink *sink, ls_error *err)
 static ls_status dir_cta(ls_sink *base, const ls_sink_kernel *kernel, const ls_cta *cta, ls_error *err)
 {
     dir_sink *sink = (dir_sink *)base;
-    if (!sink->zip)
-        return LS_OK;
     ls_status status = ls_write_cta(&sink->text, kernel->kernel, kernel->info, cta, sink->first, err);
     sink->first = false;
     return status == LS_OK && sink->text.count >= FLUSH_BYTES ? flush(sink, err) : status;
@@ -155,8 +153,6 @@ static ls_status dir_end(ls_sink *base, const ls_sink_kernel *kernel, ls_error *
 {
     (void)kernel;
     dir_sink *sink = (dir_sink *)base;
-    if (!sink->zip)
-        return LS_OK;
     ls_status status = flush(sink, err);
     if (status != LS_OK)
         return status;

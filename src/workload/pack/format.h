@@ -22,11 +22,13 @@
 #define LS_PACK_TRAILER_BYTES 48 /* u64 directory, u64 file bytes, u64 hash high, low, u64 XXH3 of 32, end magic */
 
 enum {
-    LS_PACK_BLOCK = 1,  /* thread blocks */
-    LS_PACK_VALUES = 2, /* register values of the block before it */
-    LS_PACK_TABLE = 3,  /* static instructions */
-    LS_PACK_INDEX = 4,  /* where a kernel's blocks are */
-    LS_PACK_DIRECTORY = 5,
+    LS_PACK_BLOCK = 1,     /* thread blocks */
+    LS_PACK_VALUES = 2,    /* register values of the block before it */
+    LS_PACK_TABLE = 3,     /* static instructions */
+    LS_PACK_INDEX = 4,     /* where a kernel's blocks are */
+    LS_PACK_CATALOG = 5,   /* the list of commands, and what is known of each kernel */
+    LS_PACK_DIRECTORY = 6, /* where the catalog and the indices are */
+    LS_PACK_KIND_COUNT
 };
 
 enum { LS_PACK_RAW = 0, LS_PACK_ZSTD = 1 };
@@ -51,9 +53,10 @@ enum {
     LS_PACK_STREAM_COUNT
 };
 
-#define LS_PACK_RUN_LIMIT 1024   /* instructions of one run: bounds what few bytes can become */
+#define LS_PACK_RUN_LIMIT 256    /* instructions of one run: bounds what few bytes can become */
 #define LS_PACK_RECENT_MASKS 8
 #define LS_PACK_WARP_LIMIT 65536 /* warps of a thread block */
+#define LS_PACK_WORD_LIMIT (1u << 30) /* address words of a thread block: ls_dyn.addr has no room for more */
 
 /* An address op: mode in bits 0-1 (3: none), then the bits below. */
 enum {

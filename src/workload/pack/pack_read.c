@@ -1,0 +1,523 @@
+/* pack_read.c: packed files as a source of traces: the catalog and the directory are read when the file is opened,
+ * a kernel's index and table when that is opened, and blocks one at a time as its thread blocks are asked for. */
+#include "workload/pack/pack.h"
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "workload/pack/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the file knows of a kernel. */
+typedef struct packed_kernel {
+    ls_kernel_info info;
+    const char *header;
+    size_t header_bytes;
+    bool normalised;
+    uint64_t cta_count, dyn_count;
+    uint64_t index; /* offset */
+} packed_kernel;
+
+typedef struct pack_trace {
+    ls_trace base;
+    ls_pack_in in; /* for opening; lent to one kernel at a time */
+    bool in_lent;
+    ls_arena arena; /* names, commands, kernels */
+    uint64_t *kernel_of; /* per command */
+    packed_kernel *kernels;
+    uint64_t kernel_count;
+    ls_map tables; /* by offset and versions: ls_pack_table, kept until the trace is closed */
+    ls_hash content;
+} pack_trace;
+
+typedef struct pack_block {
+    uint64_t offset;
+    uint64_t bytes, value_bytes; /* of its sections */
+    uint64_t first_cta, cta_count, dyn_count;
+} pack_block;
+
+typedef struct pack_kernel {
+    ls_kernel base;
+    pack_trace *trace;
+    const packed_kernel *packed;
+    const ls_pack_table *table;
+    ls_pack_in own, *in; /* the trace's, or its own if another kernel has that */
+    ls_arena arena;
+    pack_block *blocks;
+    uint64_t block_count;
+    ls_pack_decoder decoder;
+    uint64_t block, in_block; /* the next thread block: its block and its place in it */
+    bool loaded;              /* `block` is in in->payload, and the decoder is at thread block `at` of it */
+    uint64_t at;              /* not behind in_block */
+    /* Register values of `block`, if somebody may want them. */
+    ls_pack_bytes value_bytes;
+    ls_pack_record value_record;
+    ls_cta_value *value_array;
+    size_t value_capacity;
+    ls_cta_values values;
+} pack_kernel;
+
+static ls_status fail_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* ------------------------------------------------------------------------------------------------- blocks */
+
+static ls_status fail_block(const pack_kernel *k, ls_error *err, const char *problem)
+{
+    ls_fail(err, LS_ERR_INPUT, "kernel %" PRIu64 " ('%s'), block %" PRIu64 " at offset %" PRIu64 ": %s",
+            (uint64_t)(k->packed - k->trace->kernels) + 1, k->base.info.file, k->block, k->blocks[k->block].offset,
+            problem);
+    return ls_error_at(err, k->trace->in.path, 0, 0);
+}
+
+static ls_status load_values(pack_kernel *k, const pack_block *block, const char *what, ls_error *err)
+{
+    k->value_record = (ls_pack_record){ 0 };
+    if (block->value_bytes == 0 || k->trace->base.options.drop_values)
+        return LS_OK;
+    ls_status status = ls_pack_get_section(k->in, LS_PACK_VALUES, block->offset + block->bytes, block->value_bytes,
+                                           what, err);
+    if (status != LS_OK)
+        return status;
+    k->value_bytes.count = 0;
+    if (!ls_pack_add_bytes(&k->value_bytes, k->in->payload.at, k->in->payload.count))
+        return fail_memory(err);
+    k->value_record = (ls_pack_record){ k->value_bytes.at, k->value_bytes.at + k->value_bytes.count, false };
+    return LS_OK;
+}
+
+static ls_status load_block(pack_kernel *k, ls_error *err)
+{
+    const pack_block *block = &k->blocks[k->block];
+    char what[320];
+    snprintf(what, sizeof what, "kernel %" PRIu64 " ('%.200s'): block %" PRIu64,
+             (uint64_t)(k->packed - k->trace->kernels) + 1, k->base.info.file, k->block);
+    ls_status status = load_values(k, block, what, err);
+    if (status == LS_OK)
+        status = ls_pack_get_section(k->in, LS_PACK_BLOCK, block->offset, block->bytes, what, err);
+    if (status != LS_OK)
+        return status;
+    const char *problem = ls_pack_decoder_begin(&k->decoder, k->in->payload.at, k->in->payload.count);
+    if (problem)
+        return fail_block(k, err, problem);
+    k->loaded = true;
+    return LS_OK;
+}
+
+/* The values of the thread block that was just read. */
+static ls_status take_values(pack_kernel *k, ls_cta *cta, ls_error *err)
+{
+    ls_pack_record *r = &k->value_record;
+    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at)), dyn = 0;
+    if (count > k->value_capacity) {
+        ls_cta_value *array = realloc(k->value_array, count * sizeof *array);
+        if (!array)
+            return fail_memory(err);
+        k->value_array = array;
+        k->value_capacity = count;
+    }
+    for (uint64_t i = 0; i < count && !r->failed; i++) {
+        size_t bytes;
+        dyn += ls_pack_take_number(r, UINT32_MAX);
+        const char *text = ls_pack_take_text(r, &bytes);
+        if (r->failed || dyn >= cta->dyn_count)
+            return fail_block(k, err, "its register values are wrong");
+        k->value_array[i] = (ls_cta_value){ (uint32_t)dyn, (uint32_t)(text - (const char *)k->value_bytes.at),
+                                            (uint32_t)bytes };
+    }
+    if (r->failed)
+        return fail_block(k, err, "its register values are wrong");
+    k->values = (ls_cta_values){ k->value_array, count, (const char *)k->value_bytes.at };
+    cta->extra = count > 0 ? &k->values : NULL;
+    return LS_OK;
+}
+
+static ls_status pack_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *err)
+{
+    pack_kernel *k = (pack_kernel *)base;
+    *end = k->block >= k->block_count;
+    if (*end)
+        return LS_OK;
+    ls_status status = LS_OK;
+    if (!k->loaded) {
+        status = load_block(k, err);
+        k->at = 0;
+    }
+    const pack_block *block = &k->blocks[k->block];
+    /* Thread blocks before the wanted one, after a seek, are read over. */
+    for (bool done = false; status == LS_OK && !done; k->at++) {
+        const char *problem;
+        done = k->at == k->in_block;
+        if (!ls_pack_decode(&k->decoder, block->first_cta + k->at, cta, &problem))
+            status = fail_memory(err);
+        else if (problem)
+            status = fail_block(k, err, problem);
+        else if (k->value_record.at)
+            status = take_values(k, cta, err);
+    }
+    k->in_block = k->at;
+    if (status == LS_OK && k->in_block == block->cta_count) {
+        if (!ls_pack_decoder_at_end(&k->decoder))
+            status = fail_block(k, err, "it goes on after its last thread block");
+        k->block++;
+        k->in_block = 0;
+        k->loaded = false;
+    }
+    k->loaded = k->loaded && status == LS_OK;
+    return status;
+}
+
+static ls_status pack_seek(ls_kernel *base, uint64_t index, ls_error *err)
+{
+    pack_kernel *k = (pack_kernel *)base;
+    uint64_t low = 0, high = k->block_count;
+    if (index > k->packed->cta_count) {
+        ls_fail(err, LS_ERR_USAGE, "thread block %" PRIu64 " of kernel '%s', which has %" PRIu64, index,
+                base->info.file, k->packed->cta_count);
+        return ls_error_at(err, k->trace->in.path, 0, 0);
+    }
+    while (low < high) { /* the first block that ends behind it */
+        uint64_t middle = low + (high - low) / 2;
+        if (k->blocks[middle].first_cta + k->blocks[middle].cta_count <= index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t in_block = low < k->block_count ? index - k->blocks[low].first_cta : 0;
+    k->loaded = k->loaded && k->block == low && k->at <= in_block;
+    k->block = low;
+    k->in_block = in_block;
+    return LS_OK;
+}
+
+static bool pack_text(const ls_kernel *base, uint32_t inst, ls_inst_text *out)
+{
+    *out = ((const pack_kernel *)base)->table->texts[inst];
+    return true;
+}
+
+static const char *pack_header(const ls_kernel *base, size_t *bytes)
+{
+    const packed_kernel *packed = ((const pack_kernel *)base)->packed;
+    *bytes = packed->header_bytes;
+    return packed->header;
+}
+
+static void pack_kernel_close(ls_kernel *base)
+{
+    pack_kernel *k = (pack_kernel *)base;
+    if (k->in == &k->trace->in)
+        k->trace->in_lent = false;
+    ls_pack_in_fini(&k->own);
+    ls_pack_decoder_fini(&k->decoder);
+    ls_arena_fini(&k->arena);
+    free(k->value_bytes.at);
+    free(k->value_array);
+    free(k);
+}
+
+static const ls_kernel_ops kernel_ops = {
+    .next_cta = pack_next, .seek = pack_seek, .close = pack_kernel_close, .text = pack_text, .header = pack_header,
+};
+
+/* ------------------------------------------------------------------------------------------------- kernels */
+
+static ls_status fail_file(const pack_trace *t, ls_error *err, const char *what)
+{
+    ls_fail(err, LS_ERR_INPUT, "%s", what);
+    return ls_error_at(err, t->in.path, 0, 0);
+}
+
+/* Fills k->blocks from the index in k->in->payload. */
+static ls_status read_index(pack_kernel *k, uint64_t *table, ls_error *err)
+{
+    const ls_pack_in *in = k->in;
+    ls_pack_record r = { in->payload.at, in->payload.at + in->payload.count, false };
+    uint64_t number = ls_pack_take_varint(&r), ctas = 0, dyns = 0;
+    *table = ls_pack_take_varint(&r);
+    uint64_t offset = ls_pack_take_varint(&r);
+    k->block_count = ls_pack_take_number(&r, in->payload.count);
+    if (r.failed || number != (uint64_t)(k->packed - k->trace->kernels))
+        return fail_file(k->trace, err, "the index of a kernel is wrong");
+    k->blocks = ls_arena_array(&k->arena, k->block_count + 1, sizeof *k->blocks);
+    if (!k->blocks)
+        return fail_memory(err);
+    for (uint64_t i = 0; i < k->block_count; i++) {
+        pack_block *block = &k->blocks[i];
+        block->offset = offset;
+        block->first_cta = ctas;
+        block->cta_count = ls_pack_take_number(&r, UINT32_MAX);
+        block->dyn_count = ls_pack_take_number(&r, UINT64_MAX >> 8);
+        block->bytes = ls_pack_take_number(&r, in->bytes);
+        block->value_bytes = ls_pack_take_number(&r, in->bytes);
+        offset += block->bytes + block->value_bytes;
+        ctas += block->cta_count;
+        dyns += block->dyn_count;
+        r.failed = r.failed || block->cta_count == 0 || block->bytes < LS_PACK_SECTION_BYTES || offset > in->bytes;
+    }
+    if (r.failed || r.at != r.end || ctas != k->packed->cta_count || dyns != k->packed->dyn_count)
+        return fail_file(k->trace, err, "the index of a kernel does not fit the catalog");
+    return LS_OK;
+}
+
+/* The table at `offset`, decoded for this kernel; kernels of one kind share it. */
+static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
+{
+    pack_trace *t = k->trace;
+    const ls_kernel_info *info = &k->packed->info;
+    const uint64_t key[] = { offset, info->binary_version, info->tracer_version };
+    ls_pack_table *table = ls_map_getn(&t->tables, (const char *)key, sizeof key);
+    if (!table) {
+        char what[256];
+        snprintf(what, sizeof what, "kernel '%.200s': instruction table", info->file);
+        ls_status status = ls_pack_get_section(k->in, LS_PACK_TABLE, offset, 0, what, err);
+        if (status != LS_OK)
+            return status;
+        status = ls_pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options, &table, err);
+        if (status != LS_OK)
+            return status == LS_ERR_NOMEM ? status : ls_error_at(err, info->file, 0, 0);
+        if (!ls_map_putn(&t->tables, (const char *)key, sizeof key, table)) {
+            ls_pack_table_destroy(table);
+            return fail_memory(err);
+        }
+    }
+    k->table = table;
+    k->base.insts = table->insts;
+    k->base.inst_count = k->base.inst_capacity = table->count;
+    return LS_OK;
+}
+
+static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **out, ls_error *err)
+{
+    pack_trace *t = (pack_trace *)base;
+    *out = NULL;
+    pack_kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        return fail_memory(err);
+    k->trace = t;
+    k->packed = &t->kernels[t->kernel_of[index]];
+    k->base.ops = &kernel_ops;
+    k->base.info = k->packed->info;
+    ls_status status = LS_OK;
+    if (t->in_lent) {
+        k->in = &k->own;
+        status = ls_pack_in_init(&k->own, t->in.fd, t->in.bytes, t->in.path, err);
+    } else {
+        k->in = &t->in;
+        t->in_lent = true;
+    }
+    uint64_t table = 0;
+    char what[256];
+    snprintf(what, sizeof what, "kernel '%.200s': index", k->packed->info.file);
+    if (status == LS_OK)
+        status = ls_pack_get_section(k->in, LS_PACK_INDEX, k->packed->index, 0, what, err);
+    if (status == LS_OK)
+        status = read_index(k, &table, err);
+    if (status == LS_OK)
+        status = find_table(k, table, err);
+    if (status == LS_OK &&
+        !ls_pack_decoder_init(&k->decoder, k->base.info.grid, k->table->plain, k->table->count))
+        status = fail_memory(err);
+    if (status != LS_OK) {
+        pack_kernel_close(&k->base);
+        return status;
+    }
+    *out = &k->base;
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- the file */
+
+static void pack_close(ls_trace *base)
+{
+    pack_trace *t = (pack_trace *)base;
+    for (size_t i = 0; i < t->tables.count; i++)
+        ls_pack_table_destroy(t->tables.entries[i].value);
+    ls_map_fini(&t->tables);
+    if (t->in.fd >= 0)
+        close(t->in.fd);
+    ls_pack_in_fini(&t->in);
+    ls_arena_fini(&t->arena);
+    free(t);
+}
+
+static const ls_trace_ops trace_ops = { .open_kernel = pack_open_kernel, .close = pack_close };
+
+/* A text of the catalog, copied; without zero bytes, which no name and no line has. */
+static char *take_name(pack_trace *t, ls_pack_record *r, size_t *bytes)
+{
+    const char *text = ls_pack_take_text(r, bytes);
+    r->failed = r->failed || memchr(text, '\0', *bytes) != NULL;
+    return ls_arena_strndup(&t->arena, text, *bytes);
+}
+
+static bool read_commands(pack_trace *t, ls_pack_record *r)
+{
+    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at));
+    size_t bytes;
+    t->base.commands = ls_arena_array(&t->arena, count + 1, sizeof *t->base.commands);
+    t->kernel_of = ls_arena_array(&t->arena, count + 1, sizeof *t->kernel_of);
+    if (!t->base.commands || !t->kernel_of)
+        return false;
+    t->base.command_count = count;
+    for (uint64_t i = 0; i < count && !r->failed; i++) {
+        ls_command *command = &t->base.commands[i];
+        command->kind = (ls_command_kind)ls_pack_take_number(r, LS_COMMAND_OTHER);
+        command->line = ls_pack_take_varint(r);
+        command->text = take_name(t, r, &bytes);
+        if (!command->text)
+            return false;
+        if (command->kind == LS_COMMAND_KERNEL)
+            t->kernel_of[i] = ls_pack_take_varint(r);
+        else if (command->kind == LS_COMMAND_COPY_IN) {
+            command->address = ls_pack_take_varint(r);
+            command->bytes = ls_pack_take_varint(r);
+        }
+    }
+    return true;
+}
+
+static bool read_kernels(pack_trace *t, ls_pack_record *r)
+{
+    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at));
+    size_t bytes;
+    t->kernels = ls_arena_array(&t->arena, count + 1, sizeof *t->kernels);
+    if (!t->kernels)
+        return false;
+    t->kernel_count = count;
+    for (uint64_t i = 0; i < count && !r->failed; i++) {
+        packed_kernel *kernel = &t->kernels[i];
+        ls_kernel_info *info = &kernel->info;
+        info->name = take_name(t, r, &bytes);
+        info->id = ls_pack_take_varint(r);
+        for (int d = 0; d < 3; d++)
+            info->grid[d] = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
+        for (int d = 0; d < 3; d++)
+            info->block[d] = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
+        info->shared_bytes = ls_pack_take_varint(r);
+        info->registers = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
+        info->binary_version = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
+        info->stream = ls_pack_take_varint(r);
+        info->shared_base = ls_pack_take_varint(r);
+        info->local_base = ls_pack_take_varint(r);
+        info->tracer_version = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
+        info->line_info = ls_pack_take_number(r, 1) != 0;
+        kernel->normalised = ls_pack_take_number(r, 1) != 0;
+        kernel->cta_count = ls_pack_take_varint(r);
+        kernel->dyn_count = ls_pack_take_varint(r);
+        kernel->header = take_name(t, r, &kernel->header_bytes);
+        if (!info->name || !kernel->header)
+            return false;
+    }
+    return true;
+}
+
+static ls_status read_catalog(pack_trace *t, ls_error *err)
+{
+    ls_pack_record r = { t->in.payload.at, t->in.payload.at + t->in.payload.count, false };
+    if (!read_commands(t, &r) || !read_kernels(t, &r))
+        return fail_memory(err);
+    if (r.failed || r.at != r.end)
+        return fail_file(t, err, "the catalog is wrong");
+    for (uint64_t i = 0; i < t->base.command_count; i++) {
+        if (t->base.commands[i].kind != LS_COMMAND_KERNEL)
+            continue;
+        if (t->kernel_of[i] >= t->kernel_count)
+            return fail_file(t, err, "the catalog is wrong: it launches a kernel that it does not have");
+        t->kernels[t->kernel_of[i]].info.file = t->base.commands[i].text;
+    }
+    for (uint64_t i = 0; i < t->kernel_count; i++)
+        if (!t->kernels[i].info.file)
+            t->kernels[i].info.file = t->in.path;
+    return LS_OK;
+}
+
+static ls_status read_directory(pack_trace *t, uint64_t directory, ls_error *err)
+{
+    ls_status status = ls_pack_get_section(&t->in, LS_PACK_DIRECTORY, directory, 0, "the directory", err);
+    if (status != LS_OK)
+        return status;
+    ls_pack_record r = { t->in.payload.at, t->in.payload.at + t->in.payload.count, false };
+    uint64_t catalog = ls_pack_take_varint(&r), count = ls_pack_take_number(&r, t->in.payload.count);
+    uint64_t *indices = ls_arena_array(&t->arena, count + 1, sizeof *indices);
+    if (!indices)
+        return fail_memory(err);
+    for (uint64_t i = 0; i < count; i++)
+        indices[i] = ls_pack_take_varint(&r);
+    if (r.failed || r.at != r.end)
+        return fail_file(t, err, "the directory is wrong");
+    status = ls_pack_get_section(&t->in, LS_PACK_CATALOG, catalog, 0, "the catalog", err);
+    if (status == LS_OK)
+        status = read_catalog(t, err);
+    if (status == LS_OK && t->kernel_count != count)
+        return fail_file(t, err, "catalog and directory have different numbers of kernels");
+    for (uint64_t i = 0; i < t->kernel_count && status == LS_OK; i++)
+        t->kernels[i].index = indices[i];
+    return status;
+}
+
+static ls_status pack_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+{
+    *out = NULL;
+    struct stat file;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &file) != 0) {
+        ls_status status = ls_fail(err, LS_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    pack_trace *t = calloc(1, sizeof *t);
+    if (!t) {
+        close(fd);
+        return fail_memory(err);
+    }
+    t->base.ops = &trace_ops;
+    if (options)
+        t->base.options = *options;
+    uint64_t directory = 0;
+    char *name = ls_arena_strdup(&t->arena, path);
+    ls_status status = ls_pack_in_init(&t->in, fd, (uint64_t)file.st_size, name, err);
+    if (status == LS_OK && !name)
+        status = fail_memory(err);
+    if (status == LS_OK)
+        status = ls_pack_get_frame(&t->in, &directory, &t->content, err);
+    if (status == LS_OK)
+        status = read_directory(t, directory, err);
+    if (status != LS_OK) {
+        pack_close(&t->base);
+        return status;
+    }
+    *out = &t->base;
+    return LS_OK;
+}
+
+static bool pack_accepts(const char *path, const unsigned char *head, size_t head_bytes)
+{
+    (void)path;
+    return head_bytes >= LS_PACK_MAGIC_BYTES && memcmp(head, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES) == 0;
+}
+
+const ls_trace_source ls_pack_source = { .name = "packed trace", .accepts = pack_accepts, .open = pack_open };
+
+/* --------------------------------------------------------------------------------------------- questions */
+
+bool ls_pack_content_hash(const ls_trace *trace, ls_hash *out)
+{
+    if (trace->ops != &trace_ops)
+        return false;
+    *out = ((const pack_trace *)trace)->content;
+    return true;
+}
+
+bool ls_pack_kernel_normalised(const ls_kernel *kernel)
+{
+    return kernel->ops == &kernel_ops && ((const pack_kernel *)kernel)->packed->normalised;
+}

@@ -1,0 +1,369 @@
+/* section.c: sections of a packed file: compressed if that helps, checked by XXH3 of what was compressed. Touches
+ * the file and nothing else; what the payloads mean is for others. */
+#include "workload/pack/section.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#define RAW_BYTES 64 /* payloads up to this size are not worth a compressor's header */
+/* Memory for a payload is taken at once up to this size; beyond it only as the data really arrives. */
+#define TRUSTED_BYTES (UINT64_C(4) << 20)
+
+static const char *const kind_names[LS_PACK_KIND_COUNT] = {
+    [0] = "nothing", [LS_PACK_BLOCK] = "block", [LS_PACK_VALUES] = "values", [LS_PACK_TABLE] = "instruction table",
+    [LS_PACK_INDEX] = "index", [LS_PACK_CATALOG] = "catalog", [LS_PACK_DIRECTORY] = "directory",
+};
+
+static ls_status fail_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+static bool reserve(ls_pack_bytes *b, size_t bytes)
+{
+    if (bytes <= b->capacity)
+        return true;
+    size_t capacity = bytes > b->capacity * 2 ? bytes : b->capacity * 2;
+    uint8_t *at = realloc(b->at, capacity);
+    if (!at)
+        return false;
+    b->at = at;
+    b->capacity = capacity;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+static ls_status put(ls_pack_out *out, const void *data, size_t bytes, ls_error *err)
+{
+    if (bytes > 0 && fwrite(data, 1, bytes, out->stream) != bytes)
+        return ls_fail(err, LS_ERR_IO, "cannot write '%s': %s", out->path, strerror(errno));
+    out->offset += bytes;
+    return LS_OK;
+}
+
+ls_status ls_pack_out_init(ls_pack_out *out, FILE *stream, const char *path, int level, ls_error *err)
+{
+    *out = (ls_pack_out){ .stream = stream, .path = path, .zstd = ZSTD_createCCtx() };
+    uint8_t header[LS_PACK_HEADER_BYTES] = { 0 };
+    ls_status status = ls_hasher_create(&out->content, err);
+    if (status == LS_OK &&
+        (!out->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_compressionLevel, level))))
+        status = fail_memory(err);
+    if (status == LS_OK) {
+        /* The section header has the sizes and the checksum already. */
+        ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_contentSizeFlag, 0);
+        memcpy(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES);
+        ls_put_u32(header + 8, LS_PACK_VERSION);
+        ls_put_u64(header + 24, XXH3_64bits(header, 24));
+        status = put(out, header, sizeof header, err);
+    }
+    if (status != LS_OK)
+        ls_pack_out_fini(out);
+    return status;
+}
+
+void ls_pack_out_fini(ls_pack_out *out)
+{
+    ZSTD_freeCCtx(out->zstd);
+    ls_hasher_destroy(out->content);
+    free(out->packed.at);
+    *out = (ls_pack_out){ 0 };
+}
+
+ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, ls_error *err)
+{
+    if (bytes > LS_PACK_RAW_LIMIT)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "a thread block needs %zu bytes in '%s', more than the format has",
+                       bytes, out->path);
+    uint8_t header[LS_PACK_SECTION_BYTES], logical[20];
+    const void *stored = payload;
+    size_t stored_bytes = bytes;
+    uint32_t codec = LS_PACK_RAW;
+    if (bytes > RAW_BYTES) {
+        if (!reserve(&out->packed, ZSTD_compressBound(bytes)))
+            return fail_memory(err);
+        size_t packed = ZSTD_compress2(out->zstd, out->packed.at, out->packed.capacity, payload, bytes);
+        if (ZSTD_isError(packed))
+            return fail_memory(err);
+        if (packed < bytes) {
+            codec = LS_PACK_ZSTD;
+            stored = out->packed.at;
+            stored_bytes = packed;
+        }
+    }
+    uint64_t hash = XXH3_64bits(payload, bytes);
+    ls_put_u32(header, kind);
+    ls_put_u32(header + 4, codec);
+    ls_put_u64(header + 8, stored_bytes);
+    ls_put_u64(header + 16, bytes);
+    ls_put_u64(header + 24, hash);
+    if (kind != LS_PACK_INDEX && kind != LS_PACK_DIRECTORY) {
+        /* What the file says, without where it says it and how small it was made. */
+        ls_put_u32(logical, kind);
+        ls_put_u64(logical + 4, bytes);
+        ls_put_u64(logical + 12, hash);
+        ls_hasher_add(out->content, logical, sizeof logical);
+    }
+    ls_status status = put(out, header, sizeof header, err);
+    return status == LS_OK ? put(out, stored, stored_bytes, err) : status;
+}
+
+ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *err)
+{
+    uint8_t trailer[LS_PACK_TRAILER_BYTES];
+    ls_hash content = ls_hasher_get(out->content);
+    ls_put_u64(trailer, directory);
+    ls_put_u64(trailer + 8, out->offset + sizeof trailer);
+    ls_put_u64(trailer + 16, content.high);
+    ls_put_u64(trailer + 24, content.low);
+    ls_put_u64(trailer + 32, XXH3_64bits(trailer, 32));
+    memcpy(trailer + 40, LS_PACK_END_MAGIC, LS_PACK_MAGIC_BYTES);
+    return put(out, trailer, sizeof trailer, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err)
+{
+    *in = (ls_pack_in){ .fd = fd, .bytes = bytes, .path = path, .zstd = ZSTD_createDCtx() };
+    return in->zstd ? LS_OK : fail_memory(err);
+}
+
+void ls_pack_in_fini(ls_pack_in *in)
+{
+    ZSTD_freeDCtx(in->zstd);
+    free(in->stored.at);
+    free(in->payload.at);
+    *in = (ls_pack_in){ 0 };
+}
+
+/* Exactly these bytes, which lie inside the file. */
+static ls_status read_at(const ls_pack_in *in, uint64_t offset, void *data, size_t bytes, ls_error *err)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(in->fd, (uint8_t *)data + done, bytes - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            ls_fail(err, LS_ERR_IO, "cannot read at offset %" PRIu64 ": %s", offset + done, strerror(errno));
+            return ls_error_at(err, in->path, 0, 0);
+        }
+        if (n == 0) {
+            ls_fail(err, LS_ERR_INPUT, "the file became shorter while it was read: nothing at offset %" PRIu64,
+                    offset + done);
+            return ls_error_at(err, in->path, 0, 0);
+        }
+        done += (size_t)n;
+    }
+    return LS_OK;
+}
+
+static ls_status fail_frame(const ls_pack_in *in, ls_error *err, const char *what)
+{
+    ls_fail(err, LS_ERR_INPUT, "%s", what);
+    return ls_error_at(err, in->path, 0, 0);
+}
+
+ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *content, ls_error *err)
+{
+    uint8_t header[LS_PACK_HEADER_BYTES], trailer[LS_PACK_TRAILER_BYTES];
+    if (in->bytes < sizeof header)
+        return fail_frame(in, err, "not a packed trace: it is too short");
+    ls_status status = read_at(in, 0, header, sizeof header, err);
+    if (status != LS_OK)
+        return status;
+    if (memcmp(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES) != 0)
+        return fail_frame(in, err, "not a packed trace: it starts otherwise");
+    if (ls_get_u64(header + 24) != XXH3_64bits(header, 24))
+        return fail_frame(in, err, "the file header is damaged: its checksum is wrong");
+    if (ls_get_u32(header + 8) != LS_PACK_VERSION || ls_get_u32(header + 12) != 0) {
+        ls_fail(err, LS_ERR_UNSUPPORTED, "packed trace of version %" PRIu32 " with flags 0x%" PRIx32
+                "; this program reads version %u", ls_get_u32(header + 8), ls_get_u32(header + 12), LS_PACK_VERSION);
+        return ls_error_at(err, in->path, 0, 0);
+    }
+    if (in->bytes < sizeof header + sizeof trailer)
+        return fail_frame(in, err, "the file is cut off: it has no trailer");
+    status = read_at(in, in->bytes - sizeof trailer, trailer, sizeof trailer, err);
+    if (status != LS_OK)
+        return status;
+    if (memcmp(trailer + 40, LS_PACK_END_MAGIC, LS_PACK_MAGIC_BYTES) != 0)
+        return fail_frame(in, err, "the file is cut off: its last bytes are no trailer");
+    if (ls_get_u64(trailer + 32) != XXH3_64bits(trailer, 32))
+        return fail_frame(in, err, "the trailer is damaged: its checksum is wrong");
+    if (ls_get_u64(trailer + 8) != in->bytes) {
+        ls_fail(err, LS_ERR_INPUT, "the file has %" PRIu64 " bytes, but its trailer says %" PRIu64, in->bytes,
+                ls_get_u64(trailer + 8));
+        return ls_error_at(err, in->path, 0, 0);
+    }
+    *directory = ls_get_u64(trailer);
+    *content = (ls_hash){ ls_get_u64(trailer + 16), ls_get_u64(trailer + 24) };
+    return LS_OK;
+}
+
+static ls_status fail_section(const ls_pack_in *in, const char *what, uint64_t offset, ls_error *err,
+                              const char *problem)
+{
+    ls_fail(err, LS_ERR_INPUT, "%s at offset %" PRIu64 " %s", what, offset, problem);
+    return ls_error_at(err, in->path, 0, 0);
+}
+
+/* Into in->payload, whose memory grows with what really comes out; NULL or what is wrong. */
+static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw, bool *memory)
+{
+    in->payload.count = 0;
+    if (raw <= TRUSTED_BYTES) {
+        *memory = reserve(&in->payload, (size_t)raw + LS_PACK_SLACK);
+        if (!*memory)
+            return NULL;
+        size_t bytes = ZSTD_decompressDCtx(in->zstd, in->payload.at, (size_t)raw, stored, stored_bytes);
+        if (ZSTD_isError(bytes))
+            return "is damaged: it cannot be decompressed";
+        in->payload.count = bytes;
+        return bytes == raw ? NULL : "is damaged: it has another length than it says";
+    }
+    ZSTD_inBuffer from = { stored, stored_bytes, 0 };
+    ZSTD_DCtx_reset(in->zstd, ZSTD_reset_session_only);
+    for (uint64_t room = TRUSTED_BYTES;; room = raw / 2 < room ? raw : room * 2) {
+        *memory = reserve(&in->payload, (size_t)room + LS_PACK_SLACK);
+        if (!*memory)
+            return NULL;
+        ZSTD_outBuffer to = { in->payload.at, (size_t)room, in->payload.count };
+        size_t left = ZSTD_decompressStream(in->zstd, &to, &from);
+        in->payload.count = to.pos;
+        if (ZSTD_isError(left))
+            return "is damaged: it cannot be decompressed";
+        if (left == 0)
+            return from.pos == from.size && to.pos == raw ? NULL : "is damaged: it has another length than it says";
+        if (from.pos == from.size && to.pos < to.size)
+            return "is damaged: its compressed data ends too early";
+        if (room == raw)
+            return "is damaged: it is longer than it says";
+    }
+}
+
+ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
+                              ls_error *err)
+{
+    uint8_t local[LS_PACK_SECTION_BYTES];
+    const uint8_t *header = local, *stored;
+    uint64_t room = in->bytes - LS_PACK_TRAILER_BYTES;
+    if (offset < LS_PACK_HEADER_BYTES || offset > room || room - offset < LS_PACK_SECTION_BYTES)
+        return fail_section(in, what, offset, err, "is outside the file");
+    if (whole > room - offset)
+        return fail_section(in, what, offset, err, "ends behind the end of the file");
+    ls_status status;
+    if (whole >= LS_PACK_SECTION_BYTES) { /* one system call for all of it */
+        if (!reserve(&in->stored, (size_t)whole))
+            return fail_memory(err);
+        status = read_at(in, offset, in->stored.at, (size_t)whole, err);
+        header = in->stored.at;
+    } else
+        status = read_at(in, offset, local, sizeof local, err);
+    if (status != LS_OK)
+        return status;
+    uint64_t stored_bytes = ls_get_u64(header + 8), raw = ls_get_u64(header + 16), hash = ls_get_u64(header + 24);
+    uint32_t codec = ls_get_u32(header + 4);
+    if (ls_get_u32(header) != kind || (codec != LS_PACK_RAW && codec != LS_PACK_ZSTD)) {
+        char problem[96];
+        snprintf(problem, sizeof problem, "is damaged: kind %" PRIu32 ", codec %" PRIu32 ", where %s is expected",
+                 ls_get_u32(header), codec, kind_names[kind]);
+        return fail_section(in, what, offset, err, problem);
+    }
+    if (raw > LS_PACK_RAW_LIMIT || (codec == LS_PACK_RAW && raw != stored_bytes))
+        return fail_section(in, what, offset, err, "is damaged: its size is impossible");
+    if (stored_bytes > room - offset - LS_PACK_SECTION_BYTES ||
+        (whole != 0 && stored_bytes + LS_PACK_SECTION_BYTES != whole))
+        return fail_section(in, what, offset, err, "is damaged: its size is not that of the index or the file");
+    if (whole >= LS_PACK_SECTION_BYTES)
+        stored = in->stored.at + LS_PACK_SECTION_BYTES;
+    else {
+        if (!reserve(&in->stored, (size_t)stored_bytes))
+            return fail_memory(err);
+        status = read_at(in, offset + LS_PACK_SECTION_BYTES, in->stored.at, (size_t)stored_bytes, err);
+        if (status != LS_OK)
+            return status;
+        stored = in->stored.at;
+    }
+    const char *problem = NULL;
+    bool memory = true;
+    if (codec == LS_PACK_ZSTD)
+        problem = unpack(in, stored, (size_t)stored_bytes, raw, &memory);
+    else if ((memory = reserve(&in->payload, (size_t)raw + LS_PACK_SLACK))) {
+        memcpy(in->payload.at, stored, (size_t)raw);
+        in->payload.count = (size_t)raw;
+    }
+    if (!memory)
+        return fail_memory(err);
+    if (!problem && XXH3_64bits(in->payload.at, in->payload.count) != hash)
+        problem = "is damaged: its checksum is wrong";
+    if (problem)
+        return fail_section(in, what, offset, err, problem);
+    memset(in->payload.at + raw, 0, LS_PACK_SLACK);
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- records */
+
+bool ls_pack_add_bytes(ls_pack_bytes *b, const void *data, size_t bytes)
+{
+    if (!reserve(b, b->count + bytes))
+        return false;
+    if (bytes > 0)
+        memcpy(b->at + b->count, data, bytes);
+    b->count += bytes;
+    return true;
+}
+
+bool ls_pack_add_varint(ls_pack_bytes *b, uint64_t value)
+{
+    uint8_t bytes[LS_VARINT_BYTES];
+    return ls_pack_add_bytes(b, bytes, (size_t)(ls_put_varint(bytes, value) - bytes));
+}
+
+bool ls_pack_add_text(ls_pack_bytes *b, const char *text, size_t bytes)
+{
+    return ls_pack_add_varint(b, bytes) && ls_pack_add_bytes(b, text, bytes);
+}
+
+uint64_t ls_pack_take_varint(ls_pack_record *r)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (r->at >= r->end)
+            break;
+        uint64_t byte = *r->at++;
+        v |= (byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return v;
+    }
+    r->failed = true;
+    return 0;
+}
+
+uint64_t ls_pack_take_number(ls_pack_record *r, uint64_t most)
+{
+    uint64_t v = ls_pack_take_varint(r);
+    if (v <= most)
+        return v;
+    r->failed = true;
+    return 0;
+}
+
+const char *ls_pack_take_text(ls_pack_record *r, size_t *bytes)
+{
+    uint64_t count = ls_pack_take_varint(r);
+    if (r->failed || count > (uint64_t)(r->end - r->at)) {
+        r->failed = true;
+        *bytes = 0;
+        return "";
+    }
+    const char *text = (const char *)r->at;
+    r->at += count;
+    *bytes = (size_t)count;
+    return text;
+}

@@ -1,0 +1,66 @@
+/* section.h: the frame of a packed file: sections with a kind, a codec and a checksum, and the payloads of small
+ * records inside them. */
+#ifndef PACK_SECTION_H
+#define PACK_SECTION_H
+
+#include "base/hash.h"
+#include "workload/pack/block.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+typedef struct ls_pack_out {
+    FILE *stream;
+    const char *path; /* for messages */
+    uint64_t offset;  /* where the next section begins */
+    struct ZSTD_CCtx_s *zstd;
+    ls_hasher *content;
+    ls_pack_bytes packed; /* scratch */
+} ls_pack_out;
+
+/* Writes the file header. `level` is Zstandard's, 1 to 19. On failure there is nothing to finish. */
+ls_status ls_pack_out_init(ls_pack_out *out, FILE *stream, const char *path, int level, ls_error *err);
+void ls_pack_out_fini(ls_pack_out *out);
+ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, ls_error *err);
+ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+/* A file of which any part can be read; several may share one descriptor. */
+typedef struct ls_pack_in {
+    int fd;
+    uint64_t bytes;
+    const char *path; /* for messages */
+    struct ZSTD_DCtx_s *zstd;
+    ls_pack_bytes stored;  /* scratch */
+    ls_pack_bytes payload; /* of the section read last, with LS_PACK_SLACK readable bytes behind it */
+} ls_pack_in;
+
+ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err);
+void ls_pack_in_fini(ls_pack_in *in);
+/* Checks header and trailer. */
+ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *content, ls_error *err);
+/* Reads and checks the section of this kind at `offset` into in->payload. `whole` is its length with its header as
+ * an index gave it, 0 if it is not known. `what` names it in messages. */
+ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
+                              ls_error *err);
+
+/* ------------------------------------------------------------------------------------------------- records */
+
+/* Numbers and texts one after another; failures stick, so that one check at the end is enough. */
+
+bool ls_pack_add_varint(ls_pack_bytes *b, uint64_t value);
+bool ls_pack_add_bytes(ls_pack_bytes *b, const void *data, size_t bytes);
+bool ls_pack_add_text(ls_pack_bytes *b, const char *text, size_t bytes); /* its length, then itself */
+
+typedef struct ls_pack_record {
+    const uint8_t *at, *end;
+    bool failed; /* it ended too early */
+} ls_pack_record;
+
+uint64_t ls_pack_take_varint(ls_pack_record *r);
+uint64_t ls_pack_take_number(ls_pack_record *r, uint64_t most); /* fails if it is larger */
+const char *ls_pack_take_text(ls_pack_record *r, size_t *bytes);
+
+#endif
