@@ -357,6 +357,12 @@ void partition_warm(ls_block *block, uint64_t address)
     cache_warm(&p->slices[place.slice].l2, address, place.local);
 }
 
+uint32_t partition_channel(ls_block *block, uint64_t address)
+{
+    const partition *p = ls_block_state(block);
+    return mem_map_place(&p->map, address).channel;
+}
+
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
 static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };

@@ -12,4 +12,7 @@ void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle
 /* Marks a sector valid in L2 without time: memory copies of a trace. */
 void partition_warm(ls_block *partition, uint64_t address);
 
+/* The channel that an address belongs to. */
+uint32_t partition_channel(ls_block *partition, uint64_t address);
+
 #endif

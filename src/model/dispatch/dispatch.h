@@ -1,0 +1,38 @@
+/* dispatch.h: from kernels to thread blocks on cores: where the work comes from, and the wiring. */
+#ifndef MODEL_DISPATCH_H
+#define MODEL_DISPATCH_H
+
+#include "isa/stream.h"
+#include "lockstep/block.h"
+#include "model/core/core_api.h"
+
+/* A kernel as the workload hands it over; valid until kernel_done. */
+typedef struct dispatch_kernel {
+    const ls_kernel_info *info;
+    const ls_inst *insts;
+    uint64_t ctas;
+    void *handle; /* the workload's */
+} dispatch_kernel;
+
+/* The workload. All calls come from the dispatcher's domain, so they are serial. */
+typedef struct dispatch_work {
+    void *self;
+    ls_status (*next_kernel)(void *self, dispatch_kernel *out, bool *end, ls_error *err);
+    ls_status (*next_cta)(void *self, const dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
+    void (*kernel_done)(void *self, const dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
+} dispatch_work;
+
+ls_status dispatch_attach(ls_block *dispatch, const core_capacity *capacity, ls_link *const *to_core, uint32_t core_count,
+                          uint32_t link_latency_cycles, ls_error *err);
+void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
+
+/* Before the run: sets the workload and starts it at cycle 0. */
+void dispatch_start(ls_block *dispatch, const dispatch_work *work);
+/* Between runs: a kernel finished since the last call (the run stopped because of it). */
+bool dispatch_finished_kernel(ls_block *dispatch);
+/* Everything has been run. */
+bool dispatch_idle(const ls_block *dispatch);
+/* What the workload reported, if it failed. */
+const ls_error *dispatch_failure(const ls_block *dispatch);
+
+#endif

@@ -1,0 +1,387 @@
+/* round_robin.c: the block scheduler: launches kernels after their latency and hands one thread block per cycle to each
+ * core that has room, cores in turn. Kernels of different streams may run side by side. */
+#include "model/dispatch/dispatch.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define KERNELS_MAX 128
+
+typedef struct dispatch_spec {
+    uint64_t launch_latency_cycles, block_latency_cycles;
+    uint64_t concurrent_kernels;
+    bool spread; /* small grids are spread over all cores */
+} dispatch_spec;
+
+typedef struct dispatch_counters {
+    uint64_t kernels, ctas;
+    uint64_t busy_cycles; /* with a kernel launched */
+} dispatch_counters;
+
+typedef struct kernel_state {
+    dispatch_kernel kernel;
+    bool used, exhausted;
+    uint64_t sent, done;
+    uint32_t warps, registers, per_core;
+    uint64_t shared_bytes;
+    ls_cycle begin, ready, end;
+} kernel_state;
+
+typedef struct core_load {
+    uint32_t warps, ctas;
+    uint64_t registers, shared_bytes;
+    uint16_t by_kernel[KERNELS_MAX];
+    bool waiting; /* for its link */
+} core_load;
+
+typedef struct spare_cta {
+    ls_cta cta; /* first: what travels is a pointer to it */
+    struct spare_cta *next;
+} spare_cta;
+
+typedef struct dispatch {
+    const dispatch_spec *spec;
+    ls_region *region;
+    ls_domain *domain;
+    dispatch_work work;
+    dispatch_counters n;
+    core_capacity capacity;
+    ls_link **to_core;
+    core_load *loads;
+    uint32_t core_count, next_core, link_latency;
+    kernel_state kernels[KERNELS_MAX];
+    uint32_t active;
+    dispatch_kernel waiting; /* read ahead, waits for its stream */
+    bool has_waiting, end, finished;
+    ls_cycle last_end;
+    spare_cta *spare;
+    ls_event pump;
+    ls_error failure;
+} dispatch;
+
+static void fail(dispatch *d)
+{
+    d->end = true;
+    ls_domain_stop(d->domain);
+}
+
+/* ------------------------------------------------------------------------------------------------------- launch */
+
+static bool stream_busy(const dispatch *d, uint64_t stream)
+{
+    for (uint32_t k = 0; k < d->spec->concurrent_kernels; k++)
+        if (d->kernels[k].used && d->kernels[k].kernel.info->stream == stream)
+            return true;
+    return false;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* How many blocks of the kernel fit on an empty core. */
+static uint32_t blocks_per_core(const dispatch *d, const kernel_state *k)
+{
+    uint64_t most = d->capacity.cta_slots;
+    uint64_t by_warps = d->capacity.warp_slots / k->warps;
+    most = by_warps < most ? by_warps : most;
+    if (k->registers > 0 && d->capacity.registers / k->registers < most)
+        most = d->capacity.registers / k->registers;
+    if (k->shared_bytes > 0 && d->capacity.shared_bytes / k->shared_bytes < most)
+        most = d->capacity.shared_bytes / k->shared_bytes;
+    if (d->spec->spread && most > 0 && k->kernel.ctas < most * d->core_count)
+        most = (k->kernel.ctas + d->core_count - 1) / d->core_count;
+    return (uint32_t)most;
+}
+
+static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
+{
+    uint32_t slot = 0;
+    while (d->kernels[slot].used)
+        slot++;
+    kernel_state *k = &d->kernels[slot];
+    *k = (kernel_state){ .kernel = *kernel, .used = true, .begin = begin };
+    k->warps = (ls_kernel_threads(kernel->info) + 31) / 32;
+    k->warps = k->warps == 0 ? 1 : k->warps;
+    k->registers = (uint32_t)(round_up(kernel->info->registers, d->capacity.register_unit) * k->warps * 32);
+    k->shared_bytes = kernel->info->shared_bytes;
+    k->per_core = blocks_per_core(d, k);
+    if (k->per_core == 0) {
+        ls_fail(&d->failure, LS_ERR_INPUT,
+                "kernel '%s' does not fit on a core: its blocks have %u warps, %u registers and %llu bytes of shared "
+                "memory; a core has %llu, %llu and %llu",
+                kernel->info->name, k->warps, k->registers, (unsigned long long)k->shared_bytes,
+                (unsigned long long)d->capacity.warp_slots, (unsigned long long)d->capacity.registers,
+                (unsigned long long)d->capacity.shared_bytes);
+        fail(d);
+        return false;
+    }
+    uint64_t latency = d->spec->launch_latency_cycles + d->spec->block_latency_cycles * kernel->ctas;
+    k->ready = begin + (latency > d->link_latency ? latency - d->link_latency : 0);
+    d->active++;
+    d->n.kernels++;
+    ls_domain_pending(d->domain, 1);
+    return true;
+}
+
+/* Launches what may be launched now. */
+static void launch_all(dispatch *d, ls_cycle begin)
+{
+    while (!d->end && d->active < d->spec->concurrent_kernels) {
+        if (!d->has_waiting) {
+            bool end = false;
+            if (d->work.next_kernel(d->work.self, &d->waiting, &end, &d->failure) != LS_OK) {
+                fail(d);
+                return;
+            }
+            if (end) {
+                d->end = true;
+                return;
+            }
+            d->has_waiting = true;
+        }
+        if (stream_busy(d, d->waiting.info->stream) && d->active > 0)
+            return;
+        d->has_waiting = false;
+        if (!launch(d, &d->waiting, begin))
+            return;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- blocks */
+
+static bool has_room(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
+{
+    return load->by_kernel[slot] < k->per_core && load->ctas < d->capacity.cta_slots &&
+           load->warps + k->warps <= d->capacity.warp_slots &&
+           load->registers + k->registers <= d->capacity.registers &&
+           load->shared_bytes + k->shared_bytes <= d->capacity.shared_bytes;
+}
+
+static spare_cta *take_cta(dispatch *d)
+{
+    spare_cta *spare = d->spare;
+    if (spare != NULL) {
+        d->spare = spare->next;
+        return spare;
+    }
+    return ls_domain_alloc(d->domain, sizeof *spare);
+}
+
+/* Sends the kernel's next block to a core; false if there is none left or nothing can be sent. */
+static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
+{
+    kernel_state *k = &d->kernels[slot];
+    ls_link *link = d->to_core[core];
+    if (!ls_link_ready(link))
+        return false;
+    spare_cta *spare = take_cta(d);
+    if (spare == NULL) {
+        ls_fail(&d->failure, LS_ERR_NOMEM, "no memory for a thread block");
+        fail(d);
+        return false;
+    }
+    bool end = false;
+    if (d->work.next_cta(d->work.self, &k->kernel, &spare->cta, &end, &d->failure) != LS_OK) {
+        fail(d);
+        return false;
+    }
+    if (end) {
+        k->exhausted = true;
+        spare->next = d->spare;
+        d->spare = spare;
+        return false;
+    }
+    core_launch *message = ls_link_send(link, 1);
+    *message = (core_launch){ .cta = &spare->cta,
+                              .insts = k->kernel.insts,
+                              .info = k->kernel.info,
+                              .kernel = slot,
+                              .ctas_per_core = k->per_core };
+    core_load *load = &d->loads[core];
+    load->ctas++;
+    load->warps += k->warps;
+    load->registers += k->registers;
+    load->shared_bytes += k->shared_bytes;
+    load->by_kernel[slot]++;
+    k->sent++;
+    d->n.ctas++;
+    return true;
+}
+
+static void finish_if_done(dispatch *d, uint32_t slot)
+{
+    kernel_state *k = &d->kernels[slot];
+    if (!k->used || !k->exhausted || k->done < k->sent)
+        return;
+    k->used = false;
+    d->active--;
+    d->last_end = k->end;
+    d->finished = true;
+    d->n.busy_cycles += k->end - k->begin;
+    ls_domain_pending(d->domain, -1);
+    ls_domain_progress(d->domain);
+    d->work.kernel_done(d->work.self, &k->kernel, k->begin, k->end);
+    ls_domain_stop(d->domain);
+    launch_all(d, k->end);
+}
+
+static void pump(void *self, ls_cycle now)
+{
+    dispatch *d = self;
+    bool again = false;
+    ls_cycle earliest = LS_CYCLE_MAX;
+    for (uint32_t slot = 0; slot < d->spec->concurrent_kernels; slot++) {
+        kernel_state *k = &d->kernels[slot];
+        if (!k->used || k->exhausted)
+            continue;
+        if (k->ready > now) {
+            earliest = k->ready < earliest ? k->ready : earliest;
+            continue;
+        }
+        uint32_t first = d->next_core;
+        for (uint32_t i = 0; i < d->core_count && !k->exhausted && d->failure.status == LS_OK; i++) {
+            uint32_t core = (first + i) % d->core_count;
+            if (has_room(d, &d->loads[core], k, slot) && send_block(d, core, slot)) {
+                d->next_core = (core + 1) % d->core_count;
+                again = true;
+            }
+        }
+        /* The workload says that there are no more only when asked for one more. */
+        if (!k->exhausted && k->sent >= k->kernel.ctas)
+            k->exhausted = true;
+        if (k->exhausted)
+            finish_if_done(d, slot);
+    }
+    for (uint32_t slot = 0; slot < d->spec->concurrent_kernels; slot++)
+        if (d->kernels[slot].used && !d->kernels[slot].exhausted && d->kernels[slot].ready > now)
+            earliest = d->kernels[slot].ready < earliest ? d->kernels[slot].ready : earliest;
+    if (d->failure.status != LS_OK || ls_event_scheduled(&d->pump))
+        return;
+    if (again)
+        ls_schedule(d->region, &d->pump, 1);
+    else if (earliest != LS_CYCLE_MAX)
+        ls_schedule_at(d->region, &d->pump, earliest);
+}
+
+void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    dispatch *d = state;
+    const core_done *done = payload;
+    kernel_state *k = &d->kernels[done->kernel];
+    core_load *load = &d->loads[done->core];
+    load->ctas--;
+    load->warps -= k->warps;
+    load->registers -= k->registers;
+    load->shared_bytes -= k->shared_bytes;
+    load->by_kernel[done->kernel]--;
+    k->done++;
+    k->end = done->cycle > k->end ? done->cycle : k->end;
+    spare_cta *spare = (spare_cta *)(void *)done->cta;
+    spare->next = d->spare;
+    d->spare = spare;
+    ls_link_release(link, 1);
+    finish_if_done(d, done->kernel);
+    if (d->failure.status != LS_OK)
+        return;
+    if (ls_event_scheduled(&d->pump) && d->pump.cycle > now)
+        ls_cancel(&d->pump);
+    if (!ls_event_scheduled(&d->pump))
+        ls_schedule(d->region, &d->pump, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------- set-up */
+
+void dispatch_start(ls_block *block, const dispatch_work *work)
+{
+    dispatch *d = ls_block_state(block);
+    d->work = *work;
+    launch_all(d, 0);
+    ls_schedule(d->region, &d->pump, 0);
+}
+
+bool dispatch_finished_kernel(ls_block *block)
+{
+    dispatch *d = ls_block_state(block);
+    bool finished = d->finished;
+    d->finished = false;
+    return finished;
+}
+
+bool dispatch_idle(const ls_block *block)
+{
+    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
+    return d->active == 0 && d->end;
+}
+
+const ls_error *dispatch_failure(const ls_block *block)
+{
+    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
+    return d->failure.status == LS_OK ? NULL : &d->failure;
+}
+
+ls_status dispatch_attach(ls_block *block, const core_capacity *capacity, ls_link *const *to_core, uint32_t core_count,
+                          uint32_t link_latency_cycles, ls_error *err)
+{
+    dispatch *d = ls_block_state(block);
+    d->capacity = *capacity;
+    d->core_count = core_count;
+    d->link_latency = link_latency_cycles;
+    d->to_core = ls_domain_alloc(d->domain, core_count * sizeof *d->to_core);
+    d->loads = ls_domain_alloc(d->domain, core_count * sizeof *d->loads);
+    if (d->to_core == NULL || d->loads == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
+    memcpy(d->to_core, to_core, core_count * sizeof *d->to_core);
+    return LS_OK;
+}
+
+static ls_status dispatch_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    dispatch *d = state;
+    (void)err;
+    d->spec = spec;
+    d->region = ls_block_region(block);
+    d->domain = ls_region_domain(d->region);
+    ls_event_init(&d->pump, pump, d);
+    return LS_OK;
+}
+
+static void dispatch_fini(void *state)
+{
+    dispatch *d = state;
+    for (spare_cta *spare = d->spare; spare != NULL; spare = spare->next)
+        ls_cta_fini(&spare->cta);
+}
+
+static const ls_param params[] = {
+    LS_PARAM_UINT(dispatch_spec, launch_latency_cycles, "cycles", 5000, 0, 1000000,
+                  "from a kernel's launch to its first thread block on a core"),
+    LS_PARAM_UINT(dispatch_spec, block_latency_cycles, "cycles", 0, 0, 1000, "added per thread block of the grid"),
+    LS_PARAM_UINT(dispatch_spec, concurrent_kernels, "kernels", 1, 1, KERNELS_MAX,
+                  "kernels of different streams that run side by side"),
+    LS_PARAM_BOOL(dispatch_spec, spread, true, "a grid that does not fill the GPU is spread over all cores"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(dispatch_counters, kernels, "kernels", "kernels launched"),
+    LS_METRIC_COUNTER(dispatch_counters, ctas, "blocks", "thread blocks sent to cores"),
+    LS_METRIC_COUNTER(dispatch_counters, busy_cycles, "cycles", "cycles from launches to ends of kernels"),
+};
+
+static const ls_block_type dispatch_round_robin = {
+    .abi = LS_ABI_VERSION,
+    .slot = "dispatch",
+    .name = "round-robin",
+    .help = "one thread block per core and cycle, cores in turn",
+    .spec_size = sizeof(dispatch_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(dispatch),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(dispatch, n),
+    .init = dispatch_init,
+    .fini = dispatch_fini,
+};
+LS_REGISTER_BLOCK(dispatch_round_robin);
