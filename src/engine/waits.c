@@ -71,45 +71,95 @@ static void sink_fini(ls_wait_sink *sink)
     ls_arena_fini(&sink->arena);
 }
 
-/* Follows edges depth first from each one in turn; on success `path` holds the edges of a cycle. */
-static bool find_cycle(const ls_wait_sink *sink, size_t *path, size_t *length)
+/* The edges as a graph over the numbers of the names; NONE ends a list. */
+#define NONE UINT32_MAX
+typedef struct wait_graph {
+    uint32_t *from, *to, *next; /* per edge: its ends, and the next edge of the same waiter in the order told */
+    uint32_t *cursor;           /* per node: the next edge to follow */
+    uint8_t *state;             /* per node: 0 new, 1 on the path, 2 done */
+    ls_arena arena;
+    ls_map numbers; /* name to number + 1 */
+} wait_graph;
+
+static bool node_number(wait_graph *graph, const char *name, uint32_t *out)
+{
+    uintptr_t number = (uintptr_t)ls_map_get(&graph->numbers, name);
+    if (number == 0) {
+        number = graph->numbers.count + 1;
+        if (!ls_map_put(&graph->numbers, name, (void *)number))
+            return false;
+    }
+    *out = (uint32_t)(number - 1);
+    return true;
+}
+
+static bool graph_init(wait_graph *graph, const ls_wait_sink *sink)
 {
     size_t count = sink->edges.count;
-    const wait_edge *edges = sink->edges.at;
-    uint8_t *state = calloc(count + 1, 1); /* 0 new, 1 on the path, 2 done */
-    size_t *at = calloc(count + 1, sizeof *at);
-    bool found = false;
-    for (size_t root = 0; state != NULL && at != NULL && root < count && !found; root++) {
-        if (state[root] != 0)
-            continue;
-        size_t depth = 0;
-        path[depth] = root;
-        at[depth++] = 0;
-        state[root] = 1;
-        while (depth > 0 && !found) {
-            size_t edge = path[depth - 1];
-            size_t next = at[depth - 1]++;
-            if (next == count) {
-                state[edge] = 2;
-                depth--;
-            } else if (state[next] != 2 && strcmp(edges[edge].holder, edges[next].waiter) == 0) {
-                if (state[next] == 0) {
-                    state[next] = 1;
-                    path[depth] = next;
-                    at[depth++] = 0;
-                    continue;
-                }
-                size_t first = 0;
-                while (path[first] != next)
-                    first++;
-                memmove(path, path + first, (depth - first) * sizeof *path);
-                *length = depth - first;
-                found = true;
-            }
-        }
+    graph->from = ls_arena_array(&graph->arena, count, sizeof(uint32_t));
+    graph->to = ls_arena_array(&graph->arena, count, sizeof(uint32_t));
+    graph->next = ls_arena_array(&graph->arena, count, sizeof(uint32_t));
+    graph->cursor = ls_arena_array(&graph->arena, 2 * count, sizeof(uint32_t));
+    graph->state = ls_arena_array(&graph->arena, 2 * count, 1);
+    if (graph->from == NULL || graph->to == NULL || graph->next == NULL || graph->cursor == NULL ||
+        graph->state == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!node_number(graph, sink->edges.at[i].waiter, &graph->from[i]) ||
+            !node_number(graph, sink->edges.at[i].holder, &graph->to[i]))
+            return false;
+    for (size_t i = 0; i < 2 * count; i++)
+        graph->cursor[i] = NONE;
+    for (size_t i = count; i-- > 0;) {
+        graph->next[i] = graph->cursor[graph->from[i]];
+        graph->cursor[graph->from[i]] = (uint32_t)i;
     }
-    free(state);
-    free(at);
+    return true;
+}
+
+/* Goes depth first from `node`; on success `path` holds the edges of a cycle. */
+static bool find_cycle_from(wait_graph *graph, uint32_t node, size_t *path, size_t *length)
+{
+    size_t depth = 0;
+    graph->state[node] = 1;
+    for (;;) {
+        uint32_t edge = graph->cursor[node];
+        if (edge == NONE) {
+            graph->state[node] = 2;
+            if (depth == 0)
+                return false;
+            node = graph->from[path[--depth]];
+            continue;
+        }
+        graph->cursor[node] = graph->next[edge];
+        uint32_t holder = graph->to[edge];
+        if (graph->state[holder] == 2)
+            continue;
+        path[depth++] = edge;
+        if (graph->state[holder] == 1) {
+            size_t first = 0;
+            while (graph->from[path[first]] != holder)
+                first++;
+            *length = depth - first;
+            memmove(path, path + first, *length * sizeof *path);
+            return true;
+        }
+        graph->state[holder] = 1;
+        node = holder;
+    }
+}
+
+/* path: room for one entry per edge. Without memory there is no cycle to name; the edges are told all the same. */
+static bool find_cycle(const ls_wait_sink *sink, size_t *path, size_t *length)
+{
+    wait_graph graph = { 0 };
+    bool found = false;
+    if (sink->edges.count < NONE / 2 && graph_init(&graph, sink))
+        for (size_t i = 0; i < sink->edges.count && !found; i++)
+            if (graph.state[graph.from[i]] == 0)
+                found = find_cycle_from(&graph, graph.from[i], path, length);
+    ls_map_fini(&graph.numbers);
+    ls_arena_fini(&graph.arena);
     return found;
 }
 
