@@ -312,6 +312,7 @@ static const char fish_driver[] =
     "    test \"$(__lockstep_words)\" = \"$argv\"\n"
     "end\n"
     "function __lockstep_in\n"
+    "    test (count $argv) = 0; and return 0\n"
     "    set -l words (__lockstep_words)\n"
     "    test (count $words) -ge (count $argv); and test \"$words[1..$(count $argv)]\" = \"$argv\"\n"
     "end\n"
