@@ -83,8 +83,10 @@ ls_status ls_registry_check(ls_error *err)
 {
     if (registry.loaded)
         return LS_OK;
-    registry.loaded = true;
-    return add_all(__start_ls_registry, __stop_ls_registry, err);
+    /* A failure repeats itself at every call: those who cannot return an error must not swallow it. */
+    ls_status status = add_all(__start_ls_registry, __stop_ls_registry, err);
+    registry.loaded = status == LS_OK;
+    return status;
 }
 
 /* ----------------------------------------------------------------------------------------------- look-ups */
@@ -147,11 +149,13 @@ ls_status ls_plugin_load(const char *path, ls_error *err)
         void *symbol = dlsym(handle, "lockstep_plugin");
         memcpy(&entry, &symbol, sizeof entry);
         if (symbol == NULL) {
-            status = ls_fail(err, LS_ERR_INPUT, "not a Lockstep plug-in: it was built without -DLOCKSTEP_PLUGIN, "
-                                                "or registers nothing");
+            status =
+                ls_fail(err, LS_ERR_INPUT, "not a Lockstep plug-in: it was built without -DLOCKSTEP_PLUGIN");
         } else {
             ls_plugin_info info = entry();
             status = check_abi("plug-in", path, info.abi, err);
+            if (status == LS_OK && info.first == info.last)
+                status = ls_fail(err, LS_ERR_INPUT, "the plug-in registers no block and no machine");
             if (status == LS_OK)
                 status = add_all(info.first, info.last, err);
         }
