@@ -7,6 +7,7 @@ bad() {
     local text=$1 platform=$2
     refused 2 "$text" --plugin "$PINGPONG" run --platform "$platform" --out result.json
     [[ ! -e result.json ]] || fail "$platform left a result"
+    refused 2 "$text" --plugin "$PINGPONG" config show "$platform"
 }
 
 printf 'machine: pingpong\nplayer: {think_cycles: 3' >truncated.yaml
