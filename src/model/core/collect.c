@@ -93,8 +93,9 @@ static void execute_unit(core *c, sub_core *s, uint32_t unit)
     advance_unit(s, unit, c->now);
     if (latency < 64 && (s->unit_done[unit] >> latency & 1) != 0)
         return;
-    /* The result leaves the unit latency + 1 cycles from now and is written one cycle later. */
-    uint32_t slot = (uint32_t)(c->now + latency + 2) & WHEEL_MASK;
+    /* The result leaves the unit latency + 1 cycles from now and is written one cycle later, or forwarded before. */
+    uint64_t forward = c->spec->forward_cycles < latency + 2 ? c->spec->forward_cycles : latency + 1;
+    uint32_t slot = (uint32_t)(c->now + latency + 2 - forward) & WHEEL_MASK;
     if (c->buses[slot] >= c->spec->result_buses)
         return;
     c->buses[slot]++;

@@ -38,6 +38,9 @@ static const ls_param params[] = {
     KEY("register_banks", register_banks, UINT, "", "2", 1, CORE_BANKS_MAX, "register banks per sub-core"),
     KEY("collect_steps", collect_steps, UINT, "", "2", 1, 8, "operand collector steps per cycle"),
     KEY("result_buses", result_buses, UINT, "", "8", 1, 255, "results written per cycle"),
+    KEY("forward_cycles", forward_cycles, UINT, "cycles", "0", 0, 5,
+        "results are forwarded: with 5, a dependent instruction issues class latency cycles after its producer; with 0, "
+        "5 cycles later"),
     KEY("fetch_rounds", fetch_rounds, UINT, "", "4", 1, 16, "warps decoded per cycle"),
     FLAG("track_spans", track_spans, "true", "vector loads mark every register they write"),
     KEY("shared_latency_cycles", shared_latency_cycles, UINT, "cycles", "20", 1, 63, "pipeline of shared memory"),

@@ -56,6 +56,7 @@ typedef struct core_spec {
     uint64_t collectors, register_banks; /* per sub-core */
     uint64_t collect_steps; /* operand collector steps per cycle */
     uint64_t result_buses;
+    uint64_t forward_cycles; /* dependent instructions see a result so many cycles before its write-back would end */
     uint64_t fetch_rounds;
     bool track_spans; /* vector loads mark every register they write, as the hardware does */
     uint64_t shared_latency_cycles, shared_banks;

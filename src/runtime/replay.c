@@ -1,0 +1,189 @@
+/* replay.c: the workload side of the dispatcher: kernels and thread blocks out of a trace. */
+#include "runtime/replay.h"
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "model/dispatch/dispatch.h"
+#include "model/gpu/gpu.h"
+
+#include <stdlib.h>
+
+/* An open kernel; freed when the dispatcher says that it is done. */
+typedef struct open_kernel {
+    ls_kernel *kernel;
+    uint64_t index, limit, read;
+} open_kernel;
+
+struct ls_replay {
+    ls_engine *engine;
+    ls_trace *trace;
+    ls_block *dispatch;
+    ls_replay_options options;
+    uint64_t next_command, kernels_met;
+    LS_VEC(ls_replay_kernel) kernels;
+    LS_VEC(open_kernel *) open;
+    size_t reported;
+    ls_arena names;
+    bool started;
+};
+
+/* --------------------------------------------------------------------------------------------- the dispatcher's side */
+
+static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_error *err)
+{
+    ls_replay *r = self;
+    for (; r->next_command < ls_trace_command_count(r->trace); r->next_command++) {
+        const ls_command *command = ls_trace_command(r->trace, r->next_command);
+        if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
+            gpu_warm(r->engine, command->address, command->bytes);
+        if (command->kind != LS_COMMAND_KERNEL)
+            continue;
+        ls_kernel *kernel;
+        ls_status status = ls_trace_open_kernel(r->trace, r->next_command, &kernel, err);
+        if (status != LS_OK)
+            return status;
+        const ls_kernel_info *info = ls_kernel_get_info(kernel);
+        r->kernels_met++;
+        if (r->options.selected != NULL && !r->options.selected(r->options.selected_self, r->kernels_met, info)) {
+            ls_kernel_close(kernel);
+            continue;
+        }
+        open_kernel *o = calloc(1, sizeof *o);
+        if (o == NULL || !ls_vec_push(&r->open, o)) {
+            free(o);
+            ls_kernel_close(kernel);
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for a kernel");
+        }
+        uint64_t ctas = ls_kernel_cta_count(info);
+        o->kernel = kernel;
+        o->index = r->next_command++;
+        o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
+        *out = (dispatch_kernel){ .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o };
+        return LS_OK;
+    }
+    *end = true;
+    return LS_OK;
+}
+
+static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
+{
+    open_kernel *o = kernel->handle;
+    (void)self;
+    if (o->read == o->limit) {
+        *end = true;
+        return LS_OK;
+    }
+    o->read++;
+    return ls_kernel_next_cta(o->kernel, cta, end, err);
+}
+
+static void close_kernel(ls_replay *r, open_kernel *o)
+{
+    for (size_t i = 0; i < r->open.count; i++)
+        if (r->open.at[i] == o) {
+            r->open.at[i] = r->open.at[--r->open.count];
+            break;
+        }
+    ls_kernel_close(o->kernel);
+    free(o);
+}
+
+static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
+{
+    ls_replay *r = self;
+    open_kernel *o = kernel->handle;
+    const char *name = ls_arena_strdup(&r->names, kernel->info->name != NULL ? kernel->info->name : "");
+    ls_replay_kernel done = { .name = name != NULL ? name : "",
+                              .id = kernel->info->id,
+                              .stream = kernel->info->stream,
+                              .index = o->index,
+                              .begin = begin,
+                              .end = end,
+                              .ctas = o->read };
+    (void)ls_vec_push(&r->kernels, done);
+    close_kernel(r, o);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the user's side */
+
+ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options, ls_replay **out,
+                           ls_error *err)
+{
+    *out = NULL;
+    ls_block *dispatch = ls_engine_find_block(engine, GPU_DISPATCH_BLOCK);
+    if (dispatch == NULL)
+        return ls_fail(err, LS_ERR_USAGE, "this machine runs no traces: it has no block '%s'", GPU_DISPATCH_BLOCK);
+    ls_replay *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a replay");
+    r->engine = engine;
+    r->trace = trace;
+    r->dispatch = dispatch;
+    if (options != NULL)
+        r->options = *options;
+    *out = r;
+    return LS_OK;
+}
+
+void ls_replay_destroy(ls_replay *r)
+{
+    if (r == NULL)
+        return;
+    while (r->open.count > 0)
+        close_kernel(r, r->open.at[0]);
+    ls_vec_fini(&r->open);
+    ls_vec_fini(&r->kernels);
+    ls_arena_fini(&r->names);
+    free(r);
+}
+
+uint64_t ls_replay_kernel_count(const ls_replay *r)
+{
+    return r->kernels.count;
+}
+
+const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *r, uint64_t index)
+{
+    return index < r->kernels.count ? &r->kernels.at[index] : NULL;
+}
+
+static void add_result(ls_run_result *sum, const ls_run_result *piece)
+{
+    uint64_t windows = sum->windows + piece->windows; /* the rest counts from the start of the engine */
+    *sum = *piece;
+    sum->windows = windows;
+}
+
+ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_result *result, ls_error *err)
+{
+    *result = (ls_run_result){ 0 };
+    if (!r->started) {
+        dispatch_start(r->dispatch, &(dispatch_work){ .self = r,
+                                                      .next_kernel = next_kernel,
+                                                      .next_cta = next_cta,
+                                                      .kernel_done = kernel_done });
+        r->started = true;
+    }
+    for (;;) {
+        ls_run_result piece;
+        ls_status status = ls_run(r->engine, options, &piece, err);
+        add_result(result, &piece);
+        const ls_error *failure = dispatch_failure(r->dispatch);
+        if (failure != NULL) {
+            if (err != NULL)
+                *err = *failure;
+            return failure->status;
+        }
+        if (status != LS_OK)
+            return status;
+        bool finished = dispatch_finished_kernel(r->dispatch);
+        for (; r->reported < r->kernels.count; r->reported++)
+            if (r->options.kernel_done != NULL) {
+                status = r->options.kernel_done(r->options.kernel_done_self, &r->kernels.at[r->reported], err);
+                if (status != LS_OK)
+                    return status;
+            }
+        if (piece.partial || dispatch_idle(r->dispatch) || !finished)
+            return LS_OK;
+    }
+}
