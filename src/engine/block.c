@@ -22,18 +22,18 @@ ls_status ls_block_create(ls_region *region, const char *name, const ls_block_ty
     if (type->spec_size > 0 && spec != NULL)
         memcpy(own_spec, spec, type->spec_size);
     *block = (ls_block){ .type = type, .region = region, .name = own_name, .state = state, .spec = own_spec };
-    if (type->init != NULL) {
-        ls_status status = type->init(block, state, own_spec, err);
-        if (status != LS_OK)
-            return status;
+    ls_status status = type->init != NULL ? type->init(block, state, own_spec, err) : LS_OK;
+    if (status != LS_OK)
+        return status;
+    if (type->waits != NULL)
+        status = ls_waits_register(engine, name, type->waits, state, err);
+    if (status == LS_OK && (!ls_map_put(&engine->block_names, name, block) || !ls_vec_push(&engine->blocks, block)))
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for block '%s'", name);
+    if (status != LS_OK) {
+        if (type->fini != NULL)
+            type->fini(state); /* what is not in the list, ls_engine_destroy() would forget */
+        return status;
     }
-    if (type->waits != NULL) {
-        ls_status status = ls_waits_register(engine, name, type->waits, state, err);
-        if (status != LS_OK)
-            return status;
-    }
-    if (!ls_vec_push(&engine->blocks, block) || !ls_map_put(&engine->block_names, name, block))
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for block '%s'", name);
     *out = block;
     return LS_OK;
 }

@@ -220,7 +220,9 @@ ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err)
     }
     ls_text_add(report, "domains with work:\n");
     add_domains(report, engine, false);
-    ls_status status = ls_fail(err, LS_ERR_DEADLOCK, "%s", ls_text_get(&line));
+    /* The error itself needs no memory. */
+    ls_status status = line.failed ? ls_fail(err, LS_ERR_DEADLOCK, "deadlock at %s: %s", now, reason)
+                                   : ls_fail(err, LS_ERR_DEADLOCK, "%s", ls_text_get(&line));
     free(path);
     ls_text_fini(&line);
     sink_fini(&sink);

@@ -83,7 +83,7 @@ static void far_remove(ls_region *region, size_t i)
     far_sift_up(region, i, last);
 }
 
-static void far_add(ls_region *region, far_entry entry)
+static bool far_add(ls_region *region, far_entry entry)
 {
     if (region->far_count == region->far_capacity) {
         /* Growth doubles, so a run reaches its size in its first moments and allocates no more. */
@@ -93,13 +93,14 @@ static void far_add(ls_region *region, far_entry entry)
             /* The host has no memory for a few more pointers: there is no state to go on with. */
             ls_domain_stop(region->domain);
             atomic_store_explicit(&region->domain->engine->out_of_memory, true, memory_order_relaxed);
-            return;
+            return false;
         }
         region->far = far;
         region->far_capacity = capacity;
     }
     entry.sequence = region->far_sequence++;
     far_sift_up(region, region->far_count++, entry);
+    return true;
 }
 
 /* --------------------------------------------------------------------------------------------- inserting */
@@ -152,7 +153,7 @@ static inline void bucket_add_arrival(ls_region *region, arrival *a)
 
 static COLD void add_far_arrival(ls_region *region, arrival *a)
 {
-    far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
+    a->queued = far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
 }
 
 void wheel_add_arrival(ls_region *region, arrival *a)
@@ -176,8 +177,7 @@ static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycl
         bucket_add_event(region, event, cycle);
     } else {
         event->cycle = cycle;
-        event->region = region;
-        far_add(region, (far_entry){ .cycle = cycle, .event = event });
+        event->region = far_add(region, (far_entry){ .cycle = cycle, .event = event }) ? region : NULL;
     }
 }
 
