@@ -17,6 +17,7 @@
 
 enum {
     SPINS = 4000, /* 50 to 200 microseconds of CPU pauses: longer than a window, shorter than a time slice */
+    SPINS_LEAST = 64,
     YIELDS = 16,
     MOST_THREADS = 4096
 };
@@ -82,6 +83,7 @@ void ls_barrier_init(ls_barrier *barrier, uint32_t count)
     atomic_init(&barrier->sleepers, 0);
     barrier->count = count;
     barrier->spins = count <= ls_cpu_count() ? SPINS : 0;
+    atomic_init(&barrier->patience, barrier->spins);
 }
 
 static bool left(ls_barrier *barrier, unsigned generation)
@@ -119,14 +121,20 @@ void ls_barrier_wait(ls_barrier *barrier, void (*last)(void *self), void *self)
             futex_wake_all(&barrier->generation);
         return;
     }
-    for (uint32_t i = barrier->spins; i > 0; i--) {
-        if (left(barrier, generation))
+    uint32_t spins = atomic_load_explicit(&barrier->patience, memory_order_relaxed);
+    for (uint32_t i = spins; i > 0; i--) {
+        if (left(barrier, generation)) {
+            if (spins < barrier->spins)
+                atomic_store_explicit(&barrier->patience, spins * 2, memory_order_relaxed);
             return;
+        }
         cpu_pause();
     }
-    /* Without spins the CPU is wanted by a thread that has yet to arrive: giving it away is cheaper than a
-     * sleep and a wake when all arrive within a few turns. */
-    for (uint32_t i = barrier->spins == 0 ? YIELDS : 0; i > 0; i--) {
+    if (spins > SPINS_LEAST)
+        atomic_store_explicit(&barrier->patience, spins / 2, memory_order_relaxed);
+    /* The CPU may be wanted by a thread that has yet to arrive: giving it away is cheaper than a sleep and a wake
+     * when all arrive within a few turns. */
+    for (uint32_t i = YIELDS; i > 0; i--) {
         sched_yield();
         if (left(barrier, generation))
             return;

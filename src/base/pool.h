@@ -15,6 +15,7 @@ typedef struct ls_barrier {
     _Alignas(64) atomic_uint arrived;
     _Alignas(64) atomic_uint generation;
     atomic_uint sleepers;
+    atomic_uint patience; /* spins at present */
     uint32_t count;
     uint32_t spins;
 } ls_barrier;

@@ -89,7 +89,7 @@ static void test_own_hook(void **state)
     assert_int_equal(stall->subscribers, 1);
     /* Handles stay good while more hooks are defined. */
     for (int i = 0; i < 100; i++) {
-        char name[16];
+        char name[32];
         const ls_hook *other;
         snprintf(name, sizeof name, "other.%d", i);
         assert_int_equal(ls_hook_define(engine, name, "", &other, NULL), LS_OK);

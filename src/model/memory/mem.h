@@ -21,35 +21,48 @@ typedef struct mem_message {
 } mem_message;
 
 /* Which partition (memory channel), slice, bank, row and column an address belongs to. The rules are those of
- * GPGPU-Sim's "dramid@B;bits" maps, so that imported configurations place data as Accel-Sim does. */
-#define MAP_BITS_MAX 40
-
+ * GPGPU-Sim's "dramid@B;bits" maps, so that imported configurations place data as Accel-Sim does.
+ *
+ * The map names the bits of an address inside its channel, MSB first, the last character is bit 0: R row,
+ * B bank, C column, S burst (column bits too), 0 unused; '.', '|' and blanks do not count. Address bits that
+ * nothing names (above the map, or '0') tell no two places in DRAM apart. */
 typedef struct mem_map_spec {
     uint64_t channels, slices_per_channel;
-    uint64_t interleave_bytes; /* 1 << B: consecutive bytes in one channel */
+    uint64_t interleave_bytes; /* neighbours in one channel; "dramid@B;" in bit_map says 1 << B instead */
     uint32_t slice_hash;       /* mem_slice_hash */
-    const char *bit_map;       /* "RRRR.BBCC...": MSB first, dots ignored */
+    const char *bit_map;       /* "dramid@8;0000RRRR.RBBBCCCC.BCCSSSSS", or the same without its prefix */
 } mem_map_spec;
 
 typedef enum mem_slice_hash { MEM_HASH_NONE, MEM_HASH_XOR, MEM_HASH_IPOLY } mem_slice_hash;
 
-/* Positions of bits to gather: out bit i = in bit at[i]. */
+/* Bits to gather from an address, lowest first: each run of neighbours moves down as one. */
+#define MEM_RUNS_MAX 16
+typedef struct mem_run {
+    uint64_t mask;
+    uint32_t shift;
+    uint32_t unused;
+} mem_run;
+
 typedef struct mem_bits {
-    uint8_t count;
-    uint8_t at[MAP_BITS_MAX];
+    uint32_t count; /* bits */
+    uint32_t runs;
+    mem_run run[MEM_RUNS_MAX];
 } mem_bits;
 
 typedef struct mem_map {
     uint32_t channels, slices_per_channel, slice_count;
     uint32_t interleave_shift, channel_shift; /* channel_shift: log2 of channels, 0 if that is not whole */
-    bool power_of_two;
-    uint32_t hash, hash_bits;
+    uint32_t slice_shift;                     /* log2 of slices_per_channel */
+    bool power_of_two;                        /* channels is */
+    uint32_t hash, hash_bits;                 /* hash_bits: of an IPOLY place, 4 to 6 */
+    mem_bits local;                           /* of what is left without the channel: all but the slice's */
+    mem_bits slice;                           /* the lowest bank bits */
     mem_bits bank, row, column;
 } mem_map;
 
 typedef struct mem_place {
     uint32_t channel, slice; /* slice: within the channel */
-    uint64_t local;          /* the address without its channel: what DRAM and the L2 set index see */
+    uint64_t local;          /* the address without its channel and slice bits: what the L2 set index sees */
 } mem_place;
 
 typedef struct mem_dram_place {

@@ -129,7 +129,7 @@ static bool read_texts(ls_pack_table *table, const uint8_t *payload, size_t byte
     if (r.failed || r.at != r.end || count > place_bytes || count > body_bytes || count > tail_bytes)
         return true;
     table->texts = ls_arena_array(&table->arena, count + 1, sizeof *table->texts);
-    table->insts = ls_arena_array(&table->arena, count + 1, sizeof *table->insts);
+    table->insts = ls_arena_alloc_aligned(&table->arena, (count + 1) * sizeof *table->insts, 64);
     table->plain = ls_arena_array(&table->arena, count + 1, sizeof *table->plain);
     char *body = ls_arena_alloc(&table->arena, body_bytes + 1), *tail = ls_arena_alloc(&table->arena, tail_bytes + 1);
     if (!table->texts || !table->insts || !table->plain || !body || !tail)
