@@ -14,8 +14,11 @@ await() {
     done
     return 1
 }
-handles_signals() { # SIGUSR1 is number 10: bit 9 of the mask of caught signals
+# Whether the process is past exec (a waiting shell catches signals too) and has its handlers: SIGUSR1 is number 10,
+# bit 9 of the mask of caught signals.
+handles_signals() {
     local mask
+    [[ /proc/$1/exe -ef $LOCKSTEP ]] || return 1
     mask=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
     [[ $mask ]] && ((0x$mask & 0x200))
 }
