@@ -1,0 +1,339 @@
+/* test_cache.c: the sectored cache: outcomes one by one, and long random runs against a model that is too simple to be
+ * wrong. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/cache/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct rig {
+    ls_engine *engine;
+    ls_domain *domain;
+    cache_spec spec;
+    cache_counters counters;
+    cache cache;
+} rig;
+
+static void rig_init(rig *r, cache_spec spec)
+{
+    ls_error err;
+    ls_clock clock;
+    memset(r, 0, sizeof *r);
+    r->spec = spec;
+    assert_int_equal(ls_engine_create(1, &r->engine, &err), LS_OK);
+    assert_int_equal(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), &err), LS_OK);
+    assert_int_equal(ls_domain_create(r->engine, "d", clock, &r->domain, &err), LS_OK);
+    assert_true(cache_init(&r->cache, &r->spec, &r->counters, r->domain));
+}
+
+static const cache_spec small = { .sets = 4,
+                                  .ways = 2,
+                                  .mshr_entries = 4,
+                                  .mshr_merge = 2,
+                                  .miss_queue = 8,
+                                  .write_policy = CACHE_WRITE_BACK };
+
+static cache_outcome read_at(rig *r, uint64_t address, uint32_t token)
+{
+    return cache_read(&r->cache, address, address, token, false);
+}
+
+static void drain_misses(rig *r)
+{
+    while (cache_front_miss(&r->cache) != NULL)
+        cache_pop_miss(&r->cache);
+}
+
+/* Fills a sector and answers everybody who waited. */
+static uint32_t fill_at(rig *r, uint64_t address)
+{
+    uint32_t token, answered = 0;
+    cache_fill(&r->cache, address);
+    while (cache_next_ready(&r->cache, &token))
+        answered++;
+    return answered;
+}
+
+static void test_miss_merge_fill_hit(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, small);
+    assert_int_equal(read_at(&r, 0x1000, 7), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x1004, 8), CACHE_PENDING); /* same sector */
+    assert_int_equal(read_at(&r, 0x1008, 9), CACHE_FAIL);    /* two merged requests at most */
+    assert_int_equal(r.counters.fail_merge, 1);
+    const cache_miss *miss = cache_front_miss(&r.cache);
+    assert_non_null(miss);
+    assert_int_equal(miss->kind, CACHE_MISS_READ);
+    assert_int_equal(miss->address, 0x1000);
+    cache_pop_miss(&r.cache);
+    assert_null(cache_front_miss(&r.cache)); /* the second asked for nothing */
+
+    uint32_t token;
+    assert_false(cache_next_ready(&r.cache, &token));
+    cache_fill(&r.cache, 0x1000);
+    assert_true(cache_next_ready(&r.cache, &token));
+    assert_int_equal(token, 7);
+    assert_true(cache_next_ready(&r.cache, &token));
+    assert_int_equal(token, 8);
+    assert_false(cache_next_ready(&r.cache, &token));
+    assert_int_equal(read_at(&r, 0x101f, 1), CACHE_HIT);
+    assert_int_equal(read_at(&r, 0x1020, 1), CACHE_MISS); /* the next sector of the line */
+    assert_int_equal(r.counters.sector_misses, 1);
+    assert_int_equal(r.counters.misses, 1);
+    assert_int_equal(r.counters.pending_hits, 1);
+    assert_int_equal(r.counters.hits, 1);
+    assert_int_equal(r.counters.accesses, 4);
+    ls_engine_destroy(r.engine);
+}
+
+static void test_no_line_while_all_pending(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, small);
+    /* Set 0 has two ways: lines 0x0000, 0x0200, 0x0400 meet there. */
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x0200, 2), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x0400, 3), CACHE_FAIL);
+    assert_int_equal(r.counters.fail_line, 1);
+    drain_misses(&r);
+    assert_int_equal(fill_at(&r, 0x0000), 1);
+    assert_int_equal(read_at(&r, 0x0400, 3), CACHE_MISS);
+    assert_int_equal(r.counters.evictions, 1);
+    ls_engine_destroy(r.engine);
+}
+
+static void test_mshr_and_queue_limits(void **state)
+{
+    (void)state;
+    rig r;
+    cache_spec spec = small;
+    spec.ways = 8;
+    rig_init(&r, spec);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(read_at(&r, 0x80 * i, i), CACHE_MISS);
+    drain_misses(&r);
+    assert_int_equal(read_at(&r, 0x1000, 9), CACHE_FAIL);
+    assert_int_equal(r.counters.fail_mshr, 1);
+    ls_engine_destroy(r.engine);
+
+    spec.mshr_entries = 64;
+    spec.miss_queue = 4;
+    rig_init(&r, spec);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(read_at(&r, 0x80 * i, i), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x1000, 9), CACHE_FAIL); /* one place is kept for a write-back */
+    assert_int_equal(r.counters.fail_queue, 1);
+    ls_engine_destroy(r.engine);
+}
+
+static void test_write_back(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, small);
+    assert_int_equal(cache_write(&r.cache, 0x0000, 0x0000, UINT32_MAX, 1), CACHE_MISS);
+    assert_null(cache_front_miss(&r.cache)); /* no fetch for a whole sector, nor for a part */
+    assert_int_equal(read_at(&r, 0x0000, 2), CACHE_HIT);
+    assert_int_equal(cache_write(&r.cache, 0x0020, 0x0020, 0xff, 1), CACHE_MISS);
+    /* A partly written sector has to be fetched before it can be read, and stays dirty. */
+    assert_int_equal(read_at(&r, 0x0020, 3), CACHE_MISS);
+    drain_misses(&r);
+    assert_int_equal(fill_at(&r, 0x0020), 1);
+    assert_int_equal(read_at(&r, 0x0020, 4), CACHE_HIT);
+    /* Eviction writes both dirty sectors back. */
+    assert_int_equal(read_at(&r, 0x0200, 5), CACHE_MISS);
+    drain_misses(&r);
+    fill_at(&r, 0x0200);
+    assert_int_equal(read_at(&r, 0x0400, 6), CACHE_MISS);
+    const cache_miss *miss = cache_front_miss(&r.cache);
+    assert_non_null(miss);
+    assert_int_equal(miss->kind, CACHE_MISS_WRITEBACK);
+    assert_int_equal(miss->address, 0x0000);
+    assert_int_equal(miss->sectors, 3);
+    assert_int_equal(r.counters.writebacks, 1);
+    ls_engine_destroy(r.engine);
+}
+
+static void test_write_policies(void **state)
+{
+    (void)state;
+    rig r;
+    cache_spec spec = small;
+    spec.write_policy = CACHE_WRITE_THROUGH;
+    rig_init(&r, spec);
+    assert_int_equal(cache_write(&r.cache, 0x0000, 0x0000, UINT32_MAX, 5), CACHE_MISS);
+    assert_int_equal(cache_front_miss(&r.cache)->kind, CACHE_MISS_WRITE);
+    assert_int_equal(cache_front_miss(&r.cache)->token, 5);
+    drain_misses(&r);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_HIT); /* it allocates */
+    ls_engine_destroy(r.engine);
+
+    spec.write_policy = CACHE_WRITE_EVICT;
+    rig_init(&r, spec);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_MISS);
+    drain_misses(&r);
+    fill_at(&r, 0x0000);
+    assert_int_equal(cache_write(&r.cache, 0x0000, 0x0000, 1, 5), CACHE_HIT);
+    drain_misses(&r);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_MISS); /* it is gone */
+    ls_engine_destroy(r.engine);
+
+    spec.write_policy = CACHE_WRITE_AROUND;
+    rig_init(&r, spec);
+    assert_int_equal(cache_write(&r.cache, 0x0000, 0x0000, 1, 5), CACHE_MISS);
+    drain_misses(&r);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_MISS); /* it was not allocated */
+    ls_engine_destroy(r.engine);
+}
+
+static void test_dirty_limit(void **state)
+{
+    (void)state;
+    rig r;
+    cache_spec spec = small;
+    spec.write_policy = CACHE_WRITE_THROUGH;
+    spec.dirty_limit_percent = 25; /* 2 of 8 lines */
+    rig_init(&r, spec);
+    assert_int_equal(cache_write(&r.cache, 0x0000, 0x0000, 1, 0), CACHE_MISS);
+    drain_misses(&r);
+    read_at(&r, 0x0200, 1);
+    drain_misses(&r);
+    fill_at(&r, 0x0200);
+    /* The written line is older but spared: the clean one goes. */
+    assert_int_equal(read_at(&r, 0x0400, 2), CACHE_MISS);
+    drain_misses(&r);
+    fill_at(&r, 0x0400);
+    assert_int_equal(cache_write(&r.cache, 0x0000, 0x0000, 2, 0), CACHE_HIT);
+    drain_misses(&r);
+    assert_int_equal(read_at(&r, 0x0200, 3), CACHE_MISS);
+    ls_engine_destroy(r.engine);
+}
+
+static void test_ways_and_invalidate(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, small);
+    read_at(&r, 0x0000, 1);
+    drain_misses(&r);
+    fill_at(&r, 0x0000);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_HIT);
+    cache_invalidate(&r.cache);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_MISS);
+    drain_misses(&r);
+    fill_at(&r, 0x0000);
+    cache_set_ways(&r.cache, 1);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x0200, 1), CACHE_FAIL); /* one way, and it is pending */
+    ls_engine_destroy(r.engine);
+}
+
+/* IPOLY spreads every power-of-two stride evenly; the three sizes permute: equal high bits, different low bits give
+ * different places. */
+static void test_ipoly(void **state)
+{
+    (void)state;
+    for (unsigned bits = 4; bits <= 6; bits++) {
+        uint32_t places = 1u << bits;
+        for (uint64_t high = 0; high < 1000; high++) {
+            uint64_t seen = 0;
+            for (uint32_t low = 0; low < places; low++) {
+                uint32_t at = cache_ipoly(high, low, bits);
+                assert_true(at < places);
+                seen |= UINT64_C(1) << at;
+            }
+            assert_int_equal(__builtin_popcountll(seen), places);
+        }
+    }
+    assert_int_equal(cache_ipoly(0, 5, 5), 5);
+    assert_int_equal(cache_ipoly(1, 0, 5), 5);       /* a0 is in n0 and n2 */
+    assert_int_equal(cache_ipoly(1u << 14, 0, 5), 6); /* a14 is in n1 and n2 */
+    assert_int_equal(cache_ipoly(1, 0, 6), 3);
+    assert_int_equal(cache_ipoly(1, 0, 4), 3);
+}
+
+/* --------------------------------------------------------------------------------------- against a simple model */
+
+#define MODEL_LINES 64
+
+typedef struct simple {
+    uint64_t line[MODEL_LINES];
+    uint8_t sectors[MODEL_LINES];
+    uint64_t used[MODEL_LINES];
+    uint64_t now;
+} simple;
+
+/* LRU, fills at once, reads only: true if the sector was there. */
+static bool simple_read(simple *m, uint32_t sets, uint32_t ways, uint64_t address)
+{
+    uint64_t line = address / 128;
+    uint32_t set = (uint32_t)line % sets, victim = set * ways;
+    uint8_t bit = (uint8_t)(1u << (address / 32 % 4));
+    m->now++;
+    for (uint32_t i = set * ways; i < (set + 1) * ways; i++) {
+        if (m->sectors[i] != 0 && m->line[i] == line) {
+            bool hit = (m->sectors[i] & bit) != 0;
+            m->sectors[i] |= bit;
+            m->used[i] = m->now;
+            return hit;
+        }
+        if (m->sectors[victim] != 0 && (m->sectors[i] == 0 || m->used[i] < m->used[victim]))
+            victim = i;
+    }
+    m->line[victim] = line;
+    m->sectors[victim] = bit;
+    m->used[victim] = m->now;
+    return false;
+}
+
+static void test_random_reads(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][2] = { { 1, 64 }, { 4, 16 }, { 16, 4 }, { 64, 1 }, { 8, 3 } };
+    for (size_t s = 0; s < LS_COUNT_OF(shapes); s++) {
+        rig r;
+        cache_spec spec = small;
+        spec.sets = shapes[s][0];
+        spec.ways = shapes[s][1];
+        rig_init(&r, spec);
+        simple *m = calloc(1, sizeof *m);
+        assert_non_null(m);
+        ls_random random;
+        ls_random_init(&random, 99 + s);
+        for (int i = 0; i < 20000; i++) {
+            uint64_t address = ls_random_below(&random, 64 * 128 * 2);
+            bool expected = simple_read(m, shapes[s][0], shapes[s][1], address);
+            cache_outcome outcome = read_at(&r, address, (uint32_t)i);
+            assert_int_equal(outcome, expected ? CACHE_HIT : CACHE_MISS);
+            drain_misses(&r);
+            if (!expected)
+                assert_int_equal(fill_at(&r, address), 1);
+        }
+        assert_int_equal(r.counters.accesses, 20000);
+        assert_int_equal(r.counters.hits + r.counters.misses + r.counters.sector_misses, 20000);
+        assert_int_equal(r.counters.fills, 20000 - r.counters.hits);
+        free(m);
+        ls_engine_destroy(r.engine);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_miss_merge_fill_hit), cmocka_unit_test(test_no_line_while_all_pending),
+        cmocka_unit_test(test_mshr_and_queue_limits), cmocka_unit_test(test_write_back),
+        cmocka_unit_test(test_write_policies),      cmocka_unit_test(test_dirty_limit),
+        cmocka_unit_test(test_ways_and_invalidate), cmocka_unit_test(test_ipoly),
+        cmocka_unit_test(test_random_reads),
+    };
+    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
+}
