@@ -2,12 +2,48 @@
  * of static instructions and thread blocks. Knows no file format. */
 #include "workload/trace.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* ------------------------------------------------------------------------------------------------- traces */
+/* ------------------------------------------------------------------------------------------------ sources */
+
+static const ls_trace_source *const sources[] = {
+    &ls_accelsim_source,
+};
+
+/* As much of the file as tells its format; nothing of what cannot be read: opening it will say why. */
+static size_t read_head(const char *path, unsigned char *head, size_t bytes)
+{
+    if (ls_file_is_dir(path))
+        return 0;
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return 0;
+    size_t got = fread(head, 1, bytes, stream);
+    fclose(stream);
+    return got;
+}
+
+const ls_trace_source *ls_trace_source_of(const char *path)
+{
+    unsigned char head[16];
+    size_t head_bytes = read_head(path, head, sizeof head);
+    size_t last = sizeof sources / sizeof *sources - 1, i = 0;
+    while (i < last && !sources[i]->accepts(path, head, head_bytes))
+        i++;
+    return sources[i];
+}
+
+ls_status ls_trace_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+{
+    static const ls_trace_options defaults = { 0 };
+    *out = NULL;
+    return ls_trace_source_of(path)->open(path, options ? options : &defaults, out, err);
+}
 
 void ls_trace_close(ls_trace *trace)
 {

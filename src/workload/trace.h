@@ -102,6 +102,7 @@ typedef struct ls_trace_source {
 } ls_trace_source;
 
 extern const ls_trace_source ls_accelsim_source; /* accepts everything: the last one asked */
+const ls_trace_source *ls_trace_source_of(const char *path);
 
 /* Address space for many static instructions of which only the used pages take memory. */
 ls_status ls_insts_reserve(ls_kernel *kernel, ls_error *err);

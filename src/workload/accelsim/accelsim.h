@@ -1,0 +1,23 @@
+/* accelsim.h: traces of Accel-Sim: kernelslist.g and the kernel files beside it. Reading for a simulation goes
+ * through workload/trace.h; here is the other way to read, which goes on behind defects and lists them all. */
+#ifndef ACCELSIM_ACCELSIM_H
+#define ACCELSIM_ACCELSIM_H
+
+#include "workload/accelsim/report.h"
+#include "workload/trace.h"
+
+typedef struct acc_totals {
+    uint64_t kernels; /* in the list */
+    uint64_t read;    /* of them, to their end */
+    uint64_t blocks, warp_insts;
+} acc_totals;
+
+/* Reads the whole trace. LS_OK however many defects there are; other statuses mean that it could not be looked at
+ * (no such directory, no memory). */
+ls_status acc_check(const char *path, acc_report *report, acc_totals *totals, ls_error *err);
+
+/* A kernel from text in memory: for tests. `data` must stay until the kernel is closed. */
+ls_status acc_open_memory(const char *name, const void *data, size_t bytes, const ls_trace_options *options,
+                          acc_report *report, ls_kernel **out, ls_error *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* input.h: the bytes of a trace file, decompressed while they are read. What a file is, is told by its first
+ * bytes, not by its name: xz, zstd, gzip, else plain text. */
+#ifndef ACCELSIM_INPUT_H
+#define ACCELSIM_INPUT_H
+
+#include "lockstep/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct acc_input acc_input;
+
+/* Errors name the file. A file that is compressed with something else (bzip2, lz4) is LS_ERR_UNSUPPORTED. */
+ls_status acc_input_open(const char *path, acc_input **out, ls_error *err);
+/* The same from memory, which must stay; name is for messages. */
+ls_status acc_input_open_memory(const char *name, const void *data, size_t bytes, acc_input **out,
+                                ls_error *err);
+void acc_input_close(acc_input *input); /* NULL is fine */
+
+/* Up to `bytes` further bytes; *got 0 is the end. Data that is damaged or ends too early is LS_ERR_INPUT: what
+ * came before it was given out already. */
+ls_status acc_input_read(acc_input *input, void *to, size_t bytes, size_t *got, ls_error *err);
+
+const char *acc_input_kind(const acc_input *input);              /* "plain", "xz", "zstd", "gzip" */
+unsigned long long acc_input_file_bytes(const acc_input *input); /* read from the file so far */
+
+#endif

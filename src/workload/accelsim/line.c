@@ -1,0 +1,587 @@
+/* line.c: instruction lines. The fast way knows a line by its pc and its bytes and reads mask and addresses; the
+ * slow way parses every word, says exactly what is wrong, and teaches the fast way. */
+#include "workload/accelsim/hex.h"
+#include "workload/accelsim/reader.h"
+
+#include "isa/sass/sass.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define LANES 32
+#define OPCODE_MAX 200
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* -------------------------------------------------------------------------------------- what both ways do */
+
+static bool keep_values(acc_reader *r, const ls_cta *cta, const char *text, const char *end)
+{
+    while (end > text && (end[-1] == ' ' || end[-1] == '\r'))
+        end--;
+    if (r->options.drop_values || end == text)
+        return true;
+    if (r->value_text.count + (size_t)(end - text) > UINT32_MAX)
+        return false;
+    ls_cta_value value = {
+        .dyn = (uint32_t)cta->dyn_count,
+        .at = (uint32_t)r->value_text.count,
+        .bytes = (uint32_t)(end - text),
+    };
+    ls_text_addn(&r->value_text, text, value.bytes);
+    return !r->value_text.failed && ls_vec_push(&r->value_list, value);
+}
+
+/* For the report only: what is not wrong with a line alone. */
+static ls_status inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
+{
+    uint32_t holes = dyn->mask & (dyn->mask + (dyn->mask & (0u - dyn->mask)));
+    const ls_inst *inst = &r->kernel.insts[dyn->inst];
+    if (dyn->addr != LS_ADDR_NONE && (dyn->addr & 3) == LS_ADDR_STRIDE && holes) {
+        ls_status status =
+            acc_reader_defect(r, ACC_stride_holes, err, "a stride for the lanes %08" PRIx32, dyn->mask);
+        if (status != LS_OK)
+            return status;
+    }
+    if (r->live == 0 && !r->after_exit_told) {
+        r->after_exit_told = true;
+        return acc_reader_defect(r, ACC_after_exit, err,
+                                 "warp %" PRIu32 " goes on after all its lanes have left", r->warp);
+    }
+    if (inst->flags & LS_INST_EXIT)
+        r->live &= ~dyn->mask;
+    return LS_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- fast way */
+
+/* Reads the addresses at p, behind the width and its space, into the block. Returns what follows them and their
+ * space, or NULL: the slow way will say what is wrong. */
+static const char *fast_addresses(ls_cta *cta, const char *p, uint32_t mask, uint32_t *addr)
+{
+    uint64_t *words = cta->addrs + cta->addr_count;
+    unsigned lanes = (unsigned)__builtin_popcount(mask), count;
+    char mode = p[0];
+    if (p[1] != ' ')
+        return NULL;
+    p += 2;
+    if (mode == '1') {
+        int64_t stride;
+        p = hex_read_address(p, &words[0]);
+        if (!p || *p != ' ' || !(p = hex_read_decimal(p + 1, &stride)))
+            return NULL;
+        words[1] = (uint64_t)stride;
+        count = 2;
+    } else if (mode == '2') {
+        uint64_t address;
+        p = hex_read_address(p, &address);
+        if (!p)
+            return NULL;
+        words[0] = address;
+        for (unsigned i = 1; i < lanes; i++) {
+            int64_t difference;
+            if (*p != ' ' || !(p = hex_read_decimal(p + 1, &difference)))
+                return NULL;
+            words[i] = address += (uint64_t)difference;
+        }
+        count = lanes;
+    } else if (mode == '0') {
+        if (lanes == 0)
+            p--; /* the space behind the format is the one behind the addresses */
+        for (unsigned i = 0; i < lanes; i++) {
+            if (i && *p++ != ' ')
+                return NULL;
+            if (!(p = hex_read_address(p, &words[i])))
+                return NULL;
+        }
+        count = lanes;
+    } else {
+        return NULL;
+    }
+    *addr = (uint32_t)cta->addr_count << 2 | (uint32_t)(mode - '0');
+    cta->addr_count += count;
+    return p + (*p == ' ');
+}
+
+/* What stands before the pc: block and warp up to version 2, the source line with line info. */
+static const char *fast_prefix(const acc_reader *r, const ls_cta *cta, const char *p, uint64_t *line)
+{
+    int64_t number;
+    if (r->kernel.info.tracer_version < 3) {
+        const uint32_t expected[4] = { cta->id[0], cta->id[1], cta->id[2], r->warp };
+        for (int i = 0; i < 4; i++) {
+            if (!(p = hex_read_decimal(p, &number)) || *p++ != ' ' || number != expected[i])
+                return NULL;
+        }
+    }
+    if (r->kernel.info.line_info) {
+        if (!(p = hex_read_decimal(p, &number)) || *p++ != ' ' || number < 0)
+            return NULL;
+        *line = (uint64_t)number;
+    }
+    return p;
+}
+
+/* Offsets of addresses have 30 bits, those of instructions 32. */
+static bool is_full(const ls_cta *cta)
+{
+    return cta->addr_count + LANES >= 1u << 30 || cta->dyn_count >= UINT32_MAX;
+}
+
+/* Room for one more line, whatever it has. */
+static inline bool reserve(ls_cta *cta)
+{
+    if (cta->dyn_count < cta->dyn_capacity && cta->addr_count + LANES <= cta->addr_capacity)
+        return true;
+    return !is_full(cta) && ls_cta_reserve(cta, 0, 1, LANES);
+}
+
+ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err)
+{
+    const bool prefixed = r->kernel.info.tracer_version < 3 || r->kernel.info.line_info;
+    const acc_shapes *shapes = &r->shapes;
+    while (r->at < r->end && ((size_t)(r->end - r->at) >= ACC_LINE_MAX || r->at_end)) {
+        const char *p = r->at;
+        uint64_t line = 0, pc;
+        uint32_t mask, number, addr = LS_ADDR_NONE;
+        if (!reserve(cta))
+            return LS_OK; /* the slow way will say so */
+        if (prefixed && !(p = fast_prefix(r, cta, p, &line)))
+            return LS_OK;
+        uint32_t low;
+        unsigned digits = hex_read(p, &low);
+        pc = low;
+        p += digits;
+        if (digits == 0 || *p != ' ' || hex_read(p + 1, &mask) != 8 || p[9] != ' ')
+            return LS_OK;
+        p += 10;
+        const acc_shape *shape = acc_shapes_guess(shapes, pc, &number);
+        if (!shape || shape->pc != pc || shape->line != line || !acc_same(p, shape->text, shape->text_bytes))
+            return LS_OK;
+        p += shape->text_bytes;
+        if (shape->addresses) {
+            uint64_t before = cta->addr_count;
+            p = fast_addresses(cta, p, mask, &addr);
+            if (!p || !acc_same(p, shape->tail, shape->tail_bytes)) {
+                cta->addr_count = before;
+                return LS_OK;
+            }
+            p += shape->tail_bytes;
+        }
+        if (shape->values) {
+            const char *stop = memchr(p, '\n', (size_t)(r->end - p));
+            if (!stop || (size_t)(stop - r->at) > ACC_LINE_MAX || !keep_values(r, cta, p, stop))
+                return LS_OK;
+            p = stop + 1;
+        }
+        ls_dyn dyn = { .inst = number, .mask = mask, .addr = addr };
+        cta->dyns[cta->dyn_count++] = dyn;
+        if (r->report) {
+            ls_status status = inspect(r, &dyn, err);
+            if (status != LS_OK)
+                return status;
+        }
+        r->lines++;
+        r->line++;
+        r->at = p;
+    }
+    return LS_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- slow way */
+
+/* One line in words. `what` is the first thing that is wrong with it; later steps do nothing. */
+typedef struct parse {
+    const char *at, *end; /* what is not read yet */
+    const char *word;
+    size_t bytes;
+    char what[160];
+    /* results */
+    uint64_t pc, line;
+    uint32_t mask;
+    uint16_t dsts[LS_INST_DST_MAX], srcs[LS_INST_SRC_MAX];
+    uint64_t dst_count, src_count, width;
+    const char *opcode;
+    size_t opcode_bytes;
+    int64_t imm;
+    uint32_t addr;
+    bool bulk; /* an address format of bulk copies, which is not supported */
+    /* the line's own bytes */
+    const char *text, *text_end, *tail, *tail_end, *values;
+    bool regular; /* they have the form that the fast way expects */
+    char body[OPCODE_MAX + 128], pc_words[64], tail_words[96];
+} parse;
+
+static bool fail(parse *s, const char *fmt, ...) LS_PRINTF(2, 3);
+
+static bool fail(parse *s, const char *fmt, ...)
+{
+    if (!s->what[0]) {
+        va_list args;
+        va_start(args, fmt);
+        vsnprintf(s->what, sizeof s->what, fmt, args);
+        va_end(args);
+    }
+    return false;
+}
+
+/* The next word; false at the end of the line, which is wrong unless `optional`. */
+static bool next(parse *s, const char *name, bool optional)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
+        s->at++;
+    s->word = s->at;
+    while (s->at < s->end && *s->at != ' ' && *s->at != '\t')
+        s->at++;
+    s->bytes = (size_t)(s->at - s->word);
+    if (s->bytes)
+        return true;
+    return optional ? false : fail(s, "the line ends before its %s", name);
+}
+
+static bool wrong(parse *s, const char *name, const char *need)
+{
+    char quoted[48];
+    return fail(s, "the %s '%s' is not %s", name, ls_quote(s->word, s->bytes, quoted, sizeof quoted), need);
+}
+
+static bool word_number(parse *s, const char *name, uint64_t most, uint64_t *out)
+{
+    int64_t value;
+    if (!next(s, name, false))
+        return false;
+    if (hex_read_decimal(s->word, &value) != s->word + s->bytes || value < 0 || (uint64_t)value > most)
+        return wrong(s, name, "a number that is possible here");
+    *out = (uint64_t)value;
+    return true;
+}
+
+static bool word_hex(parse *s, const char *name, size_t most_digits, uint64_t *out)
+{
+    if (!next(s, name, false))
+        return false;
+    if (s->bytes > most_digits || hex_read64(s->word, out) != s->word + s->bytes)
+        return wrong(s, name, "a hexadecimal number");
+    return true;
+}
+
+static bool word_address(parse *s, uint64_t *out)
+{
+    if (!next(s, "addresses", false))
+        return false;
+    /* Some tools leave 0x out. */
+    if (hex_read_address(s->word, out) != s->word + s->bytes && hex_read64(s->word, out) != s->word + s->bytes)
+        return wrong(s, "address", "a hexadecimal number of up to 16 digits");
+    return true;
+}
+
+static bool word_signed(parse *s, const char *name, int64_t *out)
+{
+    if (!next(s, name, false))
+        return false;
+    if (hex_read_decimal(s->word, out) != s->word + s->bytes &&
+        ls_parse_i64(s->word, s->bytes, out, NULL) != LS_OK)
+        return wrong(s, name, "a decimal number of 64 bits");
+    return true;
+}
+
+/* Adds the current word and a space before it unless it is the first. */
+static bool keep(parse *s, char *to, size_t room)
+{
+    size_t used = strlen(to);
+    if (used + s->bytes + 2 > room)
+        return fail(s, "the words of the line are too long");
+    if (used)
+        to[used++] = ' ';
+    memcpy(to + used, s->word, s->bytes);
+    to[used + s->bytes] = '\0';
+    return true;
+}
+
+/* R4, UR4, P0, UP0. */
+static bool word_register(parse *s, uint16_t *out)
+{
+    int64_t number;
+    if (!next(s, "registers", false))
+        return false;
+    bool uniform = s->word[0] == 'U';
+    char letter = s->word[uniform];
+    const char *digits = s->word + uniform + 1;
+    int64_t most = letter == 'R' ? (uniform ? 63 : 255) : 7;
+    if ((letter != 'R' && letter != 'P') || hex_read_decimal(digits, &number) != s->word + s->bytes ||
+        number < 0 || number > most)
+        return wrong(s, "register", "R0 to R255, UR0 to UR63, P0 to P7 or UP0 to UP7");
+    *out = (uint16_t)(number + (letter == 'R' ? (uniform ? LS_REG_UNIFORM : 0)
+                                              : (uniform ? LS_REG_UNIFORM_PREDICATE : LS_REG_PREDICATE)));
+    return keep(s, s->body, sizeof s->body);
+}
+
+static bool parse_prefix(parse *s, const acc_reader *r, const ls_cta *cta, bool *other_place)
+{
+    uint64_t value;
+    *other_place = false;
+    if (r->kernel.info.tracer_version < 3) {
+        const uint32_t expected[4] = { cta->id[0], cta->id[1], cta->id[2], r->warp };
+        for (int i = 0; i < 4; i++) {
+            if (!word_number(s, i < 3 ? "thread block" : "warp", UINT32_MAX, &value))
+                return false;
+            *other_place |= value != expected[i];
+        }
+    }
+    if (r->kernel.info.line_info &&
+        !(word_number(s, "source line", UINT32_MAX, &s->line) && keep(s, s->pc_words, sizeof s->pc_words)))
+        return false;
+    return word_hex(s, "pc", 8, &s->pc) && keep(s, s->pc_words, sizeof s->pc_words) &&
+           word_hex(s, "mask", 8, &value) && (s->mask = (uint32_t)value, true);
+}
+
+static bool parse_body(parse *s)
+{
+    s->regular = s->bytes == 8 && *s->at == ' ';
+    s->text = s->at + 1;
+    if (!word_number(s, "number of destinations", LS_INST_DST_MAX, &s->dst_count) ||
+        !keep(s, s->body, sizeof s->body))
+        return false;
+    for (uint64_t i = 0; i < s->dst_count; i++)
+        if (!word_register(s, &s->dsts[i]))
+            return false;
+    if (!next(s, "opcode", false))
+        return false;
+    if (s->bytes > OPCODE_MAX || s->word[0] < 'A' || s->word[0] > 'Z')
+        return wrong(s, "opcode", "one: it must begin with a capital letter");
+    s->opcode = s->word;
+    s->opcode_bytes = s->bytes;
+    if (!keep(s, s->body, sizeof s->body) ||
+        !word_number(s, "number of sources", LS_INST_SRC_MAX, &s->src_count) ||
+        !keep(s, s->body, sizeof s->body))
+        return false;
+    for (uint64_t i = 0; i < s->src_count; i++)
+        if (!word_register(s, &s->srcs[i]))
+            return false;
+    if (!word_number(s, "access width", 1024, &s->width) || !keep(s, s->body, sizeof s->body))
+        return false;
+    s->regular &= *s->at == ' ';
+    s->text_end = s->at + 1;
+    return true;
+}
+
+static bool parse_addresses(parse *s, ls_cta *cta)
+{
+    uint64_t *words = cta->addrs + cta->addr_count, mode;
+    unsigned lanes = (unsigned)__builtin_popcount(s->mask), count = lanes;
+    int64_t difference;
+    s->addr = LS_ADDR_NONE;
+    if (s->width == 0)
+        return true;
+    if (!word_number(s, "address format", 9, &mode))
+        return false;
+    if (mode > 2) {
+        s->bulk = true;
+        return fail(s, "address format %u of bulk copies is not supported", (unsigned)mode);
+    }
+    if (mode == LS_ADDR_STRIDE) {
+        if (!word_address(s, &words[0]) || !word_signed(s, "stride", &difference))
+            return false;
+        words[1] = (uint64_t)difference;
+        count = 2;
+    } else if (mode == LS_ADDR_DELTA) {
+        if (!word_address(s, &words[0]))
+            return false;
+        for (unsigned i = 1; i < lanes; i++) {
+            if (!word_signed(s, "addresses", &difference))
+                return false;
+            words[i] = words[i - 1] + (uint64_t)difference;
+        }
+    } else {
+        for (unsigned i = 0; i < lanes; i++)
+            if (!word_address(s, &words[i]))
+                return false;
+    }
+    s->addr = (uint32_t)cta->addr_count << 2 | (uint32_t)mode;
+    cta->addr_count += count;
+    s->regular &= *s->at == ' ' || s->at == s->end;
+    s->tail = s->at + (*s->at == ' ');
+    return true;
+}
+
+static bool is_word(const parse *s, const char *text)
+{
+    return s->bytes == strlen(text) && memcmp(s->word, text, s->bytes) == 0;
+}
+
+/* "1 5" or "32 0 1 2 ...": the values of one register after the other. */
+static bool parse_values(parse *s)
+{
+    uint64_t count, value;
+    s->regular &= s->at == s->end || *s->at == ' ';
+    s->values = s->at + (*s->at == ' ');
+    while (next(s, "values", true)) {
+        int64_t number;
+        if (hex_read_decimal(s->word, &number) != s->word + s->bytes || number < 0 || number > LANES)
+            return wrong(s, "number of register values", "0 to 32");
+        count = (uint64_t)number;
+        for (uint64_t i = 0; i < count; i++) {
+            if (!next(s, "register values", false))
+                return false;
+            if (hex_read_address(s->word, &value) != s->word + s->bytes &&
+                hex_read64(s->word, &value) != s->word + s->bytes)
+                return wrong(s, "register value", "a hexadecimal number");
+        }
+    }
+    return true;
+}
+
+static bool parse_tail(parse *s, uint32_t version)
+{
+    int64_t second;
+    if (version >= 5) {
+        if (!word_signed(s, "immediate", &s->imm) || !keep(s, s->tail_words, sizeof s->tail_words))
+            return false;
+    }
+    if (version >= 6) {
+        if (!next(s, "NoVal", false))
+            return false;
+        if (!is_word(s, "NoVal") && !is_word(s, "Val")) {
+            if (ls_parse_i64(s->word, s->bytes, &second, NULL) != LS_OK)
+                return wrong(s, "second immediate", "a decimal number of 64 bits");
+            if (!keep(s, s->tail_words, sizeof s->tail_words) || !next(s, "NoVal", false))
+                return false;
+        }
+        if (!is_word(s, "NoVal") && !is_word(s, "Val"))
+            return wrong(s, "word", "Val or NoVal");
+        if (!keep(s, s->tail_words, sizeof s->tail_words))
+            return false;
+        if (is_word(s, "Val"))
+            return parse_values(s);
+    }
+    if (next(s, "", true)) {
+        char quoted[48];
+        return fail(s, "'%s' stands behind the end of the instruction",
+                    ls_quote(s->word, s->bytes, quoted, sizeof quoted));
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------- a new static instruction */
+
+static bool needs_addresses(const ls_inst *inst)
+{
+    return inst->mem_op != LS_MEM_NONE && (inst->space == LS_SPACE_GLOBAL || inst->space == LS_SPACE_LOCAL ||
+                                           inst->space == LS_SPACE_SHARED || inst->space == LS_SPACE_GENERIC);
+}
+
+static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *err)
+{
+    ls_error said = { .status = LS_OK };
+    uint32_t version = r->kernel.info.binary_version;
+    ls_sass_line line = {
+        .pc = s->pc,
+        .opcode = s->opcode,
+        .opcode_bytes = s->opcode_bytes,
+        .dsts = s->dsts,
+        .srcs = s->srcs,
+        .dst_count = (uint32_t)s->dst_count,
+        .src_count = (uint32_t)s->src_count,
+        .width = (uint32_t)s->width,
+        .imm = s->imm,
+    };
+    ls_status status = ls_sass_decode(version, &line, r->options.unknown_opcodes_as_alu, inst, &said);
+    if (status != LS_OK) {
+        status = acc_defect_error(r->report, ACC_unknown_opcode, r->path, r->line, &said);
+        if (status == LS_OK)
+            status = ls_sass_decode(version, &line, true, inst, &said);
+        if (status != LS_OK && err)
+            *err = said;
+        return status;
+    }
+    if ((inst->flags & LS_INST_FOREIGN) && r->report)
+        status = acc_reader_defect(r, ACC_foreign_opcode, err, "no document lists %s for sm_%" PRIu32,
+                                   ls_sass_opcode_name(inst->opcode), version);
+    if (status == LS_OK && s->width == 0 && needs_addresses(inst))
+        status = acc_reader_defect(r, ACC_no_addresses, err, "%.*s at pc 0x%" PRIx64 " has no addresses",
+                                   (int)s->opcode_bytes, s->opcode, s->pc);
+    return status;
+}
+
+static ls_status find_inst(acc_reader *r, const parse *s, uint32_t *number, ls_error *err)
+{
+    const ls_inst_text words = { .pc = s->pc_words, .body = s->body, .tail = s->tail_words };
+    ls_kernel *kernel = &r->kernel;
+    uint64_t hash;
+    *number = acc_shapes_find(&r->shapes, &words, &hash);
+    if (*number != UINT32_MAX)
+        return LS_OK;
+    if (kernel->inst_count >= kernel->inst_capacity) {
+        ls_fail(err, LS_ERR_UNSUPPORTED, "the kernel has more than %" PRIu32 " different instructions",
+                kernel->inst_capacity);
+        return ls_error_at(err, r->path, r->line, 0);
+    }
+    ls_inst inst;
+    ls_status status = decode(r, s, &inst, err);
+    if (status != LS_OK)
+        return status;
+    if (!acc_shapes_add(&r->shapes, kernel->inst_count, s->pc, s->line, &words, hash))
+        return no_memory(err);
+    kernel->insts[kernel->inst_count] = inst;
+    *number = kernel->inst_count++;
+    return LS_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- one line */
+
+static ls_status add_line(acc_reader *r, ls_cta *cta, parse *s, const char *line_end, const char *next_line,
+                          ls_error *err)
+{
+    uint32_t number;
+    ls_status status = find_inst(r, s, &number, err);
+    if (status != LS_OK)
+        return status;
+    if (s->regular) {
+        const char *stop = s->values ? s->values : next_line;
+        bool addresses = s->width > 0;
+        const char *text_end = addresses ? s->text_end : stop;
+        const char *tail = addresses ? s->tail : stop;
+        if (!acc_shapes_learn(&r->shapes, number, s->text, (size_t)(text_end - s->text), tail,
+                              (size_t)(stop - tail), addresses, s->values != NULL))
+            return no_memory(err);
+    }
+    if (r->warp == ACC_NO_WARP)
+        return LS_OK;
+    if (s->values && !keep_values(r, cta, s->values, line_end))
+        return no_memory(err);
+    ls_dyn dyn = { .inst = number, .mask = s->mask, .addr = s->addr };
+    cta->dyns[cta->dyn_count++] = dyn;
+    return r->report ? inspect(r, &dyn, err) : LS_OK;
+}
+
+ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
+{
+    const char *next_line, *end = acc_reader_line_end(r, &next_line);
+    uint64_t addr_count = cta->addr_count;
+    bool other_place;
+    ls_status status = LS_OK;
+    if (!reserve(cta))
+        return is_full(cta) ? ls_fail(err, LS_ERR_UNSUPPORTED, "a thread block has more than 2^30 addresses")
+                            : no_memory(err);
+    parse s = { .at = r->at, .end = end };
+    bool good = parse_prefix(&s, r, cta, &other_place) && parse_body(&s) && parse_addresses(&s, cta) &&
+                parse_tail(&s, r->kernel.info.tracer_version);
+    if (!good) {
+        status = acc_reader_defect(r, s.bulk ? ACC_unsupported : ACC_bad_line, err, "%s", s.what);
+    } else {
+        if (other_place)
+            status =
+                acc_reader_defect(r, ACC_wrong_prefix, err, "the line names another thread block or warp");
+        if (status == LS_OK)
+            status = add_line(r, cta, &s, end, next_line, err);
+    }
+    if (!good || r->warp == ACC_NO_WARP)
+        cta->addr_count = addr_count;
+    r->lines++;
+    r->line++;
+    r->at = next_line;
+    return status;
+}

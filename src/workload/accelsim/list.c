@@ -1,0 +1,355 @@
+/* list.c: kernelslist.g, its directory and the files it names. */
+#include "workload/accelsim/list.h"
+
+#include "base/file.h"
+#include "base/map.h"
+#include "workload/accelsim/input.h"
+#include "workload/accelsim/reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_NAME "kernelslist.g"
+#define RAW_LIST_NAME "kernelslist"
+#define LIST_MAX (64u << 20)
+
+static const char *const suffixes[] = { "", ".xz", ".zst", ".gz" };
+#define SUFFIX_COUNT (sizeof suffixes / sizeof *suffixes)
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* ----------------------------------------------------------------------------------------------- commands */
+
+/* "MemcpyHtoD,0x7f...,4096" */
+static bool read_copy(const char *line, ls_command *command)
+{
+    const char *address = strchr(line, ','), *bytes = address ? strchr(address + 1, ',') : NULL;
+    if (!bytes || strchr(bytes + 1, ','))
+        return false;
+    return ls_parse_u64(address + 1, (size_t)(bytes - address - 1), &command->address, NULL) == LS_OK &&
+           ls_parse_u64(bytes + 1, strlen(bytes + 1), &command->bytes, NULL) == LS_OK;
+}
+
+static ls_status read_command(acc_trace *t, acc_report *report, char *line, uint64_t number,
+                              ls_command *command, ls_error *err)
+{
+    char quoted[80];
+    *command = (ls_command){ .kind = LS_COMMAND_OTHER, .text = line, .line = number };
+    if (ls_starts_with(line, "kernel")) {
+        command->kind = LS_COMMAND_KERNEL;
+        return LS_OK;
+    }
+    if (ls_starts_with(line, "MemcpyHtoD")) {
+        command->kind = LS_COMMAND_COPY_IN;
+        if (read_copy(line, command))
+            return LS_OK;
+        command->kind = LS_COMMAND_OTHER;
+        return acc_defect_at(report, ACC_bad_command, t->list, number, err,
+                             "'%s' is not 'MemcpyHtoD,address,bytes'",
+                             ls_quote(line, strlen(line), quoted, sizeof quoted));
+    }
+    if (ls_starts_with(line, "Memcpy"))
+        return LS_OK;
+    return acc_defect_at(report, ACC_unknown_command, t->list, number, err, "'%s' is skipped",
+                         ls_quote(line, strlen(line), quoted, sizeof quoted));
+}
+
+/* Cuts the text into lines, in place. */
+static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_error *err)
+{
+    LS_VEC(ls_command) commands = { 0 };
+    ls_status status = LS_OK;
+    uint64_t number = 0;
+    for (char *line = text, *next; line && status == LS_OK; line = next) {
+        ls_command command;
+        char *end = strchr(line, '\n');
+        next = end ? end + 1 : NULL;
+        if (!end)
+            end = line + strlen(line);
+        while (end > line && (end[-1] == '\r' || end[-1] == ' ' || end[-1] == '\t'))
+            end--;
+        *end = '\0';
+        number++;
+        line += strspn(line, " \t");
+        if (!*line)
+            continue;
+        status = read_command(t, report, line, number, &command, err);
+        if (status == LS_OK && !ls_vec_push(&commands, command))
+            status = no_memory(err);
+    }
+    t->trace.commands = commands.at;
+    t->trace.command_count = commands.count;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- files */
+
+/* All of a small file, with a terminator; NUL bytes in it become spaces, so that nothing hides behind them. */
+static ls_status slurp(ls_arena *arena, acc_input *input, const char *path, ls_text *head, char **out,
+                       ls_error *err)
+{
+    char chunk[4096];
+    size_t got = 1;
+    while (got) {
+        ls_status status = acc_input_read(input, chunk, sizeof chunk, &got, err);
+        if (status != LS_OK)
+            return status;
+        ls_text_addn(head, chunk, got);
+        if (head->count > LIST_MAX) {
+            ls_fail(err, LS_ERR_INPUT, "a list of more than %u bytes", LIST_MAX);
+            return ls_error_at(err, path, 0, 0);
+        }
+    }
+    for (size_t i = 0; i < head->count; i++)
+        if (!head->at[i])
+            head->at[i] = ' ';
+    *out = ls_arena_strndup(arena, ls_text_get(head), head->count);
+    return head->failed || !*out ? no_memory(err) : LS_OK;
+}
+
+/* A kernel's header begins with '-' (or a comment); a list does not. */
+static ls_status open_file(acc_trace *t, const char *path, acc_report *report, ls_error *err)
+{
+    acc_input *input;
+    ls_text head = { 0 };
+    char chunk[512], *text = NULL;
+    size_t got = 0;
+    ls_status status = acc_input_open(path, &input, err);
+    if (status != LS_OK)
+        return status;
+    status = acc_input_read(input, chunk, sizeof chunk, &got, err);
+    ls_text_addn(&head, chunk, got);
+    const char *first = ls_text_get(&head);
+    first += strspn(first, " \t\r\n");
+    bool kernel = *first == '-' || *first == '#';
+    t->dir = ls_path_dir(&t->arena, path);
+    if (status == LS_OK && !t->dir)
+        status = no_memory(err);
+    if (status == LS_OK && kernel) {
+        t->trace.commands = calloc(1, sizeof *t->trace.commands);
+        char *name = ls_arena_strdup(&t->arena, ls_path_base(path));
+        if (!t->trace.commands || !name)
+            status = no_memory(err);
+        else {
+            t->trace.commands[0] = (ls_command){ .kind = LS_COMMAND_KERNEL, .text = name };
+            t->trace.command_count = 1;
+        }
+    } else if (status == LS_OK) {
+        t->list = ls_arena_strdup(&t->arena, path);
+        status = t->list ? slurp(&t->arena, input, path, &head, &text, err) : no_memory(err);
+        if (status == LS_OK)
+            status = read_list(t, report, text, err);
+    }
+    ls_text_fini(&head);
+    acc_input_close(input);
+    return status;
+}
+
+static ls_status open_directory(acc_trace *t, const char *path, acc_report *report, ls_error *err)
+{
+    char *list = ls_path_join(&t->arena, path, LIST_NAME), *raw = ls_path_join(&t->arena, path, RAW_LIST_NAME);
+    if (!list || !raw)
+        return no_memory(err);
+    if (ls_file_exists(list))
+        return open_file(t, list, report, err);
+    if (ls_file_exists(raw))
+        ls_fail(err, LS_ERR_IO, "the directory has %s but no %s: group the trace with post-traces-processing",
+                RAW_LIST_NAME, LIST_NAME);
+    else
+        ls_fail(err, LS_ERR_IO, "the directory has no %s", LIST_NAME);
+    return ls_error_at(err, path, 0, 0);
+}
+
+/* ----------------------------------------------------------------------------------- finding kernel files */
+
+static bool has_suffix(const char *name, size_t *stem)
+{
+    size_t bytes = strlen(name);
+    *stem = bytes;
+    for (size_t i = 1; i < SUFFIX_COUNT; i++) {
+        if (ls_ends_with(name, suffixes[i])) {
+            *stem = bytes - strlen(suffixes[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_kernel_file(const char *name)
+{
+    size_t stem;
+    has_suffix(name, &stem);
+    return ls_starts_with(name, "kernel") && stem > 7 && memcmp(name + stem - 7, ".traceg", 7) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names of kernel files in a directory, sorted. A directory that cannot be read has none. */
+static ls_status kernel_files(const char *dir, ls_arena *arena, char ***names, size_t *count, ls_error *err)
+{
+    LS_VEC(char *) found = { 0 };
+    DIR *stream = opendir(dir);
+    bool failed = false;
+    *names = NULL;
+    *count = 0;
+    if (!stream)
+        return LS_OK;
+    for (struct dirent *entry; !failed && (entry = readdir(stream));) {
+        if (!is_kernel_file(entry->d_name))
+            continue;
+        char *name = ls_arena_strdup(arena, entry->d_name);
+        failed = !name || !ls_vec_push(&found, name);
+    }
+    closedir(stream);
+    if (found.count)
+        qsort(found.at, found.count, sizeof *found.at, by_name);
+    *names = ls_arena_array(arena, found.count + 1, sizeof **names);
+    failed |= !*names;
+    if (!failed && found.count)
+        memcpy(*names, found.at, found.count * sizeof *found.at);
+    *count = found.count;
+    ls_vec_fini(&found);
+    return failed ? no_memory(err) : LS_OK;
+}
+
+static ls_status fail_missing(const acc_trace *t, ls_arena *arena, const ls_command *command, ls_error *err)
+{
+    char quoted[120], **names;
+    size_t count;
+    ls_status status = kernel_files(t->dir, arena, &names, &count, err);
+    if (status != LS_OK)
+        return status;
+    ls_fail(err, LS_ERR_IO, "the kernel file '%s' does not exist",
+            ls_quote(command->text, strlen(command->text), quoted, sizeof quoted));
+    ls_error_nearest(err, ls_nearest_of(command->text, (const char *const *)names, count));
+    return t->list ? ls_error_at(err, t->list, command->line, 0) : LS_ERR_IO;
+}
+
+ls_status acc_trace_find(const acc_trace *t, ls_arena *arena, const ls_command *command, char **path,
+                         bool *other_name, ls_error *err)
+{
+    char *listed = ls_path_join(arena, t->dir, command->text);
+    size_t stem;
+    *other_name = false;
+    *path = listed;
+    if (!listed)
+        return no_memory(err);
+    if (ls_file_exists(listed))
+        return LS_OK;
+    has_suffix(listed, &stem);
+    for (size_t i = 0; i < SUFFIX_COUNT; i++) {
+        *path = ls_arena_printf(arena, "%.*s%s", (int)stem, listed, suffixes[i]);
+        if (!*path)
+            return no_memory(err);
+        *other_name = true;
+        if (ls_file_exists(*path))
+            return LS_OK;
+    }
+    return fail_missing(t, arena, command, err);
+}
+
+ls_status acc_trace_unlisted(const acc_trace *t, ls_arena *arena, char ***names, size_t *count, ls_error *err)
+{
+    char **all;
+    size_t found = 0, total, stem;
+    ls_map listed = { 0 };
+    bool failed = false;
+    ls_status status = kernel_files(t->dir, arena, &all, &total, err);
+    *names = all;
+    *count = 0;
+    if (status != LS_OK || !t->list)
+        return status;
+    for (uint64_t i = 0; i < t->trace.command_count; i++) {
+        const ls_command *command = &t->trace.commands[i];
+        if (command->kind != LS_COMMAND_KERNEL)
+            continue;
+        has_suffix(command->text, &stem);
+        failed |= !ls_map_putn(&listed, command->text, stem, &listed);
+    }
+    for (size_t i = 0; i < total; i++) {
+        has_suffix(all[i], &stem);
+        if (!ls_map_getn(&listed, all[i], stem))
+            all[found++] = all[i];
+    }
+    ls_map_fini(&listed);
+    *count = found;
+    return failed ? no_memory(err) : LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- source */
+
+static ls_status open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err)
+{
+    const acc_trace *t = (const acc_trace *)trace;
+    acc_input *input;
+    ls_arena arena = { 0 };
+    char *path;
+    bool other_name;
+    ls_status status = acc_trace_find(t, &arena, &trace->commands[index], &path, &other_name, err);
+    if (status == LS_OK)
+        status = acc_input_open(path, &input, err);
+    if (status == LS_OK)
+        status = acc_reader_open(input, path, &trace->options, NULL, out, err);
+    ls_arena_fini(&arena);
+    return status;
+}
+
+static void close_trace(ls_trace *trace)
+{
+    acc_trace *t = (acc_trace *)trace;
+    free(t->trace.commands);
+    ls_arena_fini(&t->arena);
+    free(t);
+}
+
+static const ls_trace_ops trace_ops = { .open_kernel = open_kernel, .close = close_trace };
+
+ls_status acc_trace_open(const char *path, const ls_trace_options *options, acc_report *report,
+                         acc_trace **out, ls_error *err)
+{
+    acc_trace *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t)
+        return no_memory(err);
+    t->trace.ops = &trace_ops;
+    t->trace.options = *options;
+    ls_status status =
+        ls_file_is_dir(path) ? open_directory(t, path, report, err) : open_file(t, path, report, err);
+    if (status != LS_OK) {
+        close_trace(&t->trace);
+        return status;
+    }
+    *out = t;
+    return LS_OK;
+}
+
+void acc_trace_close(acc_trace *t)
+{
+    if (t)
+        close_trace(&t->trace);
+}
+
+static bool accepts(const char *path, const unsigned char *head, size_t head_bytes)
+{
+    (void)path, (void)head, (void)head_bytes;
+    return true;
+}
+
+static ls_status source_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+{
+    acc_trace *t;
+    ls_status status = acc_trace_open(path, options, NULL, &t, err);
+    *out = status == LS_OK ? &t->trace : NULL;
+    return status;
+}
+
+const ls_trace_source ls_accelsim_source = { .name = "accelsim", .accepts = accepts, .open = source_open };

@@ -1,0 +1,78 @@
+/* reader.h: one kernel file being read. Private to this folder: the header (header.c), thread blocks (reader.c) and
+ * instruction lines (line.c) share it. */
+#ifndef ACCELSIM_READER_H
+#define ACCELSIM_READER_H
+
+#include "workload/accelsim/input.h"
+#include "workload/accelsim/report.h"
+#include "workload/accelsim/shapes.h"
+#include "workload/sink.h"
+#include "workload/trace.h"
+
+#define ACC_LINE_MAX (64u << 10) /* register values of a line can fill half of it */
+#define ACC_BUFFER_BYTES (256u << 10)
+#define ACC_NO_WARP UINT32_MAX
+
+typedef struct acc_reader {
+    ls_kernel kernel; /* first: this is what callers hold */
+    acc_input *input;
+    acc_report *report; /* NULL: the first error ends the reading */
+    ls_trace_options options;
+    char *path;
+
+    /* Text: [at, end) is not read yet. Behind it stand a line break and zeros, so that nothing that looks for the
+     * end of a number or of a line runs out of the buffer. Lines are complete when `at` is at their start, unless
+     * they are longer than ACC_LINE_MAX. */
+    char *buffer;
+    const char *at, *end;
+    bool at_end;         /* nothing comes behind `end` */
+    uint64_t line;       /* number of the line at `at` */
+    ls_error read_error; /* why nothing comes; status LS_OK: the file ends */
+
+    ls_text header; /* everything before the first block, as it stands in the file */
+    acc_shapes shapes;
+
+    /* thread blocks */
+    uint64_t block_index; /* of the next one */
+    uint64_t next_linear; /* id that it should have */
+    uint64_t *seen;       /* ids met, if the report wants to know; NULL: not looked at */
+    uint64_t *warps_seen; /* in this block: a bit per warp */
+    bool finished;
+
+    /* the warp whose lines come */
+    uint32_t warp;       /* ACC_NO_WARP: none, or lines that are checked but not kept */
+    bool in_warp;        /* "warp =" was read */
+    bool counted;        /* and "insts =" too */
+    uint64_t declared;   /* instructions that it says it has */
+    uint64_t lines;      /* instruction lines met */
+    uint64_t insts_line; /* where it says so */
+    uint32_t live;       /* lanes that have not exited: for the report */
+    bool after_exit_told;
+
+    /* register values of this block */
+    ls_cta_values values;
+    LS_VEC(ls_cta_value) value_list;
+    ls_text value_text;
+} acc_reader;
+
+/* --- reader.c --- */
+/* Reads more if a whole line is not there; false at the end of the file. */
+bool acc_reader_line(acc_reader *r);
+/* The line at r->at without its end, and what follows it. The line's first ACC_LINE_MAX bytes if it is too long. */
+const char *acc_reader_line_end(const acc_reader *r, const char **next);
+ls_status acc_reader_defect(acc_reader *r, acc_kind kind, ls_error *err, const char *fmt, ...) LS_PRINTF(4, 5);
+
+/* --- header.c --- */
+ls_status acc_header_read(acc_reader *r, ls_error *err);
+
+/* --- line.c --- */
+/* Reads instruction lines into the block, the fast way, until one comes that needs the other functions. */
+ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err);
+/* Reads the one line at r->at, whatever it takes. */
+ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err);
+
+/* Opens a kernel file and reads its header. file_name NULL: path. */
+ls_status acc_reader_open(acc_input *input, const char *path, const ls_trace_options *options,
+                          acc_report *report, ls_kernel **out, ls_error *err);
+
+#endif

@@ -1,0 +1,152 @@
+/* shapes.c: the slow half of the table of static instructions: looking up by words, adding, learning bytes. */
+#include "workload/accelsim/shapes.h"
+
+#include <stdlib.h>
+
+#define MAX_PC_SLOTS (1u << 20) /* 8 MiB of code; what lies above is found by its words */
+#define MAX_LEARNED 4
+
+void acc_shapes_fini(acc_shapes *shapes)
+{
+    free(shapes->at);
+    free(shapes->by_pc);
+    free(shapes->slots);
+    ls_arena_fini(&shapes->arena);
+    *shapes = (acc_shapes){ 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------ look-up */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211ull; /* FNV-1a */
+    return (hash ^ 0xff) * 1099511628211ull;                     /* so that "ab","c" differs from "a","bc" */
+}
+
+static bool same_words(const ls_inst_text *a, const ls_inst_text *b)
+{
+    return strcmp(a->pc, b->pc) == 0 && strcmp(a->body, b->body) == 0 && strcmp(a->tail, b->tail) == 0;
+}
+
+uint32_t acc_shapes_find(const acc_shapes *shapes, const ls_inst_text *words, uint64_t *hash)
+{
+    uint64_t h = hash_text(hash_text(hash_text(14695981039346656037ull, words->pc), words->body), words->tail);
+    *hash = h ^ h >> 29;
+    if (!shapes->slot_count)
+        return UINT32_MAX;
+    for (uint32_t slot = (uint32_t)*hash & (shapes->slot_count - 1); shapes->slots[slot];
+         slot = (slot + 1) & (shapes->slot_count - 1)) {
+        if (same_words(&shapes->at[shapes->slots[slot] - 1].words, words))
+            return shapes->slots[slot] - 1;
+    }
+    return UINT32_MAX;
+}
+
+/* ------------------------------------------------------------------------------------------------- adding */
+
+static void put_slot(acc_shapes *shapes, uint64_t hash, uint32_t number)
+{
+    uint32_t slot = (uint32_t)hash & (shapes->slot_count - 1);
+    while (shapes->slots[slot])
+        slot = (slot + 1) & (shapes->slot_count - 1);
+    shapes->slots[slot] = number + 1;
+}
+
+static bool grow_slots(acc_shapes *shapes, uint32_t count)
+{
+    acc_shapes grown = *shapes;
+    grown.slot_count = shapes->slot_count ? shapes->slot_count * 2 : 256;
+    grown.slots = calloc(grown.slot_count, sizeof *grown.slots);
+    if (!grown.slots)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t hash;
+        acc_shapes_find(shapes, &shapes->at[i].words, &hash);
+        put_slot(&grown, hash, i);
+    }
+    free(shapes->slots);
+    shapes->slots = grown.slots;
+    shapes->slot_count = grown.slot_count;
+    return true;
+}
+
+static bool grow_shapes(acc_shapes *shapes)
+{
+    uint32_t capacity = shapes->capacity ? shapes->capacity * 2 : 128;
+    acc_shape *moved = realloc(shapes->at, capacity * sizeof *moved);
+    if (!moved)
+        return false;
+    shapes->at = moved;
+    shapes->capacity = capacity;
+    return true;
+}
+
+bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const ls_inst_text *words,
+                    uint64_t hash)
+{
+    if (number >= shapes->capacity && !grow_shapes(shapes))
+        return false;
+    if (number * 2 >= shapes->slot_count && !grow_slots(shapes, number))
+        return false;
+    acc_shape shape = { .pc = pc, .line = line };
+    shape.words.pc = ls_arena_strdup(&shapes->arena, words->pc);
+    shape.words.body = ls_arena_strdup(&shapes->arena, words->body);
+    shape.words.tail = ls_arena_strdup(&shapes->arena, words->tail);
+    if (!shape.words.pc || !shape.words.body || !shape.words.tail)
+        return false;
+    shapes->at[number] = shape;
+    put_slot(shapes, hash, number);
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------------- learning */
+
+static bool reserve_pc(acc_shapes *shapes, uint64_t slot)
+{
+    if (slot < shapes->pc_count)
+        return true;
+    uint32_t count = shapes->pc_count ? shapes->pc_count : 512;
+    while (count <= slot)
+        count *= 2;
+    uint32_t *moved = realloc(shapes->by_pc, count * sizeof *moved);
+    if (!moved)
+        return false;
+    memset(moved + shapes->pc_count, 0, (count - shapes->pc_count) * sizeof *moved);
+    shapes->by_pc = moved;
+    shapes->pc_count = count;
+    return true;
+}
+
+static const char *copy(acc_shapes *shapes, const char *bytes, size_t count)
+{
+    char *to = ls_arena_alloc(&shapes->arena, count + ACC_PAD);
+    if (to && count)
+        memcpy(to, bytes, count);
+    return to;
+}
+
+bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, size_t text_bytes,
+                      const char *tail, size_t tail_bytes, bool addresses, bool values)
+{
+    acc_shape *shape = &shapes->at[number];
+    uint64_t slot = shape->pc >> 3;
+    if (slot >= MAX_PC_SLOTS || text_bytes > ACC_TEXT_MAX || tail_bytes > ACC_TEXT_MAX)
+        return true;
+    if (!reserve_pc(shapes, slot))
+        return false;
+    shapes->by_pc[slot] = number + 1;
+    /* Only the spacing can differ from what is known; memory must not grow with every line in which it does. */
+    if (shape->learned >= MAX_LEARNED)
+        return true;
+    shape->learned++;
+    shape->text = copy(shapes, text, text_bytes);
+    shape->tail = copy(shapes, tail, tail_bytes);
+    if (!shape->text || !shape->tail)
+        return false;
+    shape->text_bytes = (uint16_t)text_bytes;
+    shape->tail_bytes = (uint16_t)tail_bytes;
+    shape->addresses = addresses;
+    shape->values = values;
+    return true;
+}

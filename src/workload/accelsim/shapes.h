@@ -1,0 +1,76 @@
+/* shapes.h: the static instructions of a kernel by the text of their lines. A line of a trace is known by its pc and
+ * its bytes, so that only mask and addresses have to be read; what is not known is parsed once and added. */
+#ifndef ACCELSIM_SHAPES_H
+#define ACCELSIM_SHAPES_H
+
+#include "base/arena.h"
+#include "workload/trace.h"
+
+#include <string.h>
+
+#define ACC_TEXT_MAX 512 /* longer lines are read the slow way every time */
+#define ACC_PAD 8        /* bytes behind each text that a comparison may read */
+
+typedef struct acc_shape {
+    uint64_t pc;
+    const char *text; /* from behind the mask's space: a line without addresses to its end, */
+    const char *tail; /* else to the space behind the width, and from behind the addresses to the end */
+    uint16_t text_bytes, tail_bytes; /* text_bytes 0: only known the slow way */
+    bool addresses;
+    uint8_t learned;    /* how often the bytes were taken */
+    bool values;        /* register values follow the tail, up to the end of the line */
+    uint64_t line;      /* of the source; 0 without line info */
+    ls_inst_text words; /* single spaces between them */
+} acc_shape;
+
+typedef struct acc_shapes {
+    acc_shape *at; /* as many as the kernel has instructions, with the same numbers */
+    uint32_t capacity;
+    uint32_t *by_pc; /* pc / 8: number + 1 of the instruction met there last; 0: none */
+    uint32_t pc_count;
+    uint32_t *slots; /* hash of the words: number + 1; open addressing, a power of two */
+    uint32_t slot_count;
+    ls_arena arena;
+} acc_shapes;
+
+void acc_shapes_fini(acc_shapes *shapes);
+
+/* The instruction with these words, or UINT32_MAX. */
+uint32_t acc_shapes_find(const acc_shapes *shapes, const ls_inst_text *words, uint64_t *hash);
+/* Adds instruction `number`, the next one; copies the words. false when the host has no memory left. */
+bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const ls_inst_text *words,
+                    uint64_t hash);
+/* Remembers the bytes of a line, so that the next one like it is known. */
+bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, size_t text_bytes,
+                      const char *tail, size_t tail_bytes, bool addresses, bool values);
+
+/* Whether the bytes at p are those of the text; may look at up to 7 more. */
+static inline bool acc_same(const char *p, const char *text, unsigned bytes)
+{
+    uint64_t a, b;
+    for (; bytes > 8; bytes -= 8, p += 8, text += 8) {
+        memcpy(&a, p, 8);
+        memcpy(&b, text, 8);
+        if (a != b)
+            return false;
+    }
+    memcpy(&a, p, 8);
+    memcpy(&b, text, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return bytes == 0 || (a ^ b) >> (8 * (8 - bytes)) == 0;
+#else
+    return bytes == 0 || (a ^ b) << (8 * (8 - bytes)) == 0;
+#endif
+}
+
+/* The instruction that was met last at this pc, or NULL. */
+static inline const acc_shape *acc_shapes_guess(const acc_shapes *shapes, uint64_t pc, uint32_t *number)
+{
+    uint64_t slot = pc >> 3;
+    if (slot >= shapes->pc_count || shapes->by_pc[slot] == 0)
+        return NULL;
+    *number = shapes->by_pc[slot] - 1;
+    return &shapes->at[*number];
+}
+
+#endif
