@@ -81,6 +81,7 @@ struct ls_region {
     size_t far_count;
     ls_cycle sent_min; /* earliest arrival, in this clock, of what was sent in this window */
     bool running;      /* `now` is the present: a cycle of this region is running */
+    uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE while running, else 0 */
     uint64_t window;   /* the index of the window being run; 0: none yet */
     uint64_t occupied[WHEEL_WORDS];
     uint64_t events_run, messages_in, ticks_run, cycles_run;
