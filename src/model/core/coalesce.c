@@ -71,10 +71,9 @@ static void add_atomic(core *c, uint64_t address, uint32_t size)
 static void add_local(core *c, const flight *f, uint32_t lane, uint64_t address, uint32_t size)
 {
     const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
-    uint64_t padded = (uint64_t)cta->warp_count * 32;
+    uint64_t padded = cta->warp_count == 0 ? 32 : (uint64_t)cta->warp_count * 32;
     uint64_t thread = (uint64_t)f->warp * 32 + lane;
-    uint64_t slot = padded == 0 ? 0 : thread / padded;
-    uint64_t base = 4 * (padded * (c->id + (uint64_t)c->core_count * slot) + thread % padded);
+    uint64_t base = 4 * (padded * (c->id + (uint64_t)c->core_count * (thread / padded)) + thread % padded);
     uint64_t all = padded * cta->launch.ctas_per_core * c->core_count;
     for (uint32_t done = 0; done < size; done += 4) {
         uint64_t word = (address + done) / 4;
@@ -89,7 +88,7 @@ void coalesce(core *c, const flight *f)
     const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
     c->sector_count = 0;
     ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
-    uint32_t size = f->inst->width_bytes == 0 ? 4 : f->inst->width_bytes;
+    uint32_t size = inst_width(c, f->inst);
     bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
     for (uint32_t set = f->mask; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
@@ -113,8 +112,9 @@ uint32_t shared_conflicts(const core *c, const flight *f)
         return 0;
     ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
     uint32_t banks = (uint32_t)c->spec->shared_banks;
-    uint32_t width = f->inst->width_bytes < 4 ? 4 : f->inst->width_bytes;
-    uint32_t words = c->spec->shared_first_word ? 1 : width / 4;
+    uint32_t width = inst_width(c, f->inst);
+    uint32_t words = c->spec->shared_first_word || width < 4 ? 1 : width / 4;
+    words = words > 4 ? 4 : words;
     uint32_t lanes = 32 / words, cycles = 0;
     for (uint32_t first = 0; first < 32; first += lanes) {
         uint64_t seen[32 * 4];

@@ -43,6 +43,8 @@ static const ls_param params[] = {
         "5 cycles later"),
     KEY("fetch_rounds", fetch_rounds, UINT, "", "4", 1, 16, "warps decoded per cycle"),
     FLAG("track_spans", track_spans, "true", "vector loads mark every register they write"),
+    FLAG("accelsim_rules", accelsim_rules, "false",
+         "dependences on the zero register, L1 bypass, access widths and barriers as Accel-Sim has them"),
     KEY("shared_latency_cycles", shared_latency_cycles, UINT, "cycles", "20", 1, 63, "pipeline of shared memory"),
     KEY("shared_banks", shared_banks, UINT, "", "32", 1, 64, "banks of shared memory, 4 bytes wide"),
     FLAG("shared_first_word", shared_first_word, "false",

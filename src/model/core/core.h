@@ -32,6 +32,7 @@
 #define CORE_L1_BANKS_MAX 8
 #define CORE_SECTORS_MAX 272  /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
 #define NO_FLIGHT UINT16_MAX
+#define REG_WORDS ((LS_REG_COUNT + 63) / 64)
 
 typedef enum core_unit {
 #define UNIT(name, help) UNIT_##name,
@@ -59,6 +60,7 @@ typedef struct core_spec {
     uint64_t forward_cycles; /* dependent instructions see a result so many cycles before its write-back would end */
     uint64_t fetch_rounds;
     bool track_spans; /* vector loads mark every register they write, as the hardware does */
+    bool accelsim_rules; /* zero register, L1 bypass, access widths and barriers as Accel-Sim has them */
     uint64_t shared_latency_cycles, shared_banks;
     bool shared_first_word; /* bank conflicts look at the first word of a wide access only (Accel-Sim) */
     uint64_t l1_banks, l1_latency_cycles;
@@ -120,8 +122,8 @@ typedef struct flight {
 typedef struct warp_state {
     const ls_dyn *next, *end; /* of the stream: next is the oldest undecoded or buffered */
     const ls_inst *insts;
-    uint64_t pending[5];  /* registers that will be written */
-    uint64_t from_memory[5]; /* those of them that come from memory */
+    uint64_t pending[REG_WORDS];     /* registers that will be written */
+    uint64_t from_memory[REG_WORDS]; /* those of them that come from memory */
     uint16_t in_flight;   /* instructions between issue and completion */
     uint16_t stores;      /* not acknowledged */
     uint16_t atomics;     /* not answered */
@@ -276,10 +278,15 @@ uint32_t shared_conflicts(const core *c, const flight *f);
 /* cta.c */
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
-void cta_barrier(core *c, uint32_t warp);
+void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_done_event(void *self, ls_cycle now);
 
 /* shared by all */
+static inline uint32_t inst_width(const core *c, const ls_inst *inst)
+{
+    uint32_t width = c->spec->accelsim_rules ? inst->accel_width_bytes : inst->width_bytes;
+    return width == 0 ? 4 : width;
+}
 static inline uint32_t warp_sub(const core *c, uint32_t warp)
 {
     return warp % c->sub_count;

@@ -142,10 +142,12 @@ static void release_barrier(core *c, cta_state *cta)
         c->subs[warp_sub(c, w)].barrier &= ~warp_bit(c, w);
 }
 
-void cta_barrier(core *c, uint32_t warp)
+/* Traces do not name barriers: all of a block's barriers are one. A warp that only arrives does not wait. */
+void cta_barrier(core *c, uint32_t warp, bool waits)
 {
     cta_state *cta = &c->ctas[c->warps[warp].cta];
-    c->subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
+    if (waits)
+        c->subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
     cta->at_barrier++;
     release_barrier(c, cta);
 }

@@ -49,35 +49,55 @@ static inline bool pending(const uint64_t *set, uint32_t reg)
     return (set[reg >> 6] >> (reg & 63)) & 1;
 }
 
-/* A pending register that the instruction reads or writes; LS_REG_COUNT if there is none. */
+/* Reads of the zero registers and of true predicates wait for nothing; Accel-Sim knows no such thing. */
+static inline bool constant_register(const core *c, uint32_t reg)
+{
+    return (reg == LS_REG_ZERO || reg == LS_REG_UNIFORM_ZERO || reg == LS_REG_PREDICATE_TRUE ||
+            reg == LS_REG_UNIFORM_PREDICATE_TRUE) &&
+           !c->spec->accelsim_rules;
+}
+
+/* A pending register that the instruction reads or writes; LS_REG_COUNT if there is none. Constant registers are never
+ * pending. */
 static uint32_t collision(const core *c, const warp_state *w, const ls_inst *inst)
 {
+    bool spans = c->spec->track_spans;
     for (uint32_t i = 0; i < inst->src_count; i++)
-        if (pending(w->pending, inst->src[i]))
-            return inst->src[i];
+        for (uint32_t k = 0; k < (spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1u); k++)
+            if (inst->src[i] + k < LS_REG_COUNT && pending(w->pending, inst->src[i] + k))
+                return inst->src[i] + k;
     for (uint32_t i = 0; i < inst->dst_count; i++)
         if (pending(w->pending, inst->dst[i]))
             return inst->dst[i];
-    if (c->spec->track_spans && inst->dst_count > 0)
-        for (uint32_t i = 1; i < inst->dst_span; i++)
-            if (pending(w->pending, inst->dst[0] + i))
-                return inst->dst[0] + i;
+    if (spans && inst->dst_count > 0)
+        for (uint32_t k = 1; k < inst->dst_span; k++)
+            if (inst->dst[0] + k < LS_REG_COUNT && pending(w->pending, inst->dst[0] + k))
+                return inst->dst[0] + k;
     return LS_REG_COUNT;
 }
 
-static void reserve(core *c, warp_state *w, const ls_inst *inst)
+static inline void mark(warp_state *w, uint32_t reg, bool memory)
+{
+    w->pending[reg >> 6] |= UINT64_C(1) << (reg & 63);
+    if (memory)
+        w->from_memory[reg >> 6] |= UINT64_C(1) << (reg & 63);
+}
+
+static inline void unmark(warp_state *w, uint32_t reg)
+{
+    w->pending[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
+    w->from_memory[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
+}
+
+static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 {
     bool memory = inst->mem_op != LS_MEM_NONE;
-    uint32_t span = c->spec->track_spans && inst->dst_span > 1 ? inst->dst_span : 1;
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        for (uint32_t k = 0; k < (i == 0 ? span : 1); k++) {
-            uint32_t reg = inst->dst[i] + k;
-            if (reg >= LS_REG_COUNT)
-                continue;
-            w->pending[reg >> 6] |= UINT64_C(1) << (reg & 63);
-            if (memory)
-                w->from_memory[reg >> 6] |= UINT64_C(1) << (reg & 63);
-        }
+        if (!constant_register(c, inst->dst[i]))
+            mark(w, inst->dst[i], memory);
+    if (c->spec->track_spans && inst->dst_count > 0 && !constant_register(c, inst->dst[0]))
+        for (uint32_t k = 1; k < inst->dst_span && inst->dst[0] + k < LS_REG_COUNT; k++)
+            mark(w, inst->dst[0] + k, memory);
 }
 
 void flight_release_registers(core *c, uint16_t index)
@@ -85,21 +105,20 @@ void flight_release_registers(core *c, uint16_t index)
     const flight *f = &c->flights[index];
     const ls_inst *inst = f->inst;
     warp_state *w = &c->warps[f->warp];
-    uint32_t span = c->spec->track_spans && inst->dst_span > 1 ? inst->dst_span : 1;
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        for (uint32_t k = 0; k < (i == 0 ? span : 1); k++) {
-            uint32_t reg = inst->dst[i] + k;
-            if (reg >= LS_REG_COUNT)
-                continue;
-            w->pending[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
-            w->from_memory[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
-        }
+        unmark(w, inst->dst[i]);
+    if (c->spec->track_spans && inst->dst_count > 0)
+        for (uint32_t k = 1; k < inst->dst_span && inst->dst[0] + k < LS_REG_COUNT; k++)
+            unmark(w, inst->dst[0] + k);
     front_registers_ready(c, f->warp);
 }
 
 static bool any_pending(const warp_state *w)
 {
-    return (w->pending[0] | w->pending[1] | w->pending[2] | w->pending[3] | w->pending[4]) != 0;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < REG_WORDS; i++)
+        all |= w->pending[i];
+    return all != 0;
 }
 
 /* Something that the warp waited for may be there. */
@@ -138,8 +157,8 @@ static void issue_effects(core *c, uint32_t warp, uint16_t index)
     warp_state *w = &c->warps[warp];
     sub_core *s = &c->subs[f->sub];
     uint32_t bit = warp_bit(c, warp);
-    if (inst->flags & LS_INST_BARRIER)
-        cta_barrier(c, warp);
+    if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
+        cta_barrier(c, warp, (inst->flags & LS_INST_ARRIVE) == 0 || c->spec->accelsim_rules);
     if (inst->flags & LS_INST_FENCE && any_pending(w))
         s->fence |= bit;
     if ((inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) && f->mask != 0 &&

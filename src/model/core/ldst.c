@@ -39,9 +39,9 @@ static inline bool is_store(const flight *f)
     return f->inst->mem_op == LS_MEM_STORE;
 }
 
-static inline bool bypasses(const flight *f)
+static inline bool bypasses(const core *c, const flight *f)
 {
-    return (f->inst->flags & LS_INST_BYPASS_L1) != 0;
+    return (f->inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
 }
 
 void ldst_take(core *c, uint16_t index)
@@ -299,7 +299,7 @@ static bool advance(core *c, flight *f, uint16_t index)
     }
     if (c->sector_count == 0)
         return true;
-    if (bypasses(f)) {
+    if (bypasses(c, f)) {
         if (network_full(c))
             return false;
         mem_kind kind = is_store(f)                              ? MEM_WRITE
