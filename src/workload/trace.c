@@ -1,5 +1,5 @@
-/* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the memory
- * of static instructions and thread blocks. Knows no file format. */
+/* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the
+ * memory of static instructions and thread blocks. Knows no file format. */
 #include "workload/trace.h"
 
 #include "base/file.h"

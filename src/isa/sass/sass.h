@@ -1,6 +1,6 @@
-/* sass.h: NVIDIA's instruction sets as traces show them: opcode text with modifiers, and the registers that
- * NVBit lists. Rows are in opcodes.def; look-ups happen once per static instruction. Also what Accel-Sim makes
- * of each opcode, for configurations that are imported from it. */
+/* sass.h: NVIDIA's instruction sets as traces show them: opcode text with modifiers, and the registers
+ * that NVBit lists. Rows are in opcodes.def; look-ups happen once per static instruction. Also what
+ * Accel-Sim makes of each opcode, for configurations that are imported from it. */
 #ifndef SASS_SASS_H
 #define SASS_SASS_H
 

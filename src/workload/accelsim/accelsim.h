@@ -1,5 +1,6 @@
-/* accelsim.h: traces of Accel-Sim: kernelslist.g and the kernel files beside it. Reading for a simulation goes
- * through workload/trace.h; here is the other way to read, which goes on behind defects and lists them all. */
+/* accelsim.h: traces of Accel-Sim: kernelslist.g and the kernel files beside it. Reading for a simulation
+ * goes through workload/trace.h; here is the other way to read, which goes on behind defects and lists
+ * them all. */
 #ifndef ACCELSIM_ACCELSIM_H
 #define ACCELSIM_ACCELSIM_H
 
@@ -12,8 +13,8 @@ typedef struct acc_totals {
     uint64_t blocks, warp_insts;
 } acc_totals;
 
-/* Reads the whole trace. LS_OK however many defects there are; other statuses mean that it could not be looked at
- * (no such directory, no memory). */
+/* Reads the whole trace. LS_OK however many defects there are; other statuses mean that it could not be
+ * looked at (no such directory, no memory). */
 ls_status acc_check(const char *path, acc_report *report, acc_totals *totals, ls_error *err);
 
 /* A kernel from text in memory: for tests. `data` must stay until the kernel is closed. */

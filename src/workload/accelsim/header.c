@@ -1,5 +1,5 @@
-/* header.c: what a kernel file says before its first thread block. Keys may come in any order; those that nobody
- * reads are kept in the header's text and otherwise ignored. */
+/* header.c: what a kernel file says before its first thread block. Keys may come in any order; those that
+ * nobody reads are kept in the header's text and otherwise ignored. */
 #include "workload/accelsim/reader.h"
 
 #include "isa/sass/sass.h"

@@ -1,5 +1,5 @@
-/* hex.h: numbers in trace lines, eight characters at a time. Everything here may read up to eight bytes behind the
- * number: the reader's buffer has that room. */
+/* hex.h: numbers in trace lines, eight characters at a time. Everything here may read up to eight bytes
+ * behind the number: the reader's buffer has that room. */
 #ifndef ACCELSIM_HEX_H
 #define ACCELSIM_HEX_H
 
@@ -19,8 +19,8 @@ static inline uint64_t hex_load(const char *p)
     return chars;
 }
 
-/* The high bit of each byte that is a hexadecimal digit; *letters: that is a letter. Each sum of a byte below 128
- * and a constant sets its high bit exactly from one character on. */
+/* The high bit of each byte that is a hexadecimal digit; *letters: that is a letter. Each sum of a byte
+ * below 128 and a constant sets its high bit exactly from one character on. */
 static inline uint64_t hex_digits(uint64_t chars, uint64_t *letters)
 {
     uint64_t low = chars & 0x7f * HEX_ONES, lower = low | 0x20 * HEX_ONES;

@@ -1,5 +1,6 @@
-/* input.c: one way to read plain, xz, zstd and gzip files piece by piece. Several compressed streams behind
- * each other, as `pzstd` and `cat` make them, are one file. Memory is bounded whatever a file claims to need. */
+/* input.c: one way to read plain, xz, zstd and gzip files piece by piece. Several compressed streams
+ * behind each other, as `pzstd` and `cat` make them, are one file. Memory is bounded whatever a file
+ * claims to need. */
 #include "workload/accelsim/input.h"
 
 #include <errno.h>

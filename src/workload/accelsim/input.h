@@ -17,8 +17,8 @@ ls_status acc_input_open_memory(const char *name, const void *data, size_t bytes
                                 ls_error *err);
 void acc_input_close(acc_input *input); /* NULL is fine */
 
-/* Up to `bytes` further bytes; *got 0 is the end. Data that is damaged or ends too early is LS_ERR_INPUT: what
- * came before it was given out already. */
+/* Up to `bytes` further bytes; *got 0 is the end. Data that is damaged or ends too early is LS_ERR_INPUT:
+ * what came before it was given out already. */
 ls_status acc_input_read(acc_input *input, void *to, size_t bytes, size_t *got, ls_error *err);
 
 const char *acc_input_kind(const acc_input *input);              /* "plain", "xz", "zstd", "gzip" */

@@ -1,5 +1,5 @@
-/* line.c: instruction lines. The fast way knows a line by its pc and its bytes and reads mask and addresses; the
- * slow way parses every word, says exactly what is wrong, and teaches the fast way. */
+/* line.c: instruction lines. The fast way knows a line by its pc and its bytes and reads mask and
+ * addresses; the slow way parses every word, says exactly what is wrong, and teaches the fast way. */
 #include "workload/accelsim/hex.h"
 #include "workload/accelsim/reader.h"
 
@@ -58,8 +58,8 @@ static ls_status inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
 
 /* ----------------------------------------------------------------------------------------------- fast way */
 
-/* Reads the addresses at p, behind the width and its space, into the block. Returns what follows them and their
- * space, or NULL: the slow way will say what is wrong. */
+/* Reads the addresses at p, behind the width and its space, into the block. Returns what follows them and
+ * their space, or NULL: the slow way will say what is wrong. */
 static const char *fast_addresses(ls_cta *cta, const char *p, uint32_t mask, uint32_t *addr)
 {
     uint64_t *words = cta->addrs + cta->addr_count;
@@ -139,27 +139,49 @@ static inline bool reserve(ls_cta *cta)
     return !is_full(cta) && ls_cta_reserve(cta, 0, 1, LANES);
 }
 
+/* The instruction whose pc stands at *p, guessed from the line before or by the pc itself, and the mask behind it.
+ * *p moves behind them. Whether the rest of the line is the instruction's too, the caller sees. */
+static inline const acc_shape *find_shape(acc_reader *r, const char **p, uint32_t *mask, uint32_t *number)
+{
+    const uint64_t full = 0x6666666666666666ull; /* "ffffffff" */
+    const acc_shapes *shapes = &r->shapes;
+    if (r->kernel.inst_count == 0)
+        return NULL;
+    acc_shape *last = &shapes->at[r->last];
+    const acc_shape *shape = &shapes->at[last->next];
+    *number = last->next;
+    if (shape->pc_bytes && (hex_load(*p) ^ shape->pc_word) << (8 * (8 - shape->pc_bytes)) == 0) {
+        *p += shape->pc_bytes;
+    } else {
+        uint32_t pc;
+        unsigned digits = hex_read(*p, &pc);
+        *p += digits + 1;
+        if (digits == 0 || (*p)[-1] != ' ' || !(shape = acc_shapes_guess(shapes, pc, number)) ||
+            shape->pc != pc)
+            return NULL;
+        last->next = *number;
+    }
+    if (hex_load(*p) == full)
+        *mask = UINT32_MAX;
+    else if (hex_read(*p, mask) != 8)
+        return NULL;
+    *p += 9;
+    return (*p)[-1] == ' ' ? shape : NULL;
+}
+
 ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err)
 {
     const bool prefixed = r->kernel.info.tracer_version < 3 || r->kernel.info.line_info;
-    const acc_shapes *shapes = &r->shapes;
     while (r->at < r->end && ((size_t)(r->end - r->at) >= ACC_LINE_MAX || r->at_end)) {
         const char *p = r->at;
-        uint64_t line = 0, pc;
+        uint64_t line = 0;
         uint32_t mask, number, addr = LS_ADDR_NONE;
         if (!reserve(cta))
             return LS_OK; /* the slow way will say so */
         if (prefixed && !(p = fast_prefix(r, cta, p, &line)))
             return LS_OK;
-        uint32_t low;
-        unsigned digits = hex_read(p, &low);
-        pc = low;
-        p += digits;
-        if (digits == 0 || *p != ' ' || hex_read(p + 1, &mask) != 8 || p[9] != ' ')
-            return LS_OK;
-        p += 10;
-        const acc_shape *shape = acc_shapes_guess(shapes, pc, &number);
-        if (!shape || shape->pc != pc || shape->line != line || !acc_same(p, shape->text, shape->text_bytes))
+        const acc_shape *shape = find_shape(r, &p, &mask, &number);
+        if (!shape || shape->line != line || !acc_same(p, shape->text, shape->text_bytes))
             return LS_OK;
         p += shape->text_bytes;
         if (shape->addresses) {
@@ -179,6 +201,7 @@ ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err)
         }
         ls_dyn dyn = { .inst = number, .mask = mask, .addr = addr };
         cta->dyns[cta->dyn_count++] = dyn;
+        r->last = number;
         if (r->report) {
             ls_status status = inspect(r, &dyn, err);
             if (status != LS_OK)
@@ -548,6 +571,8 @@ static ls_status add_line(acc_reader *r, ls_cta *cta, parse *s, const char *line
                               (size_t)(stop - tail), addresses, s->values != NULL))
             return no_memory(err);
     }
+    r->shapes.at[r->last].next = number;
+    r->last = number;
     if (r->warp == ACC_NO_WARP)
         return LS_OK;
     if (s->values && !keep_values(r, cta, s->values, line_end))

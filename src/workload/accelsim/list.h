@@ -18,8 +18,9 @@ ls_status acc_trace_open(const char *path, const ls_trace_options *options, acc_
                          acc_trace **out, ls_error *err);
 void acc_trace_close(acc_trace *trace);
 
-/* The file of a kernel command, also if only its compression differs from the name in the list (*other_name). A
- * missing file is LS_ERR_IO with its place in the list and the nearest name. The path is in `arena`. */
+/* The file of a kernel command, also if only its compression differs from the name in the list
+ * (*other_name). A missing file is LS_ERR_IO with its place in the list and the nearest name. The path is
+ * in `arena`. */
 ls_status acc_trace_find(const acc_trace *trace, ls_arena *arena, const ls_command *command, char **path,
                          bool *other_name, ls_error *err);
 

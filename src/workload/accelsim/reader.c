@@ -1,5 +1,6 @@
-/* reader.c: a kernel file as thread blocks: the buffer of text, the lines that give blocks and warps their places,
- * and what the counts in them have to say. Counts are compared, never trusted: memory grows with the lines. */
+/* reader.c: a kernel file as thread blocks: the buffer of text, the lines that give blocks and warps their
+ * places, and what the counts in them have to say. Counts are compared, never trusted: memory grows with
+ * the lines. */
 #include "workload/accelsim/reader.h"
 
 #include "workload/accelsim/hex.h"
@@ -13,7 +14,8 @@
 
 /* ------------------------------------------------------------------------------------------------- buffer */
 
-/* Moves what is left to the front and fills the rest. An error is kept until the text before it is used up. */
+/* Moves what is left to the front and fills the rest. An error is kept until the text before it is used
+ * up. */
 static void fill(acc_reader *r)
 {
     size_t count = (size_t)(r->end - r->at);

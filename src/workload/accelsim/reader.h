@@ -1,5 +1,5 @@
-/* reader.h: one kernel file being read. Private to this folder: the header (header.c), thread blocks (reader.c) and
- * instruction lines (line.c) share it. */
+/* reader.h: one kernel file being read. Private to this folder: the header (header.c), thread blocks
+ * (reader.c) and instruction lines (line.c) share it. */
 #ifndef ACCELSIM_READER_H
 #define ACCELSIM_READER_H
 
@@ -20,9 +20,9 @@ typedef struct acc_reader {
     ls_trace_options options;
     char *path;
 
-    /* Text: [at, end) is not read yet. Behind it stand a line break and zeros, so that nothing that looks for the
-     * end of a number or of a line runs out of the buffer. Lines are complete when `at` is at their start, unless
-     * they are longer than ACC_LINE_MAX. */
+    /* Text: [at, end) is not read yet. Behind it stand a line break and zeros, so that nothing that looks
+     * for the end of a number or of a line runs out of the buffer. Lines are complete when `at` is at
+     * their start, unless they are longer than ACC_LINE_MAX. */
     char *buffer;
     const char *at, *end;
     bool at_end;         /* nothing comes behind `end` */
@@ -31,6 +31,7 @@ typedef struct acc_reader {
 
     ls_text header; /* everything before the first block, as it stands in the file */
     acc_shapes shapes;
+    uint32_t last; /* instruction of the line before, for the guess */
 
     /* thread blocks */
     uint64_t block_index; /* of the next one */
@@ -58,7 +59,8 @@ typedef struct acc_reader {
 /* --- reader.c --- */
 /* Reads more if a whole line is not there; false at the end of the file. */
 bool acc_reader_line(acc_reader *r);
-/* The line at r->at without its end, and what follows it. The line's first ACC_LINE_MAX bytes if it is too long. */
+/* The line at r->at without its end, and what follows it. The line's first ACC_LINE_MAX bytes if it is too
+ * long. */
 const char *acc_reader_line_end(const acc_reader *r, const char **next);
 ls_status acc_reader_defect(acc_reader *r, acc_kind kind, ls_error *err, const char *fmt, ...) LS_PRINTF(4, 5);
 

@@ -1,5 +1,6 @@
-/* report.h: everything that can be wrong with a trace, as a table, and the list that `lockstep trace check` makes
- * of it. Reading for a simulation has no list: there the first defect that is an error ends the reading. */
+/* report.h: everything that can be wrong with a trace, as a table, and the list that `lockstep trace
+ * check` makes of it. Reading for a simulation has no list: there the first defect that is an error ends
+ * the reading. */
 #ifndef ACCELSIM_REPORT_H
 #define ACCELSIM_REPORT_H
 
@@ -51,8 +52,8 @@ typedef struct acc_report {
 
 void acc_report_fini(acc_report *report);
 
-/* With a report: adds the defect and returns LS_OK (LS_ERR_NOMEM when there is no room), so that reading goes on.
- * Without one (NULL): an error becomes *err, with its place; the rest is let through. */
+/* With a report: adds the defect and returns LS_OK (LS_ERR_NOMEM when there is no room), so that reading
+ * goes on. Without one (NULL): an error becomes *err, with its place; the rest is let through. */
 ls_status acc_defect_at(acc_report *report, acc_kind kind, const char *file, uint64_t line, ls_error *err,
                         const char *fmt, ...) LS_PRINTF(6, 7);
 /* The same for what another part said in *err already. Its status is kept. */

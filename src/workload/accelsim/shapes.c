@@ -1,6 +1,10 @@
-/* shapes.c: the slow half of the table of static instructions: looking up by words, adding, learning bytes. */
+/* shapes.c: the slow half of the table of static instructions: looking up by words, adding, learning
+ * bytes. */
 #include "workload/accelsim/shapes.h"
 
+#include "workload/accelsim/hex.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_PC_SLOTS (1u << 20) /* 8 MiB of code; what lies above is found by its words */
@@ -89,7 +93,14 @@ bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t l
         return false;
     if (number * 2 >= shapes->slot_count && !grow_slots(shapes, number))
         return false;
-    acc_shape shape = { .pc = pc, .line = line };
+    acc_shape shape = { .pc = pc, .line = line, .next = number };
+    const char *digits = strrchr(words->pc, ' '); /* behind the source line */
+    digits = digits ? digits + 1 : words->pc;
+    if (strlen(digits) < sizeof shape.pc_word) {
+        char word[sizeof shape.pc_word + 1] = "";
+        shape.pc_bytes = (uint32_t)snprintf(word, sizeof word, "%s ", digits);
+        shape.pc_word = hex_load(word);
+    }
     shape.words.pc = ls_arena_strdup(&shapes->arena, words->pc);
     shape.words.body = ls_arena_strdup(&shapes->arena, words->body);
     shape.words.tail = ls_arena_strdup(&shapes->arena, words->tail);
@@ -136,7 +147,8 @@ bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, siz
     if (!reserve_pc(shapes, slot))
         return false;
     shapes->by_pc[slot] = number + 1;
-    /* Only the spacing can differ from what is known; memory must not grow with every line in which it does. */
+    /* Only the spacing can differ from what is known; memory must not grow with every line in which it
+     * does. */
     if (shape->learned >= MAX_LEARNED)
         return true;
     shape->learned++;

@@ -1,5 +1,6 @@
-/* shapes.h: the static instructions of a kernel by the text of their lines. A line of a trace is known by its pc and
- * its bytes, so that only mask and addresses have to be read; what is not known is parsed once and added. */
+/* shapes.h: the static instructions of a kernel by the text of their lines. A line of a trace is known by
+ * its pc and its bytes, so that only mask and addresses have to be read; what is not known is parsed once
+ * and added. */
 #ifndef ACCELSIM_SHAPES_H
 #define ACCELSIM_SHAPES_H
 
@@ -13,8 +14,11 @@
 
 typedef struct acc_shape {
     uint64_t pc;
-    const char *text; /* from behind the mask's space: a line without addresses to its end, */
-    const char *tail; /* else to the space behind the width, and from behind the addresses to the end */
+    uint64_t pc_word;  /* the characters of the pc and its space, as hex_load() gives them */
+    uint32_t pc_bytes; /* of them; 0: more than a word */
+    uint32_t next;     /* the instruction that came behind it last: the first guess for the next line */
+    const char *text;  /* from behind the mask's space: a line without addresses to its end, */
+    const char *tail;  /* else to the space behind the width, and from behind the addresses to the end */
     uint16_t text_bytes, tail_bytes; /* text_bytes 0: only known the slow way */
     bool addresses;
     uint8_t learned;    /* how often the bytes were taken */
