@@ -89,7 +89,24 @@ uint32_t ls_kernel_inst_count(const ls_kernel *kernel)
 
 ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
-    return kernel->ops->next_cta(kernel, cta, end, err);
+    if (kernel->cta_limit && kernel->cta_next >= kernel->cta_limit) {
+        *end = true;
+        return LS_OK;
+    }
+    ls_status status = kernel->ops->next_cta(kernel, cta, end, err);
+    kernel->cta_next += status == LS_OK && !*end;
+    return status;
+}
+
+void ls_kernel_limit(ls_kernel *kernel, uint64_t ctas)
+{
+    kernel->cta_limit = ctas;
+}
+
+uint64_t ls_kernel_blocks(const ls_kernel *kernel)
+{
+    uint64_t blocks = ls_kernel_cta_count(&kernel->info);
+    return kernel->cta_limit && kernel->cta_limit < blocks ? kernel->cta_limit : blocks;
 }
 
 ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err)
@@ -98,7 +115,10 @@ ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err)
         ls_fail(err, LS_ERR_UNSUPPORTED, "text has no random access to thread blocks; pack the trace first");
         return ls_error_at(err, kernel->info.file, 0, 0);
     }
-    return kernel->ops->seek(kernel, index, err);
+    ls_status status = kernel->ops->seek(kernel, index, err);
+    if (status == LS_OK)
+        kernel->cta_next = index;
+    return status;
 }
 
 void ls_kernel_close(ls_kernel *kernel)

@@ -15,7 +15,7 @@
 typedef struct ls_trace ls_trace;
 typedef struct ls_kernel ls_kernel;
 
-/* --- one kernel (its description, ls_kernel_info, and its blocks, ls_cta, are in isa/stream.h) ------------- */
+/* --- one kernel (its description, ls_kernel_info, and its blocks, ls_cta, are in isa/stream.h) ---------- */
 
 const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel);
 /* The static instructions met so far. The array never moves while the kernel is open, and entries never change:
@@ -26,9 +26,13 @@ uint32_t ls_kernel_inst_count(const ls_kernel *kernel);
 ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
 /* Packed traces and generators: makes block `index` the next one. LS_ERR_UNSUPPORTED for text. */
 ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err);
+/* Reading ends after the first `ctas` blocks, whatever follows in the file; 0: no limit. */
+void ls_kernel_limit(ls_kernel *kernel, uint64_t ctas);
+/* How many blocks reading will give: those of the grid, or the limit. */
+uint64_t ls_kernel_blocks(const ls_kernel *kernel);
 void ls_kernel_close(ls_kernel *kernel);
 
-/* --- the list -------------------------------------------------------------------------------------------- */
+/* --- the list ------------------------------------------------------------------------------------------- */
 
 typedef enum ls_command_kind { LS_COMMAND_KERNEL, LS_COMMAND_COPY_IN, LS_COMMAND_OTHER } ls_command_kind;
 
@@ -52,7 +56,7 @@ const ls_command *ls_trace_command(const ls_trace *trace, uint64_t index);
 /* Opens the kernel of command `index`; reads its header only. */
 ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err);
 
-/* --- for the sources ------------------------------------------------------------------------------------- */
+/* --- for the sources ------------------------------------------------------------------------------------ */
 
 /* The text of a static instruction's line around what changes from one execution to the next:
  *     [tbx tby tbz warp ]<pc> MASK <body> [mode addresses ][<tail> ][values ]
@@ -79,6 +83,8 @@ struct ls_kernel {
     ls_kernel_info info;
     ls_inst *insts; /* reserved to its largest size: see ls_insts_reserve() */
     uint32_t inst_count, inst_capacity;
+    uint64_t cta_limit; /* 0: none */
+    uint64_t cta_next;  /* index of the block that the next read gives */
 };
 
 typedef struct ls_trace_ops {

@@ -1,0 +1,25 @@
+/* select.h: which kernels of a trace are meant: "3-7,12,name:*gemm*".
+ *
+ * Terms are separated by commas; a kernel is chosen if any of them matches. N and N-M count the kernels of
+ * the list from 1, as `lockstep trace info` shows them; N- and -M are open ranges. name:GLOB compares
+ * kernel names with * and ?. A term that matches nothing is an error: it is a slip more often than a wish. */
+#ifndef WORKLOAD_SELECT_H
+#define WORKLOAD_SELECT_H
+
+#include "workload/trace.h"
+
+typedef struct ls_selected {
+    uint64_t command; /* index for ls_trace_open_kernel() */
+    uint64_t number;  /* of the kernel in the list, from 1 */
+} ls_selected;
+
+typedef struct ls_selection {
+    ls_selected *at; /* in the order of the list */
+    size_t count;
+} ls_selection;
+
+/* text NULL chooses all kernels. Names are read from the kernels' headers only if a term asks for them. */
+ls_status ls_select_kernels(ls_trace *trace, const char *text, ls_selection *out, ls_error *err);
+void ls_selection_fini(ls_selection *selection);
+
+#endif
