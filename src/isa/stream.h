@@ -1,5 +1,5 @@
-/* stream.h: executed instructions: the thread blocks of a kernel as a core replays them. Filled by a workload,
- * consumed by a core; neither knows the other. */
+/* stream.h: executed instructions: the thread blocks of a kernel as a core replays them. Filled by a
+ * workload, consumed by a core; neither knows the other. */
 #ifndef ISA_STREAM_H
 #define ISA_STREAM_H
 
@@ -40,8 +40,8 @@ typedef struct ls_cta {
     uint64_t *addrs;
     uint64_t addr_count;
     size_t warp_capacity, dyn_capacity, addr_capacity;
-    /* What only writing the block again needs (ls_cta_values of workload/sink.h), or NULL. Belongs to the kernel
-     * and is valid until its next read. */
+    /* What only writing the block again needs (ls_cta_values of workload/sink.h), or NULL. Belongs to the
+     * kernel and is valid until its next read. */
     const void *extra;
 } ls_cta;
 
@@ -73,6 +73,17 @@ static inline uint64_t ls_kernel_cta_count(const ls_kernel_info *info)
 static inline uint32_t ls_kernel_threads(const ls_kernel_info *info)
 {
     return info->block[0] * info->block[1] * info->block[2];
+}
+/* Where a generic address points: CUDA gives shared and local memory a window of 16 MiB each. (Accel-Sim
+ * has another rule: shared from shared_base up to local_base, local for 16 KiB from there.) */
+static inline ls_mem_space ls_kernel_space(const ls_kernel_info *info, uint64_t address)
+{
+    const uint64_t window = 16u << 20;
+    if (info->shared_base && address - info->shared_base < window)
+        return LS_SPACE_SHARED;
+    if (info->local_base && address - info->local_base < window)
+        return LS_SPACE_LOCAL;
+    return LS_SPACE_GLOBAL;
 }
 static inline uint32_t ls_kernel_warps(const ls_kernel_info *info) /* per thread block */
 {
