@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* AddressSanitizer sees an arena as one block and would miss every overrun inside it, so in such builds the
  * unused bytes are poisoned and each allocation is followed by a red zone. */
@@ -29,16 +30,18 @@
 
 enum {
     FIRST_CHUNK_BYTES = 4096,
+    MAPPED_CHUNK_BYTES = 16 << 10,
     LARGEST_CHUNK_BYTES = 16 << 20, /* doubling stops here; a larger request gets a chunk of its own size */
     DEFAULT_ALIGN = 16,
     LARGEST_ALIGN = 4096
 };
 
-/* `size` counts the bytes behind the header. Fresh from calloc, so what is handed out is zero already, and
- * untouched pages of a large chunk cost nothing. */
+/* `size` counts the bytes behind the header. Fresh from calloc or, if it is large, straight from the kernel, so what
+ * is handed out is zero already, and untouched pages of a large chunk cost nothing. */
 typedef struct ls_arena_chunk {
     alignas(DEFAULT_ALIGN) struct ls_arena_chunk *next;
     size_t size;
+    bool mapped;
 } chunk;
 
 static char *chunk_data(chunk *c)
@@ -50,10 +53,14 @@ static chunk *chunk_create(ls_arena *arena, size_t size)
 {
     if (size > PTRDIFF_MAX - sizeof(chunk))
         return NULL;
-    chunk *c = calloc(1, sizeof *c + size);
-    if (c == NULL)
+    /* malloc would clear a large block again once it has been used and freed before. */
+    bool mapped = size >= MAPPED_CHUNK_BYTES;
+    chunk *c = mapped ? mmap(NULL, sizeof *c + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                      : calloc(1, sizeof *c + size);
+    if (c == NULL || c == MAP_FAILED)
         return NULL;
     c->size = size;
+    c->mapped = mapped;
     arena->total_bytes += sizeof *c + size;
     ASAN_POISON_MEMORY_REGION(chunk_data(c), size);
     return c;
@@ -69,7 +76,10 @@ void ls_arena_fini(ls_arena *arena)
     for (chunk *c = arena->chunks; c != NULL;) {
         chunk *next = c->next;
         ASAN_UNPOISON_MEMORY_REGION(chunk_data(c), c->size);
-        free(c);
+        if (c->mapped)
+            munmap(c, sizeof *c + c->size);
+        else
+            free(c);
         c = next;
     }
     *arena = (ls_arena){ 0 };

@@ -227,9 +227,12 @@ void collect_operands(core *c)
         sub_core *s = &c->subs[sub];
         if ((s->collector_used | s->issue_mask) != 0)
             for (uint64_t step = 0; step < c->spec->collect_steps; step++) {
-                dispatch_collected(c, s);
-                read_banks(c, s);
-                fill_collectors(c, s);
+                if (s->collector_ready != 0)
+                    dispatch_collected(c, s);
+                if (s->bank_waiting != 0)
+                    read_banks(c, s);
+                if (s->issue_mask != 0)
+                    fill_collectors(c, s);
                 s->bank_written = 0;
             }
         s->bank_written = 0;

@@ -27,7 +27,7 @@
 #define CORE_CTAS_MAX 32
 #define CORE_COLLECTORS_MAX 8 /* per sub-core */
 #define CORE_BANKS_MAX 8      /* register banks per sub-core */
-#define CORE_FLIGHTS 4096     /* instructions between issue and completion */
+#define CORE_FLIGHTS 2048     /* instructions between issue and completion */
 #define CORE_WHEEL 1024       /* cycles ahead that an execution unit can book */
 #define CORE_L1_BANKS_MAX 8
 #define CORE_SECTORS_MAX 272  /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
@@ -122,6 +122,7 @@ typedef struct flight {
 typedef struct warp_state {
     const ls_dyn *next, *end; /* of the stream: next is the oldest undecoded or buffered */
     const ls_inst *insts;
+    const ls_inst *head; /* the instruction at `next`, while something is buffered */
     uint64_t pending[REG_WORDS];     /* registers that will be written */
     uint64_t from_memory[REG_WORDS]; /* those of them that come from memory */
     uint16_t in_flight;   /* instructions between issue and completion */
@@ -139,6 +140,7 @@ typedef struct sub_core {
     /* One bit per warp of this sub-core (index within it). */
     uint32_t resident, buffered, barrier, fence, async, blocked;
     uint32_t memory_blocked; /* of the blocked ones: by a register that comes from memory */
+    uint32_t wants[UNIT_COUNT]; /* warps whose next instruction goes to the unit */
     uint8_t last_issued;
     uint16_t issue[UNIT_COUNT];   /* issue register per unit: flight or NO_FLIGHT */
     uint16_t execute[UNIT_COUNT]; /* collected, waiting for the unit */

@@ -3,45 +3,6 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------- fetch */
-
-/* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is decoded
- * that was fetched in the round before. */
-static void decode(core *c)
-{
-    if (c->fetched < 0)
-        return;
-    uint32_t warp = (uint32_t)c->fetched;
-    c->fetched = -1;
-    warp_state *w = &c->warps[warp];
-    if (!w->resident)
-        return;
-    size_t left = (size_t)(w->end - w->next);
-    w->buffered = (uint8_t)(left < 2 ? left : 2);
-    if (w->buffered > 0) {
-        sub_core *s = &c->subs[warp_sub(c, warp)];
-        s->buffered |= warp_bit(c, warp);
-        s->blocked &= ~warp_bit(c, warp);
-    }
-}
-
-void front_fetch(core *c)
-{
-    for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
-        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) == 0)
-            return;
-        decode(c);
-        if (c->need_fetch == 0)
-            continue;
-        /* Round robin from the warp after the last one. */
-        uint64_t later = c->last_fetched >= 63 ? 0 : c->need_fetch & (~UINT64_C(1) << c->last_fetched);
-        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->need_fetch);
-        c->need_fetch &= ~(UINT64_C(1) << warp);
-        c->last_fetched = warp;
-        c->fetched = (int32_t)warp;
-    }
-}
-
 /* -------------------------------------------------------------------------------------------------- scoreboard */
 
 static inline bool pending(const uint64_t *set, uint32_t reg)
@@ -121,16 +82,82 @@ static bool any_pending(const warp_state *w)
     return all != 0;
 }
 
+/* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes the next
+ * one and when a register of the warp is released, never by polling. */
+static void check_head(core *c, uint32_t warp)
+{
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    const warp_state *w = &c->warps[warp];
+    uint32_t bit = warp_bit(c, warp);
+    uint32_t reg = collision(c, w, w->head);
+    s->blocked &= ~bit;
+    s->memory_blocked &= ~bit;
+    if (reg != LS_REG_COUNT) {
+        s->blocked |= bit;
+        if (pending(w->from_memory, reg))
+            s->memory_blocked |= bit;
+    }
+}
+
+/* The instruction at w->next becomes the one to issue. */
+static void new_head(core *c, uint32_t warp)
+{
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    warp_state *w = &c->warps[warp];
+    uint32_t bit = warp_bit(c, warp);
+    w->head = &w->insts[w->next->inst];
+    s->wants[c->spec->classes[w->head->class_].unit] |= bit;
+    s->buffered |= bit;
+    check_head(c, warp);
+}
+
 /* Something that the warp waited for may be there. */
 void front_registers_ready(core *c, uint32_t warp)
 {
     sub_core *s = &c->subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
-    s->blocked &= ~bit;
+    if ((s->blocked & s->buffered & bit) != 0)
+        check_head(c, warp);
     if ((s->fence & bit) != 0) {
         const warp_state *w = &c->warps[warp];
         if (!any_pending(w) && w->atomics == 0)
             s->fence &= ~bit;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- fetch */
+
+/* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is decoded
+ * that was fetched in the round before. */
+static void decode(core *c)
+{
+    if (c->fetched < 0)
+        return;
+    uint32_t warp = (uint32_t)c->fetched;
+    c->fetched = -1;
+    warp_state *w = &c->warps[warp];
+    if (!w->resident)
+        return;
+    size_t left = (size_t)(w->end - w->next);
+    w->buffered = (uint8_t)(left < 2 ? left : 2);
+    if (w->buffered > 0)
+        new_head(c, warp);
+}
+
+void front_fetch(core *c)
+{
+    for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
+        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) == 0)
+            return;
+        decode(c);
+        if (c->need_fetch == 0)
+            continue;
+        /* Round robin from the warp after the last one. */
+        uint64_t later = c->last_fetched >= 63 ? 0 : c->need_fetch & (~UINT64_C(1) << c->last_fetched);
+        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->need_fetch);
+        c->need_fetch &= ~(UINT64_C(1) << warp);
+        c->last_fetched = warp;
+        c->fetched = (int32_t)warp;
     }
 }
 
@@ -199,12 +226,15 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
                    .space = inst->space };
     w->next++;
     w->in_flight++;
-    if (--w->buffered == 0) {
+    reserve(c, w, inst);
+    s->wants[unit] &= ~warp_bit(c, warp);
+    if (--w->buffered > 0) {
+        new_head(c, warp);
+    } else {
         s->buffered &= ~warp_bit(c, warp);
         if (w->next != w->end)
             c->need_fetch |= UINT64_C(1) << warp;
     }
-    reserve(c, w, inst);
     s->issue[unit] = index;
     s->issue_mask |= 1u << unit;
     s->last_issued = (uint8_t)(warp / c->sub_count);
@@ -213,89 +243,71 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     issue_effects(c, warp, index);
 }
 
-/* Tries to issue for one warp; true if it did. Otherwise notes in `blocked` what it waits for. */
-static bool try_warp(core *c, sub_core *s, uint32_t sub, uint32_t local, bool *unit_taken)
+/* The first of the candidates in the order of the policy. */
+static uint32_t choose(const core *c, const sub_core *s, uint32_t sub, uint32_t ready)
 {
-    uint32_t warp = local * c->sub_count + sub;
-    warp_state *w = &c->warps[warp];
-    const ls_inst *inst = &w->insts[w->next->inst];
-    uint32_t reg = collision(c, w, inst);
-    if (reg != LS_REG_COUNT) {
-        s->blocked |= 1u << local;
-        if (pending(w->from_memory, reg))
-            s->memory_blocked |= 1u << local;
-        else
-            s->memory_blocked &= ~(1u << local);
-        return false;
+    uint32_t last = s->last_issued;
+    switch ((core_scheduler)c->spec->scheduler) {
+    case SCHED_TWO_LEVEL: {
+        /* The inner group is the warps around the last issued one; it is left only when none of it is ready. */
+        uint32_t group = (uint32_t)c->spec->two_level_active;
+        uint32_t inner = group >= 32 ? UINT32_MAX : ((1u << group) - 1) << (last / group * group);
+        if ((ready & inner) != 0)
+            ready &= inner;
     }
-    uint32_t unit = c->spec->classes[inst->class_].unit;
-    if ((s->issue_mask >> unit & 1) != 0 || c->free_flight == NO_FLIGHT) {
-        *unit_taken = true;
-        return false;
+    /* fallthrough */
+    case SCHED_LRR: {
+        uint32_t after = last >= 31 ? 0 : ready & (~1u << last);
+        return (uint32_t)__builtin_ctz(after != 0 ? after : ready);
     }
-    issue_warp(c, s, sub, warp, inst, unit);
-    return true;
+    case SCHED_GTO:
+        if ((ready >> last & 1) != 0)
+            return last;
+        /* fallthrough */
+    case SCHED_OLDEST:
+        break;
+    }
+    uint32_t oldest = (uint32_t)__builtin_ctz(ready);
+    for (uint32_t set = ready & (ready - 1); set != 0; set &= set - 1) {
+        uint32_t local = (uint32_t)__builtin_ctz(set);
+        if (c->warps[local * c->sub_count + sub].age < c->warps[oldest * c->sub_count + sub].age)
+            oldest = local;
+    }
+    return oldest;
 }
 
-/* The candidates in the order of the policy; returns true once one has issued. */
+static stall_reason why_not(const sub_core *s, bool unit_taken)
+{
+    uint32_t blocked = s->blocked & s->buffered;
+    if (unit_taken)
+        return STALL_UNIT;
+    if (s->resident == 0)
+        return STALL_IDLE;
+    if (blocked != 0)
+        return (blocked & s->memory_blocked) != 0 ? STALL_MEMORY : STALL_DEPENDENCE;
+    if ((s->barrier & s->resident) != 0)
+        return STALL_BARRIER;
+    if ((s->fence & s->resident) != 0)
+        return STALL_FENCE;
+    return (s->async & s->resident) != 0 ? STALL_ASYNC : STALL_FETCH;
+}
+
+/* Issues at most one instruction; true if it did. */
 static bool issue_sub(core *c, sub_core *s, uint32_t sub)
 {
     uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
-    bool unit_taken = false;
+    uint32_t can = ready;
     if (ready != 0) {
-        uint32_t policy = c->spec->scheduler;
-        uint32_t last = s->last_issued;
-        if (policy == SCHED_LRR || policy == SCHED_TWO_LEVEL) {
-            /* Two-level: the inner group is the warps around the last issued one; it moves on only when all of
-             * the group are blocked, which is what scanning group by group does. */
-            uint32_t group = policy == SCHED_TWO_LEVEL ? (uint32_t)c->spec->two_level_active : 32;
-            uint32_t first = policy == SCHED_TWO_LEVEL ? last / group * group : 0;
-            for (uint32_t turn = 0; turn < 32; turn += group, first = (first + group) & 31) {
-                uint32_t in_group = group >= 32 ? ready : ready & (((1u << group) - 1) << first);
-                uint32_t after = last >= 31 ? 0 : in_group & (~1u << last);
-                for (uint32_t part = 0; part < 2; part++) {
-                    uint32_t set = part == 0 ? after : in_group & ~after;
-                    while (set != 0) {
-                        uint32_t local = (uint32_t)__builtin_ctz(set);
-                        set &= set - 1;
-                        if (try_warp(c, s, sub, local, &unit_taken))
-                            return true;
-                    }
-                }
-            }
-        } else {
-            if (policy == SCHED_GTO && (ready >> last & 1) != 0) {
-                if (try_warp(c, s, sub, last, &unit_taken))
-                    return true;
-                ready &= ~(1u << last);
-            }
-            while (ready != 0) {
-                uint32_t oldest = (uint32_t)__builtin_ctz(ready);
-                for (uint32_t set = ready & (ready - 1); set != 0; set &= set - 1) {
-                    uint32_t local = (uint32_t)__builtin_ctz(set);
-                    if (c->warps[local * c->sub_count + sub].age < c->warps[oldest * c->sub_count + sub].age)
-                        oldest = local;
-                }
-                if (try_warp(c, s, sub, oldest, &unit_taken))
-                    return true;
-                ready &= ~(1u << oldest);
-            }
+        for (uint32_t set = s->issue_mask; set != 0; set &= set - 1)
+            can &= ~s->wants[__builtin_ctz(set)];
+        if (can != 0 && c->free_flight != NO_FLIGHT) {
+            uint32_t warp = choose(c, s, sub, can) * c->sub_count + sub;
+            const ls_inst *inst = c->warps[warp].head;
+            issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);
+            return true;
         }
     }
-    if (unit_taken)
-        s->reason = STALL_UNIT;
-    else if (s->resident == 0)
-        s->reason = STALL_IDLE;
-    else if ((s->blocked & s->buffered) != 0)
-        s->reason = (s->blocked & s->buffered & s->memory_blocked) != 0 ? STALL_MEMORY : STALL_DEPENDENCE;
-    else if ((s->barrier & s->resident) != 0)
-        s->reason = STALL_BARRIER;
-    else if ((s->fence & s->resident) != 0)
-        s->reason = STALL_FENCE;
-    else if ((s->async & s->resident) != 0)
-        s->reason = STALL_ASYNC;
-    else
-        s->reason = STALL_FETCH;
+    s->reason = why_not(s, ready != 0);
     return false;
 }
 

@@ -148,10 +148,8 @@ static ls_status attach_all(builder *b, ls_error *err)
         TRY(core_attach(b->core_blocks[i], i, b->cores, &b->map, &b->to_memory[(size_t)i * b->channels],
                         credits * b->channels, b->dones[i], err));
     for (uint32_t k = 0; k < b->channels; k++)
-        /* A request gives its buffer entry back when the cache has taken it, and stays until it is answered: the
-         * cache's own waiting requests come on top of those in the links. */
         TRY(partition_attach(b->partition_blocks[k], &b->map, &b->to_core[(size_t)k * b->cores], b->cores,
-                             credits * b->cores + 16384, err));
+                             credits * b->cores, err));
     return LS_OK;
 }
 
@@ -212,7 +210,7 @@ static const ls_param params[] = {
       .offset = offsetof(gpu_spec, reply_latency_cycles), .default_text = "90", .min = 1, .max = 2000,
       .unit = "cycles", .help = "from a memory partition to a core, in L2 cycles" },
     { .name = "noc.credits", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, link_credits),
-      .default_text = "256", .min = 1, .max = 4096, .unit = "messages",
+      .default_text = "64", .min = 1, .max = 4096, .unit = "messages",
       .help = "buffer entries per core and partition, in each direction" },
     LS_PARAM_UINT(gpu_spec, dispatch_latency_cycles, "cycles", 90, 1, 2000, "between the dispatcher and a core"),
     { .name = "memory.channels", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, channels),

@@ -314,9 +314,12 @@ static ls_status partition_init(ls_block *block, void *state, const void *spec, 
 }
 
 ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *to_core, uint32_t core_count,
-                           uint32_t requests_max, ls_error *err)
+                           uint32_t in_links_max, ls_error *err)
 {
     partition *p = ls_block_state(block);
+    /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so those that
+     * wait for a fill or for the network come on top of those in the links. */
+    uint32_t requests_max = in_links_max + map->slices_per_channel * (uint32_t)(p->spec->l2.mshr_entries * p->spec->l2.mshr_merge + p->spec->output_queue + 2);
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     if (p->slice_count > SLICES_MAX)
