@@ -1,0 +1,149 @@
+/* kind.h: what the generators of this folder share: a kernel's program as rows of text, and the warps that run it.
+ *
+ * A kind is a table of parameters and a few functions. assemble() writes the program once per kernel, row by row as a
+ * disassembler would show it, and marks its sections; warp() then runs it for one warp: sections at a time, with
+ * addresses where rows have them. */
+#ifndef SYNTH_KIND_H
+#define SYNTH_KIND_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "workload/synth/synth.h"
+
+#define SYNTH_MARKS 24
+#define SYNTH_FULL UINT32_MAX
+#define SYNTH_WARP 32u
+#define SYNTH_SECTOR 32u
+#define SYNTH_LINE 128u
+
+/* First member of every kind's spec. */
+typedef struct synth_common {
+    uint32_t binary_version; /* index into synth_versions */
+    uint64_t tracer_version;
+    uint64_t seed;
+} synth_common;
+
+extern const uint32_t synth_versions[];
+
+/* ------------------------------------------------------------------------------------------------ programs */
+
+typedef struct synth_program {
+    uint32_t version; /* 61, 70, ... */
+    uint32_t tracer_version;
+    LS_VEC(ls_inst_text) rows;
+    uint32_t mark[SYNTH_MARKS]; /* row numbers; what they mean is the kind's own */
+    ls_arena arena;
+    bool failed; /* without memory: sticky */
+} synth_program;
+
+/* Adds a row: number of destinations, these, opcode, number of sources, these, access width. Returns its number. */
+uint32_t synth_op(synth_program *p, const char *fmt, ...) LS_PRINTF(2, 3);
+/* The immediate of the row that was added last. */
+void synth_imm(synth_program *p, int64_t imm);
+static inline uint32_t synth_here(const synth_program *p)
+{
+    return (uint32_t)p->rows.count;
+}
+
+/* Rows that depend on the generation. Registers are plain numbers. */
+void synth_begin(synth_program *p);                   /* stack pointer: R1 */
+void synth_thread_id(synth_program *p, unsigned dst); /* block * size + thread; uses two more behind dst */
+void synth_multiply_add(synth_program *p, unsigned dst, unsigned a, unsigned b, unsigned c);
+/* 64 bits: base + register i * register size. */
+void synth_address(synth_program *p, unsigned dst, unsigned i, unsigned size);
+void synth_constant(synth_program *p, unsigned dst);
+void synth_increment(synth_program *p, unsigned reg, int64_t by);
+/* Compares and leaves: rows "compare" and "exit"; returns the number of the exit. */
+uint32_t synth_bounds(synth_program *p, unsigned reg);
+/* Barrier of the thread block: one row, two before Volta. Returns the first. */
+uint32_t synth_barrier(synth_program *p);
+uint32_t synth_exit(synth_program *p);
+const char *synth_ldg(const synth_program *p); /* the plain load's spelling */
+
+/* --------------------------------------------------------------------------------------------------- warps */
+
+typedef struct synth_warp {
+    const synth_program *program;
+    ls_cta *cta;
+    uint32_t id[3];  /* of the thread block */
+    uint32_t index;  /* of the warp in its thread block */
+    uint32_t mask;   /* active lanes */
+    uint64_t thread; /* of lane 0 in a one-dimensional grid */
+    bool failed;     /* without memory: sticky */
+} synth_warp;
+
+/* Rows [from, to) with the present mask; none of them has addresses. */
+void synth_run(synth_warp *w, uint32_t from, uint32_t to);
+/* One row with its own mask and no addresses: predicated instructions, branches. */
+void synth_one(synth_warp *w, uint32_t row, uint32_t mask);
+/* One row with the address of lane 0 and the step from lane to lane. */
+void synth_lanes(synth_warp *w, uint32_t row, uint64_t lane0, int64_t stride);
+/* One row with any addresses, as far as the mask has lanes. Written as the tracer would: a stride where lanes follow
+ * each other evenly, else base and differences, else a list. */
+void synth_list(synth_warp *w, uint32_t row, const uint64_t addresses[SYNTH_WARP]);
+/* Rows [from, to) of which the last is the branch back: executed by the lanes that jump, all or, at the end, none. */
+void synth_loop_end(synth_warp *w, uint32_t from, uint32_t to, bool again);
+/* Runs the rows of synth_bounds() and up to its exit from row `from`, keeps the lanes whose thread is below n; false
+ * if none is left and the warp has ended. */
+bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n);
+
+/* ------------------------------------------------------------------------------------------------- numbers */
+
+/* Addresses of the arrays: 4 GiB apart, as far as anything here is large. */
+static inline uint64_t synth_array(unsigned number)
+{
+    return UINT64_C(0x7f0000000000) + ((uint64_t)number << 32);
+}
+#define SYNTH_SHARED_BASE UINT64_C(0x7f8000000000)
+#define SYNTH_LOCAL_BASE UINT64_C(0x7f7ffe000000)
+
+static inline uint64_t synth_ceil_div(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+static inline uint64_t synth_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+/* Facts of a kernel in which each thread below n does one thing: `exit_row` is that of synth_bounds(). */
+void synth_facts_each(ls_synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps, uint64_t n);
+/* A random number that depends on its arguments only, so that any thread block can be generated alone. */
+uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b);
+/* Sectors that `count` elements of `size` bytes from `address` on, `stride` apart, touch. */
+uint64_t synth_sectors(uint64_t address, uint64_t count, uint64_t size, uint64_t stride);
+
+/* --------------------------------------------------------------------------------------------------- kinds */
+
+/* Shape of one launch; name and the rest of the info are filled by synth.c. */
+typedef struct synth_launch {
+    const char *name; /* of the function */
+    uint32_t grid[3], block[3];
+    uint64_t shared_bytes;
+    uint32_t registers;
+} synth_launch;
+
+typedef struct synth_copy {
+    uint64_t address, bytes;
+} synth_copy;
+#define SYNTH_COPIES 4
+
+struct ls_synth_kind {
+    const char *name, *help;
+    size_t spec_size;
+    const ls_param *params;
+    size_t param_count;
+    ls_status (*check)(const void *spec, ls_error *err);       /* what ranges do not say; may be NULL */
+    uint32_t (*launches)(const void *spec);                    /* NULL: one */
+    unsigned (*copies)(const void *spec, synth_copy *copies);  /* inputs, up to SYNTH_COPIES; may be NULL */
+    void (*launch)(const void *spec, uint32_t launch, synth_launch *out);
+    void (*assemble)(const void *spec, uint32_t launch, synth_program *p);
+    void (*warp)(const void *spec, uint32_t launch, synth_warp *w);
+    /* Adds one launch; kernels, ctas and warps are counted by synth.c. */
+    void (*facts)(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f);
+};
+
+extern const ls_synth_kind synth_vector_add, synth_saxpy, synth_bandwidth, synth_gemm, synth_gemm_tensor,
+    synth_reduction, synth_transpose, synth_stencil, synth_gather, synth_pointer_chase, synth_chain, synth_throughput,
+    synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm;
+
+#endif

@@ -1,0 +1,347 @@
+/* synth.c: generators as a source of traces: the table of kinds, and kernels whose thread blocks are made when they
+ * are asked for. Touches no file. */
+#include "workload/synth/synth.h"
+
+#include "base/text.h"
+#include "workload/accelsim/write.h"
+#include "workload/inst_text.h"
+#include "workload/synth/params.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ls_synth_kind *const kinds[] = {
+    &synth_vector_add, &synth_saxpy, &synth_gemm, &synth_gemm_tensor, &synth_reduction, &synth_transpose,
+    &synth_stencil, &synth_gather, &synth_pointer_chase, &synth_bandwidth, &synth_chain, &synth_throughput,
+    &synth_shared_conflict, &synth_atomics, &synth_graph_walk, &synth_barrier_storm,
+};
+
+/* ------------------------------------------------------------------------------------------------- kinds */
+
+size_t ls_synth_kind_count(void)
+{
+    return LS_COUNT_OF(kinds);
+}
+
+const ls_synth_kind *ls_synth_kind_at(size_t index)
+{
+    return index < LS_COUNT_OF(kinds) ? kinds[index] : NULL;
+}
+
+const ls_synth_kind *ls_synth_kind_find(const char *name)
+{
+    for (size_t i = 0; i < LS_COUNT_OF(kinds); i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+const char *ls_synth_kind_name(const ls_synth_kind *kind)
+{
+    return kind->name;
+}
+
+const char *ls_synth_kind_help(const ls_synth_kind *kind)
+{
+    return kind->help;
+}
+
+size_t ls_synth_param_count(const ls_synth_kind *kind)
+{
+    return kind->param_count + synth_common_param_count;
+}
+
+const ls_param *ls_synth_param_at(const ls_synth_kind *kind, size_t index)
+{
+    return index < kind->param_count ? &kind->params[index] : &synth_common_params[index - kind->param_count];
+}
+
+/* ------------------------------------------------------------------------------------------------- kernels */
+
+typedef struct synth_trace {
+    ls_trace base;
+    const ls_synth_kind *kind;
+    void *spec;
+    ls_arena arena; /* spec, commands, names */
+    uint32_t launch_count;
+    uint32_t *launch_of; /* per command */
+} synth_trace;
+
+typedef struct synth_kernel {
+    ls_kernel base;
+    const synth_trace *trace;
+    uint32_t launch;
+    synth_program program;
+    ls_arena arena; /* instructions, name */
+    ls_text header;
+    uint64_t next;
+} synth_kernel;
+
+static ls_status fail_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+static ls_status synth_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *err)
+{
+    synth_kernel *k = (synth_kernel *)base;
+    const ls_kernel_info *info = &base->info;
+    uint32_t warps = ls_kernel_warps(info), threads = ls_kernel_threads(info);
+    *end = k->next >= ls_kernel_cta_count(info);
+    if (*end)
+        return LS_OK;
+    cta->dyn_count = cta->addr_count = 0;
+    cta->warp_count = 0;
+    cta->extra = NULL;
+    if (!ls_cta_reserve(cta, warps, 0, 0))
+        return fail_memory(err);
+    cta->index = k->next;
+    cta->warp_count = warps;
+    cta->id[0] = (uint32_t)(k->next % info->grid[0]);
+    cta->id[1] = (uint32_t)(k->next / info->grid[0] % info->grid[1]);
+    cta->id[2] = (uint32_t)(k->next / info->grid[0] / info->grid[1]);
+    for (uint32_t i = 0; i < warps; i++) {
+        uint32_t left = threads - i * SYNTH_WARP;
+        synth_warp w = {
+            .program = &k->program, .cta = cta, .index = i,
+            .id = { cta->id[0], cta->id[1], cta->id[2] },
+            .mask = left >= SYNTH_WARP ? SYNTH_FULL : (UINT32_C(1) << left) - 1,
+            .thread = k->next * threads + i * SYNTH_WARP,
+        };
+        uint64_t first = cta->dyn_count;
+        k->trace->kind->warp(k->trace->spec, k->launch, &w);
+        if (w.failed)
+            return fail_memory(err);
+        if (cta->dyn_count > UINT32_MAX || cta->addr_count >= UINT32_C(1) << 30)
+            return ls_fail(err, LS_ERR_UNSUPPORTED, "thread block %" PRIu64 " of '%s' is too long for one", cta->index,
+                           info->file);
+        cta->warps[i] = (ls_warp_stream){ (uint32_t)first, (uint32_t)(cta->dyn_count - first) };
+    }
+    k->next++;
+    return LS_OK;
+}
+
+static ls_status synth_seek(ls_kernel *base, uint64_t index, ls_error *err)
+{
+    synth_kernel *k = (synth_kernel *)base;
+    uint64_t count = ls_kernel_cta_count(&base->info);
+    if (index > count)
+        return ls_fail(err, LS_ERR_USAGE, "thread block %" PRIu64 " of kernel '%s', which has %" PRIu64, index,
+                       base->info.file, count);
+    k->next = index;
+    return LS_OK;
+}
+
+static void synth_kernel_close(ls_kernel *base)
+{
+    synth_kernel *k = (synth_kernel *)base;
+    ls_vec_fini(&k->program.rows);
+    ls_arena_fini(&k->program.arena);
+    ls_arena_fini(&k->arena);
+    ls_text_fini(&k->header);
+    free(k);
+}
+
+static bool synth_text(const ls_kernel *base, uint32_t inst, ls_inst_text *out)
+{
+    *out = ((const synth_kernel *)base)->program.rows.at[inst];
+    return true;
+}
+
+static const char *synth_header(const ls_kernel *base, size_t *bytes)
+{
+    const ls_text *header = &((const synth_kernel *)base)->header;
+    *bytes = header->count;
+    return ls_text_get(header);
+}
+
+static const ls_kernel_ops kernel_ops = {
+    .next_cta = synth_next, .seek = synth_seek, .close = synth_kernel_close, .text = synth_text,
+    .header = synth_header,
+};
+
+static const synth_common *common_of(const synth_trace *t)
+{
+    return t->spec; /* its first member */
+}
+
+static void assemble(const synth_trace *t, uint32_t launch, synth_program *p)
+{
+    p->version = synth_versions[common_of(t)->binary_version];
+    p->tracer_version = (uint32_t)common_of(t)->tracer_version;
+    t->kind->assemble(t->spec, launch, p);
+}
+
+static void fill_info(const synth_trace *t, uint32_t launch, ls_kernel_info *info)
+{
+    synth_launch l = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .registers = 32 };
+    t->kind->launch(t->spec, launch, &l);
+    info->id = launch + 1;
+    memcpy(info->grid, l.grid, sizeof info->grid);
+    memcpy(info->block, l.block, sizeof info->block);
+    info->shared_bytes = l.shared_bytes;
+    info->registers = l.registers;
+    info->binary_version = synth_versions[common_of(t)->binary_version];
+    info->tracer_version = (uint32_t)common_of(t)->tracer_version;
+    info->shared_base = SYNTH_SHARED_BASE;
+    info->local_base = SYNTH_LOCAL_BASE;
+}
+
+static ls_status synth_open_kernel(ls_trace *base, uint64_t index, ls_kernel **out, ls_error *err)
+{
+    const synth_trace *t = (const synth_trace *)base;
+    *out = NULL;
+    synth_kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        return fail_memory(err);
+    k->base.ops = &kernel_ops;
+    k->trace = t;
+    k->launch = t->launch_of[index];
+    synth_launch l = { 0 };
+    t->kind->launch(t->spec, k->launch, &l);
+    fill_info(t, k->launch, &k->base.info);
+    k->base.info.name = ls_arena_strdup(&k->arena, l.name);
+    k->base.info.file = base->commands[index].text;
+    assemble(t, k->launch, &k->program);
+    k->base.inst_count = k->base.inst_capacity = (uint32_t)k->program.rows.count;
+    k->base.insts = ls_arena_alloc_aligned(&k->arena, (k->program.rows.count + 1) * sizeof *k->base.insts, 64);
+    ls_status status = LS_OK;
+    if (!k->base.info.name || !k->base.insts || k->program.failed)
+        status = fail_memory(err);
+    for (uint32_t i = 0; i < k->base.inst_count && status == LS_OK; i++)
+        status = ls_inst_text_decode(&k->program.rows.at[i], &k->base.info, base->options.unknown_opcodes_as_alu,
+                                     &k->base.insts[i], err);
+    if (status == LS_OK) {
+        ls_write_header(&k->header, &k->base.info);
+        if (k->header.failed)
+            status = fail_memory(err);
+    }
+    if (status != LS_OK) {
+        synth_kernel_close(&k->base);
+        return status;
+    }
+    *out = &k->base;
+    return LS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- traces */
+
+static void synth_close(ls_trace *base)
+{
+    synth_trace *t = (synth_trace *)base;
+    ls_arena_fini(&t->arena);
+    free(t);
+}
+
+static const ls_trace_ops trace_ops = { .open_kernel = synth_open_kernel, .close = synth_close };
+
+/* Copies of the inputs, then the launches. */
+static bool make_commands(synth_trace *t)
+{
+    synth_copy copies[SYNTH_COPIES];
+    unsigned copy_count = t->kind->copies ? t->kind->copies(t->spec, copies) : 0;
+    uint64_t count = copy_count + (uint64_t)t->launch_count;
+    t->base.commands = ls_arena_array(&t->arena, count, sizeof *t->base.commands);
+    t->launch_of = ls_arena_array(&t->arena, count, sizeof *t->launch_of);
+    if (!t->base.commands || !t->launch_of)
+        return false;
+    t->base.command_count = count;
+    for (uint64_t i = 0; i < count; i++) {
+        ls_command *command = &t->base.commands[i];
+        command->line = i + 1;
+        if (i < copy_count) {
+            command->kind = LS_COMMAND_COPY_IN;
+            command->address = copies[i].address;
+            command->bytes = copies[i].bytes;
+            command->text = ls_arena_printf(&t->arena, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64, copies[i].address,
+                                            copies[i].bytes);
+        } else {
+            command->kind = LS_COMMAND_KERNEL;
+            t->launch_of[i] = (uint32_t)(i - copy_count);
+            command->text = ls_arena_printf(&t->arena, "kernel-%" PRIu64 ".traceg", i - copy_count + 1);
+        }
+        if (!command->text)
+            return false;
+    }
+    return true;
+}
+
+static const char *kind_name_at(const void *self, size_t i)
+{
+    (void)self;
+    return kinds[i]->name;
+}
+
+ls_status ls_synth_open(const char *text, const ls_trace_options *options, ls_trace **out, ls_error *err)
+{
+    char name[40], quoted[64];
+    const char *comma = strchr(text, ',');
+    size_t bytes = comma ? (size_t)(comma - text) : strlen(text);
+    *out = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)synth_min(bytes, sizeof name - 1), text);
+    const ls_synth_kind *kind = ls_synth_kind_find(name);
+    if (!kind) {
+        ls_fail(err, LS_ERR_USAGE, "there is no generator '%s'", ls_quote(name, strlen(name), quoted, sizeof quoted));
+        return ls_error_nearest(err, ls_nearest(name, LS_COUNT_OF(kinds), kind_name_at, NULL));
+    }
+    synth_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return fail_memory(err);
+    t->base.ops = &trace_ops;
+    if (options)
+        t->base.options = *options;
+    t->kind = kind;
+    t->spec = ls_arena_alloc(&t->arena, kind->spec_size);
+    ls_status status = t->spec ? synth_params_read(kind, comma ? comma + 1 : NULL, t->spec, err) : fail_memory(err);
+    if (status == LS_OK) {
+        t->launch_count = kind->launches ? kind->launches(t->spec) : 1;
+        if (!make_commands(t))
+            status = fail_memory(err);
+    }
+    if (status != LS_OK) {
+        synth_close(&t->base);
+        return status;
+    }
+    *out = &t->base;
+    return LS_OK;
+}
+
+static bool synth_accepts(const char *path, const unsigned char *head, size_t head_bytes)
+{
+    (void)head;
+    (void)head_bytes;
+    return ls_starts_with(path, LS_SYNTH_PREFIX);
+}
+
+static ls_status open_path(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+{
+    return ls_synth_open(path + strlen(LS_SYNTH_PREFIX), options, out, err);
+}
+
+const ls_trace_source ls_synth_source = { .name = "generated trace", .accepts = synth_accepts, .open = open_path };
+
+bool ls_synth_get_facts(const ls_trace *trace, ls_synth_facts *out)
+{
+    *out = (ls_synth_facts){ 0 };
+    if (trace->ops != &trace_ops)
+        return false;
+    const synth_trace *t = (const synth_trace *)trace;
+    bool good = true;
+    for (uint32_t i = 0; i < t->launch_count && good; i++) {
+        synth_program p = { 0 };
+        ls_kernel_info info = { 0 };
+        fill_info(t, i, &info);
+        assemble(t, i, &p);
+        good = !p.failed;
+        out->kernels++;
+        out->ctas += ls_kernel_cta_count(&info);
+        out->warps += ls_kernel_cta_count(&info) * ls_kernel_warps(&info);
+        if (good)
+            t->kind->facts(t->spec, i, &p, out);
+        ls_vec_fini(&p.rows);
+        ls_arena_fini(&p.arena);
+    }
+    return good;
+}
