@@ -3,6 +3,8 @@
 #include "workload/trace.h"
 
 #include "base/file.h"
+#include "workload/pack/pack.h"
+#include "workload/synth/synth.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +14,8 @@
 /* ------------------------------------------------------------------------------------------------ sources */
 
 static const ls_trace_source *const sources[] = {
+    &ls_synth_source,
+    &ls_pack_source,
     &ls_accelsim_source,
 };
 

@@ -103,16 +103,39 @@ static ls_status flush(pack_sink *sink, ls_error *err)
     return add_numbers(&sink->blocks, entry, LS_COUNT_OF(entry)) ? LS_OK : fail_memory(err);
 }
 
-/* The register values of one thread block: how many, then for each the distance from the one before and its text. */
-static bool add_values(pack_sink *sink, const ls_cta_values *values)
+/* The first one at or behind an execution. */
+static uint64_t first_value(const ls_cta_values *values, uint32_t dyn)
 {
-    uint64_t last = 0, count = values ? values->count : 0;
+    uint64_t low = 0, high = values->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (values->values[middle].dyn < dyn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The register values of one thread block: how many, then for each the distance from the one before and its text. The
+ * decoder puts warps one behind another, so the numbers are made anew. */
+static bool add_values(pack_sink *sink, const ls_cta *cta)
+{
+    const ls_cta_values *values = cta->extra;
+    uint64_t last = 0, start = 0, count = values ? values->count : 0;
     bool done = ls_pack_add_varint(&sink->values, count);
-    for (uint64_t i = 0; i < count && done; i++) {
-        const ls_cta_value *value = &values->values[i];
-        done = ls_pack_add_varint(&sink->values, value->dyn - last) &&
-               ls_pack_add_text(&sink->values, values->text + value->at, value->bytes);
-        last = value->dyn;
+    for (uint32_t w = 0; w < cta->warp_count && count > 0 && done; w++) {
+        const ls_warp_stream *warp = &cta->warps[w];
+        for (uint64_t i = first_value(values, warp->first); i < count && done; i++) {
+            const ls_cta_value *value = &values->values[i];
+            uint64_t dyn = start + value->dyn - warp->first;
+            if (value->dyn - warp->first >= warp->count)
+                break;
+            done = ls_pack_add_varint(&sink->values, dyn - last) &&
+                   ls_pack_add_text(&sink->values, values->text + value->at, value->bytes);
+            last = dyn;
+        }
+        start += warp->count;
     }
     sink->has_values = sink->has_values || count > 0;
     return done;
@@ -135,7 +158,7 @@ static ls_status pack_cta(ls_sink *base, const ls_sink_kernel *kernel, const ls_
     ls_status status = ls_pack_encode(&sink->encoder, cta, err);
     if (status != LS_OK)
         return status;
-    if (!add_values(sink, cta->extra))
+    if (!add_values(sink, cta))
         return fail_memory(err);
     bool full = sink->encoder.dyn_count >= BLOCK_DYNS || ls_pack_encoder_bytes(&sink->encoder) >= BLOCK_BYTES;
     return full ? flush(sink, err) : LS_OK;
