@@ -9,7 +9,8 @@
 
 #include "base/pool.h"
 
-enum { LATENCY = 20, COUNTS = 4, ROUNDS_MAX = 99 };
+/* The partner of a domain is far from it, so that about half of the messages cross between two threads. */
+enum { LATENCY = 20, STRIDE = 21, COUNTS = 4, ROUNDS_MAX = 99 };
 
 static const uint32_t counts[COUNTS] = { 1, 2, 3, 8 };
 
@@ -84,7 +85,7 @@ static node *build(ls_engine *engine, uint32_t domains, uint64_t spins)
     for (uint32_t i = 0; i < domains; i++)
         nodes[i] = (node){ .region = bench_domain(engine, i), .state = i + 1, .spins = spins };
     for (uint32_t i = 0; i < domains; i++) {
-        node *to = &nodes[(i + 1) % domains];
+        node *to = &nodes[(i + STRIDE) % domains];
         nodes[i].out = bench_link(engine, &(ls_link_spec){ .name = "ring",
                                                            .from = nodes[i].region,
                                                            .to = to->region,

@@ -214,7 +214,7 @@ typedef struct ls_run_progress {
 } ls_run_progress;
 
 typedef enum ls_assignment {
-    LS_ASSIGN_STATIC,  /* domain i belongs to thread i mod threads; idle threads steal */
+    LS_ASSIGN_STATIC,  /* dealt out to the threads in turn, in small groups of neighbours; idle threads steal */
     LS_ASSIGN_FIXED,   /* as static, without stealing */
     LS_ASSIGN_DYNAMIC, /* every domain is taken from one shared list */
     LS_ASSIGN_SHUFFLED /* static over a random permutation (shuffle_seed): for tests */

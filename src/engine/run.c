@@ -288,8 +288,13 @@ static void assign(run *r)
             r->order[k] = id;
         }
     }
+    /* Neighbours share cache lines (of next_time above all), so a thread gets them in small groups; at least two
+     * groups, so that kinds of domains that were created together are spread. */
+    size_t group = count / (2 * (size_t)r->threads);
+    group = group < 1 ? 1 : group > LS_CACHE_LINE / sizeof(ls_time) ? LS_CACHE_LINE / sizeof(ls_time) : group;
     for (uint32_t i = 0; i < count; i++)
-        r->owner[r->order[i]] = r->options->assignment == LS_ASSIGN_DYNAMIC ? 0 : i % r->threads;
+        r->owner[r->order[i]] =
+            r->options->assignment == LS_ASSIGN_DYNAMIC ? 0 : (uint32_t)(i / group % r->threads);
 }
 
 static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
