@@ -1,8 +1,11 @@
-/* cmd_run.c: `lockstep run`: a platform becomes a machine, the machine runs, its counters become results. */
+/* cmd_run.c: `lockstep run`: a platform becomes a machine, the machine runs a workload, its counters become
+ * results. */
 #include "base/pool.h"
 #include "cli/cli.h"
 #include "cli/run_output.h"
 #include "cli/run_signal.h"
+#include "cli/run_trace.h"
+#include "model/gpu/gpu.h"
 #include "platform/machine.h"
 #include "report/progress.h"
 #include "report/scaling_text.h"
@@ -14,6 +17,8 @@
 /* By the order of ls_assignment and of the first formats of ls_export_format. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
 static const char *const formats[] = { "text", "json", "csv", NULL };
+static const char *const unknown_modes[] = { "fail", "alu", NULL };
+static const char *const stats_names[] = { "lockstep", "accelsim", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
@@ -24,6 +29,8 @@ typedef struct session {
     ls_machine *machine;
     ls_engine *engine; /* of the machine */
     ls_metrics *metrics;
+    bool has_trace;
+    run_trace trace;
     ls_run_control control;
     ls_progress progress;
     ls_time until;
@@ -55,11 +62,21 @@ static ls_status build(session *s, ls_error *err)
         return status;
     s->engine = ls_machine_engine(s->machine);
     status = ls_metrics_create(&s->metrics, err);
-    return status == LS_OK ? ls_metrics_add_engine(s->metrics, s->engine, err) : status;
+    if (status == LS_OK)
+        status = ls_metrics_add_engine(s->metrics, s->engine, err);
+    if (status == LS_OK && ctx->positional_count > 0) {
+        s->has_trace = true;
+        status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);
+    } else if (status == LS_OK && ls_engine_find_block(s->engine, GPU_DISPATCH_BLOCK)) {
+        status = ls_fail(err, LS_ERR_USAGE, "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
+                         ls_config_name(s->config));
+    }
+    return status;
 }
 
 static void dispose(session *s)
 {
+    run_trace_close(&s->trace);
     ls_metrics_destroy(s->metrics);
     ls_machine_destroy(s->machine);
     ls_config_destroy(s->config);
@@ -137,7 +154,8 @@ static ls_status simulate(session *s, ls_error *err)
     uint64_t start_ns = ls_host_ns();
     ls_progress_begin(&s->progress, ctx->err, mode == PROGRESS_ALWAYS, clock, 0, start_ns);
     run_signal_begin(&s->control);
-    ls_status status = ls_run(s->engine, &options, &s->result, err);
+    ls_status status = s->has_trace ? run_trace_run(&s->trace, &options, &s->result, err)
+                                    : ls_run(s->engine, &options, &s->result, err);
     run_signal_end();
     s->wall_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
     fclose(dump);
@@ -219,7 +237,12 @@ static ls_status report(session *s, ls_error *err)
     ls_status status = LS_OK;
     for (size_t i = 0; i < cli_count(ctx, "out") && status == LS_OK; i++)
         status = run_output_write(&results, cli_text_at(ctx, "out", i), err);
-    if (status == LS_OK)
+    bool accelsim = s->has_trace && cli_choice(ctx, "stats") == 1;
+    if (status == LS_OK && accelsim)
+        run_trace_accelsim(&s->trace, s->wall_seconds, ctx->out);
+    else if (status == LS_OK && s->has_trace && format == LS_EXPORT_TEXT)
+        run_trace_table(&s->trace, ctx->out);
+    if (status == LS_OK && !accelsim)
         status = ls_export_stream(&results, format, &options, ctx->out, err);
     ls_scaling scaling;
     if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->engine, &scaling)) {
@@ -264,6 +287,15 @@ static const cli_option options[] = {
       .help = "what to simulate: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
+    { .name = "kernels", .letter = 'k', .type = CLI_TEXT, .arg = "LIST",
+      .help = "run only these kernels of the trace, as in 3-7,12,name:*gemm*" },
+    { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",
+      .help = "run only the first N thread blocks of each kernel; 0: all" },
+    { .name = "warm-l2", .help = "memory copies of the trace make their range valid in L2" },
+    { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
+      .help = "what to do with opcodes that are not in the tables" },
+    { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",
+      .help = "accelsim: print kernel statistics under Accel-Sim's names instead of the summary" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads; no result depends on it" },
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
@@ -289,8 +321,14 @@ static const cli_option options[] = {
     { .name = "dry-run", .letter = 'n', .help = "check and build everything, but simulate and write nothing" },
 };
 
+static const cli_positional positionals[] = {
+    { .name = "TRACE", .optional = true, .complete = CLI_COMPLETE_FILE,
+      .help = "a directory with kernelslist.g, a list, a kernel file, a packed trace, or synth:KIND,name=value,..." },
+};
+
 static const cli_example examples[] = {
-    { "lockstep run --platform my-gpu.yaml", "simulate, and print a summary" },
+    { "lockstep run traces/bfs --platform rtx3070", "replay a trace, and print a summary" },
+    { "lockstep run synth:gemm,m=512,n=512,k=512 -p rtx2080ti", "a workload for those who have no trace" },
     { "lockstep run -p my-gpu -s dram.model=fixed -s l2.size_kib=4096 -o result.json",
       "change two keys, and keep everything that was counted" },
     { "lockstep run -p my-gpu --threads 8 --until 2ms --format csv > result.csv",
@@ -302,10 +340,10 @@ static const cli_example examples[] = {
 
 static const cli_command run_command = {
     .name = "run",
-    .summary = "simulate a platform",
+    .summary = "simulate a workload on a platform",
     .about =
-        "Builds the machine that the platform file describes, runs it until nothing is left to do, and prints "
-        "what its blocks counted. The same platform, overrides and seed give the same bits for any number of "
+        "Builds the machine that the platform file describes, replays the trace on it kernel by kernel (a machine "
+        "that makes its own work needs none), and prints what its blocks counted. The same platform, overrides and seed give the same bits for any number of "
         "threads, any window and any assignment.\n\n"
         "SIGINT (Ctrl-C) ends the run at the next window: the results so far are printed and written, marked "
         "as partial, and the exit code is 130. A second one ends the process at once. SIGUSR1 writes to "
@@ -315,7 +353,7 @@ static const cli_command run_command = {
     .order = 10,
     CLI_OPTIONS(options),
     CLI_EXAMPLES(examples),
-    .no_positionals = "workloads cannot be named yet; the platform's own machine makes the work",
+    CLI_POSITIONALS(positionals),
     .run = run,
 };
 CLI_REGISTER(run_command);

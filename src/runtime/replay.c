@@ -11,7 +11,7 @@
 /* An open kernel; freed when the dispatcher says that it is done. */
 typedef struct open_kernel {
     ls_kernel *kernel;
-    uint64_t index, limit, read;
+    uint64_t command, limit, read;
 } open_kernel;
 
 struct ls_replay {
@@ -19,7 +19,8 @@ struct ls_replay {
     ls_trace *trace;
     ls_block *dispatch;
     ls_replay_options options;
-    uint64_t next_command, kernels_met;
+    uint64_t next_command;
+    size_t next_selected;
     LS_VEC(ls_replay_kernel) kernels;
     LS_VEC(open_kernel *) open;
     size_t reported;
@@ -29,6 +30,17 @@ struct ls_replay {
 
 /* --------------------------------------------------------------------------------------------- the dispatcher's side */
 
+/* Commands come in the order of the list, as do the selected ones. */
+static bool selected(ls_replay *r, uint64_t command)
+{
+    const ls_selection *selection = r->options.selection;
+    if (selection == NULL)
+        return true;
+    while (r->next_selected < selection->count && selection->at[r->next_selected].command < command)
+        r->next_selected++;
+    return r->next_selected < selection->count && selection->at[r->next_selected].command == command;
+}
+
 static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_error *err)
 {
     ls_replay *r = self;
@@ -36,18 +48,13 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         const ls_command *command = ls_trace_command(r->trace, r->next_command);
         if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
             gpu_warm(r->engine, command->address, command->bytes);
-        if (command->kind != LS_COMMAND_KERNEL)
+        if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next_command))
             continue;
         ls_kernel *kernel;
         ls_status status = ls_trace_open_kernel(r->trace, r->next_command, &kernel, err);
         if (status != LS_OK)
             return status;
         const ls_kernel_info *info = ls_kernel_get_info(kernel);
-        r->kernels_met++;
-        if (r->options.selected != NULL && !r->options.selected(r->options.selected_self, r->kernels_met, info)) {
-            ls_kernel_close(kernel);
-            continue;
-        }
         open_kernel *o = calloc(1, sizeof *o);
         if (o == NULL || !ls_vec_push(&r->open, o)) {
             free(o);
@@ -56,7 +63,7 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         }
         uint64_t ctas = ls_kernel_cta_count(info);
         o->kernel = kernel;
-        o->index = r->next_command++;
+        o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
         *out = (dispatch_kernel){ .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o };
         return LS_OK;
@@ -96,7 +103,7 @@ static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begi
     ls_replay_kernel done = { .name = name != NULL ? name : "",
                               .id = kernel->info->id,
                               .stream = kernel->info->stream,
-                              .index = o->index,
+                              .command = o->command,
                               .begin = begin,
                               .end = end,
                               .ctas = o->read };

@@ -3,6 +3,7 @@
 #define RUNTIME_REPLAY_H
 
 #include "lockstep/block.h"
+#include "workload/select.h"
 #include "workload/trace.h"
 
 typedef struct ls_replay ls_replay;
@@ -10,15 +11,13 @@ typedef struct ls_replay ls_replay;
 /* A kernel that has been run. */
 typedef struct ls_replay_kernel {
     const char *name;
-    uint64_t id, stream, index; /* index: command in the list */
+    uint64_t id, stream, command; /* command: index in the list */
     ls_cycle begin, end;        /* of the core clock; the launch latency is in between */
     uint64_t ctas;
 } ls_replay_kernel;
 
 typedef struct ls_replay_options {
-    /* Which kernels to run: NULL runs all. index counts kernels from 1 in the order of the list. */
-    bool (*selected)(void *self, uint64_t number, const ls_kernel_info *info);
-    void *selected_self;
+    const ls_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
     uint64_t cta_limit; /* thread blocks per kernel; 0: all */
     bool warm_l2;       /* memory copies of the list make their range valid in L2 */
     /* After each kernel, while nothing runs: time to read counters. */

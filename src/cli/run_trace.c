@@ -1,0 +1,183 @@
+/* run_trace.c: see run_trace.h. */
+#include "cli/run_trace.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* After each kernel: its counters become an interval of the metrics. */
+static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_error *err)
+{
+    run_trace *t = self;
+    const ls_metric_interval interval = {
+        .gpu = 0,
+        .kernel = kernel->id,
+        .kernel_name = kernel->name,
+        .stream = (int64_t)kernel->stream,
+        .begin = ls_clock_time(t->clock, kernel->begin),
+        .end = ls_clock_time(t->clock, kernel->end),
+    };
+    return ls_metrics_mark(t->metrics, &interval, err);
+}
+
+ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine, ls_metrics *metrics,
+                         ls_error *err)
+{
+    t->metrics = metrics;
+    const ls_trace_options options = { .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1 };
+    ls_status status = ls_trace_open(path, &options, &t->trace, err);
+    if (status == LS_OK)
+        status = ls_select_kernels(t->trace, cli_text(ctx, "kernels"), &t->selection, err);
+    if (status != LS_OK)
+        return status;
+    const ls_replay_options replay = {
+        .selection = &t->selection,
+        .cta_limit = cli_uint(ctx, "ctas"),
+        .warm_l2 = cli_flag(ctx, "warm-l2"),
+        .kernel_done = kernel_done,
+        .kernel_done_self = t,
+    };
+    status = ls_replay_create(engine, t->trace, &replay, &t->replay, err);
+    if (status == LS_OK)
+        t->clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
+    return status;
+}
+
+void run_trace_close(run_trace *t)
+{
+    ls_replay_destroy(t->replay);
+    ls_selection_fini(&t->selection);
+    ls_trace_close(t->trace);
+}
+
+ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err)
+{
+    return ls_replay_run(t->replay, options, result, err);
+}
+
+/* ----------------------------------------------------------------------------------------------------- numbers */
+
+typedef struct kernel_numbers {
+    uint64_t cycles, warp_insts, thread_insts;
+    uint64_t l1_accesses, l1_misses, l1_pending, l1_fails, l2_accesses, l2_misses, l2_pending, l2_fails;
+    uint64_t dram_reads, dram_writes, async_misses;
+} kernel_numbers;
+
+static uint64_t counter(const run_trace *t, size_t scope, const char *type, const char *name)
+{
+    ls_metric_value value;
+    if (ls_metrics_get(t->metrics, scope, type, NULL, name, &value, NULL) != LS_OK)
+        return 0;
+    return value.value;
+}
+
+/* Of kernel `index`, or of all with LS_METRICS_RUN. */
+static kernel_numbers numbers(const run_trace *t, size_t index)
+{
+    kernel_numbers n = {
+        .warp_insts = counter(t, index, "core/*", "warp_instructions"),
+        .thread_insts = counter(t, index, "core/*", "thread_instructions"),
+        .l1_accesses = counter(t, index, "core/*", "l1_accesses"),
+        .l1_misses = counter(t, index, "core/*", "l1_misses") + counter(t, index, "core/*", "l1_sector_misses"),
+        .l1_pending = counter(t, index, "core/*", "l1_pending_hits"),
+        .l1_fails = counter(t, index, "core/*", "l1_fail_line") + counter(t, index, "core/*", "l1_fail_mshr") +
+                    counter(t, index, "core/*", "l1_fail_merge") + counter(t, index, "core/*", "l1_fail_queue"),
+        .l2_accesses = counter(t, index, "l2/*", "accesses"),
+        .l2_misses = counter(t, index, "l2/*", "misses") + counter(t, index, "l2/*", "sector_misses"),
+        .l2_pending = counter(t, index, "l2/*", "pending_hits"),
+        .l2_fails = counter(t, index, "l2/*", "fail_line") + counter(t, index, "l2/*", "fail_mshr") +
+                    counter(t, index, "l2/*", "fail_merge") + counter(t, index, "l2/*", "fail_queue"),
+        .dram_reads = counter(t, index, "dram/*", "reads"),
+        .dram_writes = counter(t, index, "dram/*", "writes"),
+        .async_misses = counter(t, index, "core/*", "async_copy_misses"),
+    };
+    uint64_t count = ls_replay_kernel_count(t->replay);
+    for (uint64_t i = index == LS_METRICS_RUN ? 0 : index; i < (index == LS_METRICS_RUN ? count : index + 1); i++) {
+        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        n.cycles += kernel->end - kernel->begin;
+    }
+    return n;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+static void print_row(FILE *to, const char *number, const char *name, const kernel_numbers *n)
+{
+    char cycles[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES], reads[LS_FORMAT_BYTES];
+    fprintf(to, "  %5s  %-36.36s %14s %14s %7.3f %7.1f%% %7.1f%% %12s\n", number, name,
+            ls_format_count(n->cycles, cycles, sizeof cycles),
+            ls_format_count(n->warp_insts, insts, sizeof insts),
+            n->cycles == 0 ? 0 : (double)n->warp_insts / (double)n->cycles,
+            percent(n->l1_accesses - n->l1_misses - n->l1_pending, n->l1_accesses),
+            percent(n->l2_accesses - n->l2_misses - n->l2_pending, n->l2_accesses),
+            ls_format_count(n->dram_reads + n->dram_writes, reads, sizeof reads));
+}
+
+void run_trace_table(const run_trace *t, FILE *to)
+{
+    enum { ROWS_MAX = 40 };
+    uint64_t count = ls_replay_kernel_count(t->replay);
+    fprintf(to, "\n  %5s  %-36s %14s %14s %7s %8s %8s %12s\n", "", "kernel", "cycles", "warp insts", "IPC", "L1 hits",
+            "L2 hits", "DRAM atoms");
+    for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRIu64, i + 1);
+        kernel_numbers n = numbers(t, i);
+        print_row(to, number, ls_replay_kernel_at(t->replay, i)->name, &n);
+    }
+    if (count > ROWS_MAX)
+        fprintf(to, "         ... and %" PRIu64 " more; every kernel is in the files of --out\n", count - ROWS_MAX);
+    kernel_numbers all = numbers(t, LS_METRICS_RUN);
+    print_row(to, "", "all", &all);
+    fputc('\n', to);
+}
+
+/* Accel-Sim counts an asynchronous copy with an L1 miss twice; its names mean its numbers. */
+void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to)
+{
+    kernel_numbers sum = { 0 };
+    uint64_t count = ls_replay_kernel_count(t->replay);
+    for (uint64_t i = 0; i < count; i++) {
+        kernel_numbers n = numbers(t, i);
+        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        uint64_t thread_insts = n.thread_insts + 32 * n.async_misses;
+        sum.cycles += n.cycles;
+        sum.warp_insts += n.warp_insts + n.async_misses;
+        sum.thread_insts += thread_insts;
+        sum.l1_accesses += n.l1_accesses;
+        sum.l1_misses += n.l1_misses;
+        sum.l1_pending += n.l1_pending;
+        sum.l1_fails += n.l1_fails;
+        sum.l2_accesses += n.l2_accesses;
+        sum.l2_misses += n.l2_misses;
+        sum.l2_pending += n.l2_pending;
+        sum.l2_fails += n.l2_fails;
+        sum.dram_reads += n.dram_reads;
+        sum.dram_writes += n.dram_writes;
+        fprintf(to, "kernel_name = %s\nkernel_launch_uid = %" PRIu64 "\nkernel_stream_id = %" PRIu64 "\n", kernel->name,
+                i + 1, kernel->stream);
+        fprintf(to, "gpu_sim_cycle = %" PRIu64 "\ngpu_sim_insn = %" PRIu64 "\ngpu_ipc = %12.4f\n", n.cycles, thread_insts,
+                n.cycles == 0 ? 0 : (double)thread_insts / (double)n.cycles);
+        fprintf(to, "gpu_tot_sim_cycle = %" PRIu64 "\ngpu_tot_sim_insn = %" PRIu64 "\ngpu_tot_ipc = %12.4f\n", sum.cycles,
+                sum.thread_insts, sum.cycles == 0 ? 0 : (double)sum.thread_insts / (double)sum.cycles);
+        fprintf(to, "gpgpu_n_tot_w_icount = %" PRIu64 "\n", sum.warp_insts);
+        fprintf(to,
+                "\tL1D_total_cache_accesses = %" PRIu64 "\n\tL1D_total_cache_misses = %" PRIu64
+                "\n\tL1D_total_cache_miss_rate = %.4f\n\tL1D_total_cache_pending_hits = %" PRIu64
+                "\n\tL1D_total_cache_reservation_fails = %" PRIu64 "\n",
+                sum.l1_accesses, sum.l1_misses, percent(sum.l1_misses, sum.l1_accesses) / 100, sum.l1_pending,
+                sum.l1_fails);
+        fprintf(to,
+                "L2_total_cache_accesses = %" PRIu64 "\nL2_total_cache_misses = %" PRIu64
+                "\nL2_total_cache_miss_rate = %.4f\nL2_total_cache_pending_hits = %" PRIu64
+                "\nL2_total_cache_reservation_fails = %" PRIu64 "\n",
+                sum.l2_accesses, sum.l2_misses, percent(sum.l2_misses, sum.l2_accesses) / 100, sum.l2_pending,
+                sum.l2_fails);
+        fprintf(to, "total dram reads = %" PRIu64 "\ntotal dram writes = %" PRIu64 "\n\n", sum.dram_reads,
+                sum.dram_writes);
+    }
+    fprintf(to, "gpgpu_simulation_time = %.3f sec\ngpgpu_simulation_rate = %.0f (inst/sec)\n", wall_seconds,
+            wall_seconds > 0 ? (double)sum.thread_insts / wall_seconds : 0);
+}
