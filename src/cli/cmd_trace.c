@@ -1,0 +1,27 @@
+/* cmd_trace.c: `lockstep trace`: the table of the commands that work on traces without simulating them. */
+#include "cli/cmd_trace.h"
+
+const char *const cmd_trace_unknown_choices[] = { "error", "alu", NULL };
+
+static const cli_command *const commands[] = {
+    &cmd_trace_info,
+    &cmd_trace_check,
+};
+
+static const cli_example examples[] = {
+    { "lockstep trace info traces/bfs", "kernels, instruction mix and memory accesses" },
+    { "lockstep trace check traces/bfs", "everything that is wrong with a trace, with file and line" },
+};
+
+static const cli_command trace_command = {
+    .name = "trace",
+    .summary = "look at traces, check and convert them",
+    .about =
+        "A trace is what Accel-Sim's tracer writes: a directory with kernelslist.g and one file per kernel, "
+        "plain or compressed with xz, zstd or gzip. Tracer versions 1 to 6 and GPUs from Kepler to Blackwell "
+        "are read.",
+    .order = 15,
+    CLI_EXAMPLES(examples),
+    CLI_COMMANDS(commands),
+};
+CLI_REGISTER(trace_command);

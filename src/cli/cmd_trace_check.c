@@ -1,0 +1,125 @@
+/* cmd_trace_check.c: `lockstep trace check`: reads everything and lists what is wrong. */
+#include "cli/cmd_trace.h"
+
+#include "workload/accelsim/accelsim.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------- printing */
+
+static void print_defects(const cli_context *ctx, const acc_report *report)
+{
+    cli_style style = cli_style_of(ctx->color_out);
+    for (size_t i = 0; i < report->defects.count; i++) {
+        const acc_defect *d = &report->defects.at[i];
+        bool bad = d->severity == ACC_ERROR;
+        char file[1024], text[1200];
+        fprintf(ctx->out, "%s", ls_quote(d->file, strlen(d->file), file, sizeof file));
+        if (d->line)
+            fprintf(ctx->out, ":%" PRIu64, d->line);
+        fprintf(ctx->out, ": %s%s%s: %s: %s\n", bad ? style.bad : style.dim, acc_severity_name(d->severity),
+                style.off, acc_kind_name(d->kind), ls_quote(d->text, strlen(d->text), text, sizeof text));
+    }
+}
+
+static void print_summary(const cli_context *ctx, const acc_report *report, const acc_totals *totals)
+{
+    char number[LS_FORMAT_BYTES];
+    bool any = false;
+    for (int severity = ACC_ERROR; severity >= ACC_NOTE; severity--) {
+        for (int kind = 0; kind < ACC_KIND_COUNT; kind++) {
+            if (!report->counts[kind] || acc_kind_severity((acc_kind)kind) != (acc_severity)severity)
+                continue;
+            fprintf(ctx->out, "%s%-8s %10s  %-16s %s\n", any || !report->defects.count ? "" : "\n",
+                    acc_severity_name((acc_severity)severity),
+                    ls_format_count(report->counts[kind], number, sizeof number),
+                    acc_kind_name((acc_kind)kind), acc_kind_help((acc_kind)kind));
+            any = true;
+        }
+    }
+    fprintf(ctx->out, "%s%" PRIu64 " of %" PRIu64 " kernels read", any ? "\n" : "", totals->read,
+            totals->kernels);
+    fprintf(ctx->out, ", %s thread blocks", ls_format_count(totals->blocks, number, sizeof number));
+    fprintf(ctx->out, ", %s warp instructions", ls_format_count(totals->warp_insts, number, sizeof number));
+    fprintf(ctx->out, ": %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes\n",
+            report->by_severity[ACC_ERROR], report->by_severity[ACC_WARNING], report->by_severity[ACC_NOTE]);
+}
+
+/* ------------------------------------------------------------------------------------------ other sources */
+
+/* Packed traces check themselves while they are read; the first error ends it. */
+static ls_status check_strictly(const cli_context *ctx, const char *path, ls_error *err)
+{
+    const ls_trace_options options = { .drop_values = true };
+    ls_trace *trace;
+    ls_cta cta = { 0 };
+    uint64_t kernels = 0, insts = 0;
+    ls_status status = ls_trace_open(path, &options, &trace, err);
+    for (uint64_t i = 0; status == LS_OK && i < ls_trace_command_count(trace); i++) {
+        ls_kernel *kernel;
+        bool end = false;
+        if (ls_trace_command(trace, i)->kind != LS_COMMAND_KERNEL)
+            continue;
+        status = ls_trace_open_kernel(trace, i, &kernel, err);
+        while (status == LS_OK && !end) {
+            status = ls_kernel_next_cta(kernel, &cta, &end, err);
+            insts += status == LS_OK && !end ? cta.dyn_count : 0;
+        }
+        ls_kernel_close(kernel);
+        kernels++;
+    }
+    ls_cta_fini(&cta);
+    ls_trace_close(trace);
+    if (status == LS_OK)
+        fprintf(ctx->out, "%" PRIu64 " kernels, %" PRIu64 " warp instructions: no errors\n", kernels, insts);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ command */
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    const char *path = ctx->positionals[0];
+    acc_report report = { .limit = cli_uint(ctx, "limit") };
+    acc_totals totals;
+    if (ls_trace_source_of(path) != &ls_accelsim_source)
+        return check_strictly(ctx, path, err);
+    ls_status status = acc_check(path, &report, &totals, err);
+    if (status == LS_OK) {
+        print_defects(ctx, &report);
+        print_summary(ctx, &report, &totals);
+        if (report.by_severity[ACC_ERROR])
+            status = ls_fail(err, LS_ERR_INPUT, "the trace has %" PRIu64 " error%s",
+                             report.by_severity[ACC_ERROR], report.by_severity[ACC_ERROR] == 1 ? "" : "s");
+    }
+    acc_report_fini(&report);
+    return status;
+}
+
+/* clang-format off */
+static const cli_option options[] = {
+    { .name = "limit", .letter = 'n', .type = CLI_UINT, .arg = "N", .default_text = "10",
+      .help = "print at most N defects of a kind per file and count the others; 0: print all" },
+};
+
+static const cli_positional positionals[] = { CMD_TRACE_PATH_POSITIONAL };
+/* clang-format on */
+
+static const cli_example examples[] = {
+    { "lockstep trace check traces/bfs", "every defect with file, line, kind and severity" },
+    { "lockstep trace check --limit 0 traces/bfs/kernel-3.traceg.xz", "one file, all of its defects" },
+};
+
+const cli_command cmd_trace_check = {
+    .name = "check",
+    .summary = "list everything that is wrong with a trace",
+    .about =
+        "Reads the whole trace and goes on behind each defect. Errors are what stops a simulation; warnings "
+        "and notes are accepted as docs/traces.md says. The exit code is 2 if there is an error.",
+    .order = 2,
+    CLI_OPTIONS(options),
+    CLI_POSITIONALS(positionals),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
