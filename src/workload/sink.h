@@ -47,4 +47,18 @@ typedef struct ls_cta_values {
     const char *text;
 } ls_cta_values;
 
+/* The first one at or behind an execution. */
+static inline uint64_t ls_cta_values_from(const ls_cta_values *values, uint32_t dyn)
+{
+    uint64_t low = 0, high = values->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (values->values[middle].dyn < dyn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 #endif

@@ -179,20 +179,6 @@ static bool put_line(line_writer *w, const ls_dyn *dyn)
     return true;
 }
 
-/* Warps may lie in the block in any order; their values then do too. */
-static void find_values(line_writer *w, uint32_t dyn)
-{
-    uint64_t low = 0, high = w->values ? w->values->count : 0;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (w->values->values[middle].dyn < dyn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    w->next_value = low;
-}
-
 ls_status ls_write_cta(ls_text *out, const ls_kernel *kernel, const ls_kernel_info *info, const ls_cta *cta,
                        bool first, ls_error *err)
 {
@@ -207,7 +193,8 @@ ls_status ls_write_cta(ls_text *out, const ls_kernel *kernel, const ls_kernel_in
         if (info->tracer_version < 3)
             snprintf(w.prefix, sizeof w.prefix, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " ", cta->id[0],
                      cta->id[1], cta->id[2], i);
-        find_values(&w, warp->first);
+        if (w.values) /* warps, and so their values, may lie in the block in any order */
+            w.next_value = ls_cta_values_from(w.values, warp->first);
         for (uint32_t k = 0; k < warp->count; k++)
             if (!put_line(&w, &cta->dyns[warp->first + k]))
                 return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");

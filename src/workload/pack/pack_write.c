@@ -103,20 +103,6 @@ static ls_status flush(pack_sink *sink, ls_error *err)
     return add_numbers(&sink->blocks, entry, LS_COUNT_OF(entry)) ? LS_OK : fail_memory(err);
 }
 
-/* The first one at or behind an execution. */
-static uint64_t first_value(const ls_cta_values *values, uint32_t dyn)
-{
-    uint64_t low = 0, high = values->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (values->values[middle].dyn < dyn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The register values of one thread block: how many, then for each the distance from the one before and its text. The
  * decoder puts warps one behind another, so the numbers are made anew. */
 static bool add_values(pack_sink *sink, const ls_cta *cta)
@@ -126,7 +112,7 @@ static bool add_values(pack_sink *sink, const ls_cta *cta)
     bool done = ls_pack_add_varint(&sink->values, count);
     for (uint32_t w = 0; w < cta->warp_count && count > 0 && done; w++) {
         const ls_warp_stream *warp = &cta->warps[w];
-        for (uint64_t i = first_value(values, warp->first); i < count && done; i++) {
+        for (uint64_t i = ls_cta_values_from(values, warp->first); i < count && done; i++) {
             const ls_cta_value *value = &values->values[i];
             uint64_t dyn = start + value->dyn - warp->first;
             if (value->dyn - warp->first >= warp->count)
