@@ -1,20 +1,17 @@
-/* machine.c: builds a machine from a configuration. Uses the engine's public interface only. */
+/* machine.c: builds a machine from a configuration. */
 #include "platform/machine.h"
 
 #include "base/arena.h"
-#include "base/text.h"
+#include "engine/machine.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-struct ls_machine {
+/* A machine that a configuration made: `base` is what everybody else sees. */
+typedef struct configured_machine {
+    ls_machine base;
     const ls_config *config;
-    const ls_machine_type *type;
-    ls_engine *engine;
-    ls_arena arena;       /* of the specs */
-    void *spec;           /* of the machine itself */
-    void **section_specs; /* per section of the type */
-};
+    ls_arena arena; /* of the specs */
+} configured_machine;
 
 static ls_status no_memory(ls_error *err)
 {
@@ -22,55 +19,65 @@ static ls_status no_memory(ls_error *err)
 }
 
 /* A spec may be empty: then any address will do. */
-static ls_status fill_spec(ls_machine *machine, const char *section, size_t bytes, void **out, ls_error *err)
+static ls_status fill_spec(configured_machine *m, const char *section, size_t bytes, const void **out,
+                           ls_error *err)
 {
-    *out = ls_arena_alloc(&machine->arena, bytes > 0 ? bytes : 1);
-    return *out ? ls_config_spec(machine->config, section, *out, bytes, err) : no_memory(err);
+    void *spec = ls_arena_alloc(&m->arena, bytes > 0 ? bytes : 1);
+    *out = spec;
+    return spec ? ls_config_spec(m->config, section, spec, bytes, err) : no_memory(err);
 }
 
-static ls_status fill_specs(ls_machine *machine, ls_error *err)
+static ls_status fill_specs(configured_machine *m, ls_error *err)
 {
-    const ls_machine_type *type = machine->type;
-    ls_status status = fill_spec(machine, NULL, type->spec_size, &machine->spec, err);
+    const ls_machine_type *type = m->base.type;
+    ls_status status = fill_spec(m, NULL, type->spec_size, &m->base.spec, err);
     if (status != LS_OK)
         return status;
-    machine->section_specs = ls_arena_array(&machine->arena, type->section_count + 1, sizeof(void *));
-    if (!machine->section_specs)
+    const ls_block_type **models = ls_arena_array(&m->arena, type->section_count + 1, sizeof *models);
+    const void **specs = ls_arena_array(&m->arena, type->section_count + 1, sizeof *specs);
+    if (!models || !specs)
         return no_memory(err);
     for (size_t i = 0; i < type->section_count && status == LS_OK; i++) {
         const char *path = type->sections[i].path;
-        status = fill_spec(machine, path, ls_config_model(machine->config, path)->spec_size,
-                           &machine->section_specs[i], err);
+        models[i] = ls_config_model(m->config, path);
+        status = fill_spec(m, path, models[i]->spec_size, &specs[i], err);
     }
+    m->base.models = models;
+    m->base.specs = specs;
     return status;
 }
 
 ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine **out, ls_error *err)
 {
     *out = NULL;
-    ls_machine *machine = calloc(1, sizeof *machine);
-    if (!machine)
+    configured_machine *m = calloc(1, sizeof *m);
+    if (!m)
         return no_memory(err);
-    machine->config = config;
-    machine->type = ls_config_machine(config);
-    ls_status status = ls_engine_create(seed, &machine->engine, err);
+    m->config = config;
+    m->base.type = ls_config_machine(config);
+    ls_status status = ls_engine_create(seed, &m->base.engine, err);
     if (status == LS_OK)
-        status = fill_specs(machine, err);
-    if (status == LS_OK && machine->type->build)
-        status = machine->type->build(machine, machine->spec, err);
+        status = fill_specs(m, err);
+    if (status == LS_OK && m->base.type->build)
+        status = m->base.type->build(&m->base, m->base.spec, err);
     if (status == LS_OK)
-        status = ls_engine_check_ports(machine->engine, err);
+        status = ls_engine_check_ports(m->base.engine, err);
     if (status == LS_OK) {
-        *out = machine;
+        *out = &m->base;
         return LS_OK;
     }
     if (err && status != LS_ERR_NOMEM) {
-        ls_error_prefix(err, "machine '%s'", machine->type->name);
+        ls_error_prefix(err, "machine '%s'", m->base.type->name);
         if (err->where[0] == '\0')
             ls_error_at(err, ls_config_path(config), 0, 0);
     }
-    ls_machine_destroy(machine);
+    ls_machine_destroy(&m->base);
     return status;
+}
+
+static configured_machine *configured(const ls_machine *machine)
+{
+    return (configured_machine *)(uintptr_t)machine;
 }
 
 void ls_machine_destroy(ls_machine *machine)
@@ -78,50 +85,11 @@ void ls_machine_destroy(ls_machine *machine)
     if (!machine)
         return;
     ls_engine_destroy(machine->engine);
-    ls_arena_fini(&machine->arena);
-    free(machine);
+    ls_arena_fini(&configured(machine)->arena);
+    free(configured(machine));
 }
 
 const ls_config *ls_machine_config(const ls_machine *machine)
 {
-    return machine->config;
-}
-
-ls_engine *ls_machine_engine(ls_machine *machine)
-{
-    return machine->engine;
-}
-
-const ls_block_type *ls_machine_model(ls_machine *machine, const char *section)
-{
-    return ls_config_model(machine->config, section);
-}
-
-const void *ls_machine_spec(ls_machine *machine, const char *section)
-{
-    if (!section)
-        return machine->spec;
-    for (size_t i = 0; i < machine->type->section_count; i++)
-        if (strcmp(machine->type->sections[i].path, section) == 0)
-            return machine->section_specs[i];
-    return NULL;
-}
-
-static const char *section_at(const void *self, size_t i)
-{
-    return ((const ls_section *)self)[i].path;
-}
-
-ls_status ls_machine_block(ls_machine *machine, ls_region *region, const char *name, const char *section,
-                           ls_block **out, ls_error *err)
-{
-    const ls_block_type *model = ls_machine_model(machine, section);
-    if (!model) {
-        *out = NULL;
-        ls_fail(err, LS_ERR_INTERNAL, "block '%s' wants section '%s', which the machine does not declare",
-                name, section);
-        return ls_error_nearest(err, ls_nearest(section, machine->type->section_count, section_at,
-                                                machine->type->sections));
-    }
-    return ls_block_create(region, name, model, ls_machine_spec(machine, section), out, err);
+    return configured(machine)->config;
 }

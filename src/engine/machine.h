@@ -1,0 +1,16 @@
+/* machine.h: what a machine type's build() sees: an engine to fill, and a model and a spec for each of its sections.
+ * Whoever makes one (src/platform, tests) fills this in; build() uses the functions of lockstep/block.h. */
+#ifndef ENGINE_MACHINE_H
+#define ENGINE_MACHINE_H
+
+#include "lockstep/block.h"
+
+struct ls_machine {
+    const ls_machine_type *type;
+    ls_engine *engine;
+    const void *spec;                    /* of the machine itself */
+    const ls_block_type *const *models;  /* per section of the type */
+    const void *const *specs;            /* likewise */
+};
+
+#endif
