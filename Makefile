@@ -35,7 +35,7 @@ demo: ## build and show a first result
 	@cmake --build build -j $(JOBS)
 	@scripts/demo
 
-bench: ## measure speed: instructions and rates, recorded in bench/
+bench: ## measure the engine against its targets (bench/run --record keeps the numbers)
 	@scripts/deps build bench
 	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
 	@cmake --build build -j $(JOBS)
