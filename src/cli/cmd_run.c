@@ -329,10 +329,8 @@ static const cli_positional positionals[] = {
 static const cli_example examples[] = {
     { "lockstep run traces/bfs --platform rtx3070", "replay a trace, and print a summary" },
     { "lockstep run synth:gemm,m=512,n=512,k=512 -p rtx2080ti", "a workload for those who have no trace" },
-    { "lockstep run -p my-gpu -s dram.model=fixed -s l2.size_kib=4096 -o result.json",
-      "change two keys, and keep everything that was counted" },
-    { "lockstep run -p my-gpu --threads 8 --until 2ms --format csv > result.csv",
-      "the first two milliseconds, on 8 threads" },
+    { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
+      "change two keys, use 8 threads, and keep everything that was counted" },
     { "lockstep --plugin ./my-blocks.so run -p my-machine.yaml --dry-run",
       "check a platform with blocks of your own" },
 };

@@ -29,7 +29,8 @@ refused 2 '--threads' run --threads 1025
 refused 2 '--threads' run --threads two
 refused 2 '--assignment' run --assignment sometimes
 refused 2 '--until' run --until 5
-refused 2 "unexpected argument 'trace.g'" run trace.g
+refused 2 'a platform is missing' run trace.g
+refused 2 "unexpected argument 'other.g'" run trace.g other.g
 refused 2 "'zsch' is not one of bash, zsh or fish (nearest: zsh)" completion zsch
 
 "$LOCKSTEP" >stdout 2>stderr
