@@ -1,6 +1,7 @@
 /* cmd_config.c: `lockstep config`: platforms and their keys, before anything runs. What is printed is made in
  * src/platform/show.c; here is only the way from the command line to it. */
 #include "cli/cli.h"
+#include "cli/cmd_config_import.h"
 #include "platform/show.h"
 
 #include <string.h>
@@ -266,7 +267,9 @@ static const cli_command explain = {
 
 /* ------------------------------------------------------------------------------------------------ config */
 
-static const cli_command *const commands[] = { &list, &show, &check, &diff, &explain };
+static const cli_command *const commands[] = {
+    &list, &show, &check, &diff, &explain, &cmd_config_import,
+};
 
 static const cli_example examples[] = {
     { "lockstep config show my-gpu.yaml", "what a platform file comes to" },
@@ -275,7 +278,7 @@ static const cli_example examples[] = {
 
 static const cli_command config_command = {
     .name = "config",
-    .summary = "list, show, check, compare and explain platforms",
+    .summary = "list, show, check, compare, explain and import platforms",
     .about =
         "A platform file is YAML: `machine` says what is built, `base` names a file to inherit from, `title` "
         "and `source` are free text, and every other key belongs to the machine or to the model of one of its "
