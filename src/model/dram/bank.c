@@ -1,0 +1,197 @@
+/* bank.c: arrivals, the data pipe, answers, and when to wake: what the outside sees of the channel of bank.h.
+ *
+ * Cycle by cycle the order is GPGPU-Sim's: a read that has left the data pipe in an earlier cycle is answered; what
+ * leaves the pipe in this cycle goes to the return queue (a write is done at once); commands; at the end of the
+ * cycle one request leaves the front for the queue, where the next cycle finds it. */
+#include "model/cache/cache.h"
+#include "model/dram/bank.h"
+
+__extension__ typedef unsigned __int128 u128;
+
+/* ----------------------------------------------------------------------------------------------- arrivals */
+
+/* a * b / c, rounded down; long products are rare. */
+static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t product;
+    if (LS_UNLIKELY(__builtin_mul_overflow(a, b, &product)))
+        return (uint64_t)((u128)a * b / c);
+    return product / c;
+}
+
+/* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front: the first one after the edge of
+ * the front clock that ends its delay. An edge of the front clock at the same time as one of the DRAM is after it. */
+static inline ls_cycle leaves_front(const bank_channel *c, ls_cycle stamp)
+{
+    if (c->front_ratio.num == c->front_ratio.den || c->front_latency == 0)
+        return stamp + c->front_latency;
+    uint64_t passed = scale(stamp, c->front_ratio.num, c->front_ratio.den);
+    passed += passed * c->front_ratio.den != stamp * c->front_ratio.num; /* edges before `stamp` */
+    ls_cycle leave = scale(passed + c->front_latency - 1, c->front_ratio.den, c->front_ratio.num) + 1;
+    return leave > stamp ? leave : stamp;
+}
+
+static uint32_t bank_of(const bank_channel *c, const dram_request *request)
+{
+    uint32_t number = request->bank & c->bank_mask;
+    if (c->hash == BANK_HASH_XOR)
+        return number ^ (request->row & c->bank_mask);
+    if (c->hash == BANK_HASH_IPOLY)
+        return cache_ipoly(request->row, number, c->bank_bits);
+    return number;
+}
+
+/* At the latest when something could be seen of what happens from cycle `from` on. */
+static inline ls_cycle visible(const bank_channel *c, ls_cycle from, bool write)
+{
+    return from + c->lag[write];
+}
+
+static void wake_by(bank_channel *c, ls_cycle at)
+{
+    if (c->awake)
+        return;
+    if (ls_event_scheduled(&c->wake)) {
+        if (c->wake.cycle <= at)
+            return;
+        ls_cancel(&c->wake);
+    }
+    ls_schedule_at(c->region, &c->wake, at);
+}
+
+static bool bank_ready(void *self, bool write)
+{
+    bank_channel *c = self;
+    uint32_t kind = c->apart && write;
+    if (c->count < c->limit[kind])
+        return c->count < c->capacity;
+    if (c->count >= c->capacity)
+        return false;
+    bank_advance(c, ls_region_now(c->region));
+    return c->waiting[kind] < c->limit[kind];
+}
+
+static void bank_push(void *self, const dram_request *request)
+{
+    bank_channel *c = self;
+    ls_cycle now = ls_region_now(c->region);
+    uint32_t number = c->free_request;
+    bank_request *r = &c->requests[number];
+    c->free_request = r->next;
+    c->front_stamp = now >= c->front_stamp ? now + 1 : c->front_stamp + 1;
+    ls_cycle enter = leaves_front(c, c->front_stamp) + 1;
+    c->front_last = enter > c->front_last ? enter : c->front_last + 1;
+    r->pushed = now;
+    r->enter = c->front_last;
+    r->row = request->row;
+    r->token = request->token;
+    r->bank = (uint8_t)bank_of(c, request);
+    r->atoms = request->atoms != 0 ? request->atoms : 1;
+    r->write = request->write;
+    c->front[c->front_tail++ & c->ring_mask] = number;
+    c->writes_coming += r->write;
+    c->n.requests++;
+    if (c->count++ == 0)
+        c->active_since = now;
+    if (c->front_enter == LS_CYCLE_MAX) {
+        bank_look_at_front(c);
+        if (c->next > r->enter)
+            c->next = r->enter;
+        wake_by(c, visible(c, r->enter, r->write));
+    } else if (r->write) {
+        wake_by(c, visible(c, r->enter, true));
+    }
+}
+
+const dram_ops bank_ops = { .ready = bank_ready, .push = bank_push };
+
+/* ------------------------------------------------------------------------------------------------ answers */
+
+static void finish(bank_channel *c, bank_data data, ls_cycle now)
+{
+    const dram_reply_ops *reply = c->reply.ops;
+    ls_histogram_add(&c->n.latency, now - data.pushed);
+    if (--c->count == 0)
+        c->n.active_cycles += now - c->active_since;
+    reply->done(c->reply.self, data.token, data.write);
+}
+
+static inline bool has_room(const bank_channel *c, uint32_t token)
+{
+    const dram_reply_ops *reply = c->reply.ops;
+    return reply->ready(c->reply.self, token);
+}
+
+/* One read from the return queue. A read that waits behind nobody is taken from the pipe directly. */
+static void answer_read(bank_channel *c, ls_cycle now)
+{
+    if (c->return_head != c->return_tail) {
+        bank_data data = c->returns[c->return_head & c->return_mask];
+        if (has_room(c, data.token)) {
+            c->return_head++;
+            finish(c, data, now);
+        }
+    } else if (c->pipe_head != c->pipe_tail) {
+        bank_data data = c->pipe[c->pipe_head & c->ring_mask];
+        if (data.due + c->pipe_held >= now)
+            return;
+        c->pipe_head++;
+        if (has_room(c, data.token))
+            finish(c, data, now);
+        else
+            c->returns[c->return_tail++ & c->return_mask] = data;
+    }
+}
+
+/* What leaves the pipe in this cycle. A read that finds the return queue empty may as well stay where it is. */
+static void empty_pipe(bank_channel *c, ls_cycle now)
+{
+    if (c->return_tail - c->return_head >= c->return_limit) {
+        c->pipe_held++;
+        return;
+    }
+    if (c->pipe_head == c->pipe_tail)
+        return;
+    bank_data data = c->pipe[c->pipe_head & c->ring_mask];
+    if (data.due + c->pipe_held != now)
+        return;
+    if (data.write) {
+        c->pipe_head++;
+        finish(c, data, now);
+    } else if (c->return_head != c->return_tail) {
+        c->pipe_head++;
+        c->returns[c->return_tail++ & c->return_mask] = data;
+    }
+}
+
+static ls_cycle next_wake(const bank_channel *c, ls_cycle now)
+{
+    if (c->return_head != c->return_tail)
+        return now + 1;
+    ls_cycle at = LS_CYCLE_MAX;
+    if (c->next != LS_CYCLE_MAX)
+        at = visible(c, c->next, c->writes_coming != 0);
+    if (c->pipe_head != c->pipe_tail) {
+        const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+        ls_cycle out = data->due + c->pipe_held + !data->write;
+        at = out < at ? out : at;
+    }
+    return at;
+}
+
+void bank_wake(void *self, ls_cycle now)
+{
+    bank_channel *c = self;
+    c->awake = true;
+    bank_advance(c, now - 1);
+    uint32_t before = c->count;
+    answer_read(c, now);
+    empty_pipe(c, now);
+    if (c->count != before)
+        ls_domain_progress(ls_region_domain(c->region));
+    bank_advance(c, now);
+    c->awake = false;
+    ls_cycle at = next_wake(c, now);
+    if (at != LS_CYCLE_MAX)
+        ls_schedule(c->region, &c->wake, at - now);
+}

@@ -1,0 +1,170 @@
+/* bank.h: the command-level DRAM channel (model `bank`), shared by the bank*.c files and by nobody else.
+ *
+ *   bank_setup.c    keys of the platform file -> numbers; the block
+ *   bank_queue.c    requests that wait for their bank: FR-FCFS or FIFO
+ *   bank_command.c  the banks and the command bus: which command leaves in which cycle
+ *   bank.c          arrivals, the data pipe, answers, when to wake
+ *
+ * A request passes: the front (a fixed delay), the queue, the slot of its bank (one request per bank is being
+ * served), its commands, the data pipe (cl or wl cycles), for a read the return queue, and out.
+ *
+ * The command side is lazy: bank_advance() runs its cycles up to the present only when the outcome can be seen,
+ * which is when data of a command could have come out, or when somebody asks for room. It jumps from one cycle
+ * with a command to the next. Every rule is a time from which on something is allowed, so what it decides is the
+ * same as if each cycle were looked at. */
+#ifndef MODEL_DRAM_BANK_H
+#define MODEL_DRAM_BANK_H
+
+#include "model/dram/dram.h"
+#include "model/dram/timing.h"
+
+#define BANK_NONE UINT32_MAX
+#define BANK_GROUPS_MAX 16
+#define BANK_WHEEL 64 /* cycles */
+
+enum { BANK_FRFCFS, BANK_FIFO };
+enum { BANK_BUS_SINGLE, BANK_BUS_DUAL, BANK_BUS_ACCELSIM };
+enum { BANK_GROUP_LOW, BANK_GROUP_HIGH };
+enum { BANK_HASH_NONE, BANK_HASH_XOR, BANK_HASH_IPOLY };
+
+typedef struct bank_spec {
+    uint32_t timing; /* index into dram_timing_names */
+    uint32_t scheduler, command_bus, group_bits, hash;
+    bool refresh, turnaround;
+    uint64_t queue_entries, write_queue_entries, write_high, write_low;
+    uint64_t return_entries, request_limit, row_hit_limit;
+    uint64_t front_latency_cycles;
+    ls_ratio front_clock; /* 0: the DRAM clock */
+    dram_timing keys;     /* 0: as the timing set says */
+} bank_spec;
+
+/* Cycles between commands, ready to be added to the cycle of the first one. */
+typedef struct bank_times {
+    uint32_t burst; /* data on the bus */
+    uint32_t ccd, ccdl, rrd, rrdl, rcd, rcdwr, ras, rp, rc, cl, wl, rtpl, faw, refi, rfc;
+    uint32_t rtw;       /* read to write command */
+    uint32_t wtr, wtrl; /* write to read command; in one bank group */
+    uint32_t wtp;       /* write to precharge */
+} bank_times;
+
+/* Waiting or being served. Links are indices of requests, BANK_NONE at the end. */
+typedef struct bank_request {
+    ls_cycle pushed, enter; /* enter: the first cycle in which it may join the queue */
+    uint32_t row, token;
+    uint32_t next;         /* newer one of the same row; in the free list the next one */
+    uint32_t last;         /* newest of its row, valid in the oldest */
+    uint32_t older, newer; /* neighbouring rows of the bank, valid in the oldest of a row */
+    uint8_t bank, atoms;   /* atoms: still to move */
+    bool write;
+} bank_request;
+
+/* Requests of one bank, by row. The row that is being served stands apart: it is served until it is empty. */
+typedef struct bank_rows {
+    uint32_t first, last, row; /* of the row being served; first is BANK_NONE if there is none */
+    uint32_t served;           /* of it, while others waited */
+    uint32_t oldest, newest;   /* the other rows, by the age of their oldest request */
+} bank_rows;
+
+typedef struct bank {
+    uint32_t row;     /* open, or the last that was */
+    uint32_t request; /* being served, or BANK_NONE */
+    uint32_t group;
+    bool open;
+    ls_cycle at;                              /* while unripe: when to look at it again */
+    ls_cycle read_at, write_at, pre_at, act_at; /* as far as the bank itself is concerned */
+} bank;
+
+typedef struct bank_group {
+    ls_cycle read_at, write_at, pre_at, act_at;
+} bank_group;
+
+/* On its way through the data pipe, or a read in the return queue. */
+typedef struct bank_data {
+    ls_cycle due, pushed; /* due: in cycles of the pipe, which stands still while the return queue is full */
+    uint32_t token;
+    bool write;
+} bank_data;
+
+typedef struct bank_channel {
+    /* The command side. Masks have a bit per bank. Invariants: busy is the union of the four want masks, which do not
+     * overlap; ripe is part of busy; busy banks that are not ripe are in the wheel. */
+    ls_cycle next; /* the next cycle with something to do; LS_CYCLE_MAX: none */
+    uint64_t busy, ripe, want_read, want_write, want_act, want_pre;
+    ls_cycle column_at, read_at, write_at, act_at, refresh_due;
+    uint64_t wheel_bits;         /* bit i: wheel[i] != 0 */
+    uint64_t queued[2];          /* banks with waiting requests; [1]: writes, if they wait apart */
+    uint32_t waiting[2], limit[2];
+    uint32_t write_high, write_low;
+    ls_cycle front_enter;        /* of the first request in front, LS_CYCLE_MAX if there is none */
+    uint32_t front_kind;         /* and which queue it goes to */
+    uint32_t turn, bank_mask;    /* turn: the bank that comes first */
+    bool apart, draining;        /* writes wait apart; and are being worked off */
+    uint32_t bus, scheduler, row_hit_limit; /* row_hit_limit: UINT32_MAX for none */
+    uint32_t fifo_first, fifo_last;
+    uint32_t activate_turn;
+    ls_cycle faw_at[4];          /* when the window of each of the last four activates ends */
+    ls_cycle pipe_last;          /* due of the last data that entered the pipe */
+    uint64_t pipe_held;          /* cycles in which the pipe stood still */
+    uint32_t pipe_depth;
+    bank_times times;
+    bank *banks;
+    bank_rows *rows[2];
+    bank_request *requests;
+    uint32_t *front;             /* ring of requests */
+    uint32_t front_head, front_tail, ring_mask;
+    uint32_t free_request;
+    uint32_t writes_coming;      /* requests to write whose last command has not been sent */
+    bank_data *pipe;             /* ring */
+    uint32_t pipe_head, pipe_tail;
+    dram_counters n;
+    bank_group groups[BANK_GROUPS_MAX];
+    uint64_t wheel[BANK_WHEEL];  /* banks to look at in that cycle, modulo BANK_WHEEL */
+
+    /* The block. */
+    ls_port reply;
+    ls_region *region;
+    ls_event wake;
+    bool awake;
+    uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
+    uint32_t count, capacity; /* requests inside */
+    ls_cycle active_since;
+    bank_data *returns; /* ring */
+    uint32_t return_head, return_tail, return_mask, return_limit;
+    ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */
+    uint64_t front_latency;
+    ls_ratio front_ratio; /* front clock / DRAM clock */
+    uint32_t hash, bank_bits;
+    const bank_spec *spec;
+    const char *name;
+} bank_channel;
+
+/* bank_queue.c */
+void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request);
+/* The next request of a bank that has one; it leaves the queue. */
+uint32_t bank_queue_take(bank_channel *c, uint32_t kind, uint32_t number);
+
+/* bank.c */
+extern const dram_ops bank_ops;
+void bank_wake(void *self, ls_cycle now);
+
+/* bank_command.c */
+/* Runs all command cycles up to and including `to`. */
+void bank_run(bank_channel *c, ls_cycle to);
+static inline void bank_advance(bank_channel *c, ls_cycle to)
+{
+    if (c->next <= to)
+        bank_run(c, to);
+}
+/* Loads front_enter and front_kind after the front ring changed at its head. */
+static inline void bank_look_at_front(bank_channel *c)
+{
+    if (c->front_head == c->front_tail) {
+        c->front_enter = LS_CYCLE_MAX;
+        return;
+    }
+    const bank_request *r = &c->requests[c->front[c->front_head & c->ring_mask]];
+    c->front_enter = r->enter;
+    c->front_kind = c->apart && r->write;
+}
+
+#endif

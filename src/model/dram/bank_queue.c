@@ -1,0 +1,134 @@
+/* bank_queue.c: requests that wait for their bank to become free.
+ *
+ * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank; and once a row is being
+ * served, requests of it go on until none is left, also those that come meanwhile. row_hit_limit bounds that: after
+ * so many, the oldest request of the bank is next. FIFO: in the order of arrival, whatever the bank; the oldest
+ * waits for its bank and everybody else waits for it. */
+#include "model/dram/bank.h"
+
+/* --------------------------------------------------------------------------------------------------- FIFO */
+
+static void fifo_add(bank_channel *c, uint32_t request)
+{
+    c->requests[request].next = BANK_NONE;
+    if (c->fifo_first == BANK_NONE) {
+        c->fifo_first = request;
+        c->queued[0] = UINT64_C(1) << c->requests[request].bank;
+    } else {
+        c->requests[c->fifo_last].next = request;
+    }
+    c->fifo_last = request;
+}
+
+static uint32_t fifo_take(bank_channel *c)
+{
+    uint32_t request = c->fifo_first;
+    c->fifo_first = c->requests[request].next;
+    c->queued[0] = c->fifo_first == BANK_NONE ? 0 : UINT64_C(1) << c->requests[c->fifo_first].bank;
+    return request;
+}
+
+/* ------------------------------------------------------------------------------------------------ FR-FCFS */
+
+/* A row without its requests' order among other rows: behind `older` (BANK_NONE: the oldest). */
+static void insert_row(bank_channel *c, bank_rows *rows, uint32_t first, uint32_t older)
+{
+    uint32_t newer = older == BANK_NONE ? rows->oldest : c->requests[older].newer;
+    c->requests[first].older = older;
+    c->requests[first].newer = newer;
+    if (older == BANK_NONE)
+        rows->oldest = first;
+    else
+        c->requests[older].newer = first;
+    if (newer == BANK_NONE)
+        rows->newest = first;
+    else
+        c->requests[newer].older = first;
+}
+
+static void remove_row(bank_channel *c, bank_rows *rows, uint32_t first)
+{
+    uint32_t older = c->requests[first].older, newer = c->requests[first].newer;
+    if (older == BANK_NONE)
+        rows->oldest = newer;
+    else
+        c->requests[older].newer = newer;
+    if (newer == BANK_NONE)
+        rows->newest = older;
+    else
+        c->requests[newer].older = older;
+}
+
+static void serve_row(bank_channel *c, bank_rows *rows, uint32_t first)
+{
+    remove_row(c, rows, first);
+    rows->first = first;
+    rows->last = c->requests[first].last;
+    rows->row = c->requests[first].row;
+    rows->served = 0;
+}
+
+/* The row being served goes back among the others, by the age of what is left of it. */
+static void put_row_back(bank_channel *c, bank_rows *rows)
+{
+    uint32_t first = rows->first, older = rows->newest;
+    c->requests[first].last = rows->last;
+    while (older != BANK_NONE && c->requests[older].enter > c->requests[first].enter)
+        older = c->requests[older].older;
+    insert_row(c, rows, first, older);
+    rows->first = BANK_NONE;
+}
+
+void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
+{
+    bank_request *r = &c->requests[request];
+    c->waiting[kind]++;
+    if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
+        c->n.queue_peak = c->waiting[0] + c->waiting[1];
+    if (c->scheduler == BANK_FIFO) {
+        fifo_add(c, request);
+        return;
+    }
+    bank_rows *rows = &c->rows[kind][r->bank];
+    c->queued[kind] |= UINT64_C(1) << r->bank;
+    r->next = BANK_NONE;
+    if (rows->first != BANK_NONE && rows->row == r->row) {
+        c->requests[rows->last].next = request;
+        rows->last = request;
+        return;
+    }
+    for (uint32_t first = rows->newest; first != BANK_NONE; first = c->requests[first].older) {
+        if (c->requests[first].row == r->row) {
+            c->requests[c->requests[first].last].next = request;
+            c->requests[first].last = request;
+            return;
+        }
+    }
+    r->last = request;
+    insert_row(c, rows, request, rows->newest);
+}
+
+uint32_t bank_queue_take(bank_channel *c, uint32_t kind, uint32_t number)
+{
+    c->waiting[kind]--;
+    if (c->scheduler == BANK_FIFO)
+        return fifo_take(c);
+    bank_rows *rows = &c->rows[kind][number];
+    if (rows->oldest != BANK_NONE) {
+        if (rows->first == BANK_NONE) {
+            uint32_t first = rows->oldest;
+            while (first != BANK_NONE && c->requests[first].row != c->banks[number].row)
+                first = c->requests[first].newer;
+            serve_row(c, rows, first != BANK_NONE ? first : rows->oldest);
+        } else if (rows->served == c->row_hit_limit) {
+            put_row_back(c, rows);
+            serve_row(c, rows, rows->oldest);
+        }
+        rows->served++;
+    }
+    uint32_t request = rows->first;
+    rows->first = c->requests[request].next;
+    if (rows->first == BANK_NONE && rows->oldest == BANK_NONE)
+        c->queued[kind] &= ~(UINT64_C(1) << number);
+    return request;
+}

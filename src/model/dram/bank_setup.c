@@ -1,0 +1,321 @@
+/* bank_setup.c: slot dram, model bank: the keys of the channel of bank.h, their way to numbers, and the block. */
+#include "model/dram/bank.h"
+
+#include <stdio.h>
+
+/* --------------------------------------------------------------------------------------------------- keys */
+
+static const char *const scheduler_names[] = { "frfcfs", "fifo", NULL };
+static const char *const bus_names[] = { "single", "dual", "accelsim", NULL };
+static const char *const group_bit_names[] = { "low", "high", NULL };
+static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
+
+#define KEY(field_, name_, unit_, default_, min_, max_, help_)                                                \
+    { .name = (name_),                                                                                        \
+      .type = LS_PARAM_TYPE_UINT,                                                                             \
+      .offset = offsetof(bank_spec, field_),                                                                  \
+      .default_text = (default_),                                                                             \
+      .min = (min_),                                                                                          \
+      .max = (double)(max_),                                                                                  \
+      .unit = (unit_),                                                                                        \
+      .help = (help_) },
+#define TIMING_KEY(field_, name_, unit_, max_, help_)                                                         \
+    KEY(keys.field_, name_, unit_, "0", 0, max_, help_ "; 0: as the timing set says")
+
+static const ls_param bank_params[] = {
+    LS_PARAM_CHOICE(bank_spec, timing, "timing", "gddr6", dram_timing_names,
+                    "memory whose timing is used; single keys below go before it"),
+    LS_PARAM_CHOICE(bank_spec, scheduler, "scheduler", "frfcfs", scheduler_names,
+                    "frfcfs: requests of the open row first, then the oldest; fifo: in order"),
+    LS_PARAM_CHOICE(bank_spec, command_bus, "command_bus", "single", bus_names,
+                    "commands per cycle: single: one; dual: one for a row and one for a column; accelsim: as "
+                    "Accel-Sim does without a dual bus: a column command may follow a row command"),
+    LS_PARAM_CHOICE(bank_spec, group_bits, "bank_group_bits", "low", group_bit_names,
+                    "which bits of the bank number are its group"),
+    LS_PARAM_CHOICE(bank_spec, hash, "bank_hash", "none", hash_names,
+                    "how the row's lowest bits are mixed into the bank number"),
+    LS_PARAM_BOOL(bank_spec, refresh, true, "refresh, if refi_cycles has a value"),
+    LS_PARAM_BOOL(bank_spec, turnaround, true, "time to turn the data bus between reads and writes"),
+    KEY(queue_entries, "queue_entries", "requests", "64", 1, 65536, "requests waiting for their bank")
+        KEY(write_queue_entries, "write_queue_entries", "requests", "0", 0, 65536,
+            "writes wait in a queue of their own with so many entries; 0: together with reads")
+            KEY(write_high, "write_queue_high", "requests", "0", 0, 65536,
+                "writes are worked off once so many wait; 0: when their queue is 7/8 full")
+                KEY(write_low, "write_queue_low", "requests", "0", 0, 65536,
+                    "until fewer than so many wait; 0: when it is half full")
+                    KEY(return_entries, "return_entries", "requests", "192", 1, 65536,
+                        "reads waiting for room above; when full the data pipe stands still")
+                        KEY(request_limit, "request_limit", "requests", "0", 0, 1e6,
+                            "requests in the channel at once; 0: all queues together and one more")
+                            KEY(row_hit_limit, "row_hit_limit", "requests", "0", 0, 1e6,
+                                "requests served from one row while others of the bank wait; 0: no limit")
+                                KEY(front_latency_cycles, "front_latency_cycles", "cycles", "0", 0, 1e6,
+                                    "fixed time of a request before the queue, in cycles of front_clock_mhz"){
+                                    .name = "front_clock_mhz",
+                                    .type = LS_PARAM_TYPE_FREQ,
+                                    .offset = offsetof(bank_spec, front_clock),
+                                    .default_text = "0",
+                                    .min = 0,
+                                    .max = 1e6,
+                                    .unit = "MHz",
+                                    .help = "clock of front_latency_cycles; 0: the DRAM clock" },
+    DRAM_TIMING_KEYS(TIMING_KEY)
+};
+
+/* ------------------------------------------------------------------------------------------------ numbers */
+
+static bool is_power_of_two(uint64_t value)
+{
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+static ls_status missing(const char *key, ls_error *err)
+{
+    return ls_fail(err, LS_ERR_INPUT, "with timing 'custom' the key '%s' needs a value", key);
+}
+
+static ls_status check_timing(const bank_spec *spec, const dram_timing *t, ls_error *err)
+{
+    const struct {
+        uint64_t value;
+        const char *key;
+    } needed[] = {
+        { t->banks, "banks" },    { t->bus_bytes, "bus_bytes" }, { t->burst, "burst_length" },
+        { t->rate, "data_rate" }, { t->ccd, "ccd_cycles" },      { t->rcd, "rcd_cycles" },
+        { t->ras, "ras_cycles" }, { t->rp, "rp_cycles" },        { t->cl, "cl_cycles" },
+        { t->wl, "wl_cycles" },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(needed); i++)
+        if (needed[i].value == 0)
+            return missing(needed[i].key, err);
+    if (!is_power_of_two(t->banks))
+        return ls_fail(err, LS_ERR_INPUT, "banks is %u, it must be a power of two", (unsigned)t->banks);
+    if (!is_power_of_two(t->groups) || t->groups > t->banks)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "bank_groups is %u, it must be a power of two and not more than the %u banks",
+                       (unsigned)t->groups, (unsigned)t->banks);
+    if (t->bus_bytes * t->burst != DRAM_ATOM_BYTES)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "bus_bytes %u * burst_length %u is %u bytes per column command, it must be %u",
+                       (unsigned)t->bus_bytes, (unsigned)t->burst, (unsigned)(t->bus_bytes * t->burst),
+                       DRAM_ATOM_BYTES);
+    if (spec->refresh && t->refi != 0 && t->refi <= t->rp + t->rfc)
+        return ls_fail(err, LS_ERR_INPUT, "refi_cycles is %u, but a refresh takes rp + rfc = %u cycles",
+                       (unsigned)t->refi, (unsigned)(t->rp + t->rfc));
+    if (spec->hash == BANK_HASH_IPOLY && t->banks < 16)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "bank_hash 'ipoly' needs 16, 32 or 64 banks, not %u",
+                       (unsigned)t->banks);
+    return LS_OK;
+}
+
+static ls_status apply_queues(bank_channel *c, ls_error *err)
+{
+    const bank_spec *spec = c->spec;
+    c->apart = spec->write_queue_entries != 0;
+    c->limit[0] = (uint32_t)spec->queue_entries;
+    c->limit[1] = (uint32_t)spec->write_queue_entries;
+    c->return_limit = (uint32_t)spec->return_entries;
+    c->capacity = (uint32_t)spec->request_limit;
+    if (c->capacity == 0)
+        c->capacity = c->limit[0] + c->limit[1] + c->return_limit + 1;
+    c->row_hit_limit = spec->row_hit_limit != 0 ? (uint32_t)spec->row_hit_limit : UINT32_MAX;
+    c->write_high =
+        (uint32_t)(spec->write_high != 0 ? spec->write_high : (spec->write_queue_entries * 7 + 7) / 8);
+    c->write_low = (uint32_t)(spec->write_low != 0 ? spec->write_low : (spec->write_queue_entries + 1) / 2);
+    if (!c->apart)
+        return spec->write_high == 0 && spec->write_low == 0
+                   ? LS_OK
+                   : ls_fail(err, LS_ERR_INPUT,
+                             "write_queue_high and write_queue_low need write_queue_entries");
+    if (spec->scheduler == BANK_FIFO)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "scheduler 'fifo' has no write queue: write_queue_entries must be 0");
+    if (c->write_low > c->write_high || c->write_high > c->limit[1])
+        return ls_fail(err, LS_ERR_INPUT,
+                       "write_queue_low %u, write_queue_high %u and write_queue_entries %u must ascend",
+                       c->write_low, c->write_high, c->limit[1]);
+    return LS_OK;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* front_ratio: front clock / DRAM clock, from their periods. */
+static ls_status apply_front(bank_channel *c, ls_error *err)
+{
+    ls_clock front;
+    const ls_clock *dram = ls_region_clock(c->region);
+    c->front_latency = c->spec->front_latency_cycles;
+    c->front_ratio = (ls_ratio){ 1, 1 };
+    if (c->spec->front_clock.num == 0)
+        return LS_OK;
+    ls_status status = ls_clock_init(&front, c->spec->front_clock, err);
+    if (status != LS_OK)
+        return ls_error_prefix(err, "front_clock_mhz");
+    uint64_t a = gcd(dram->period_num, front.period_num), b = gcd(front.period_den, dram->period_den);
+    if (__builtin_mul_overflow(dram->period_num / a, front.period_den / b, &c->front_ratio.num) ||
+        __builtin_mul_overflow(dram->period_den / b, front.period_num / a, &c->front_ratio.den))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "the ratio of front_clock_mhz and the DRAM clock does not fit into 64 bits");
+    return LS_OK;
+}
+
+/* Everything that follows from the keys. */
+static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
+{
+    const bank_spec *spec = c->spec;
+    dram_timing t = dram_timing_resolve(spec->timing, &spec->keys);
+    ls_status status = check_timing(spec, &t, err);
+    if (status == LS_OK)
+        status = apply_queues(c, err);
+    if (status == LS_OK)
+        status = apply_front(c, err);
+    if (status != LS_OK)
+        return status;
+    uint64_t burst = t.burst / t.rate;
+    uint64_t wtrl = t.wl + burst + t.cdlrl, rtw = t.cl + burst + 2;
+    c->times = (bank_times){
+        .burst = (uint32_t)burst,
+        .ccd = (uint32_t)t.ccd,
+        .ccdl = (uint32_t)t.ccdl,
+        .rrd = (uint32_t)t.rrd,
+        .rrdl = (uint32_t)t.rrdl,
+        .rcd = (uint32_t)t.rcd,
+        .rcdwr = (uint32_t)t.rcdwr,
+        .ras = (uint32_t)t.ras,
+        .rp = (uint32_t)t.rp,
+        .rc = (uint32_t)t.rc,
+        .cl = (uint32_t)t.cl,
+        .wl = (uint32_t)t.wl,
+        .rtpl = (uint32_t)t.rtpl,
+        .faw = (uint32_t)t.faw,
+        .refi = (uint32_t)t.refi,
+        .rfc = (uint32_t)t.rfc,
+        .rtw = spec->turnaround && rtw > t.wl ? (uint32_t)(rtw - t.wl) : 0,
+        .wtr = spec->turnaround ? (uint32_t)(t.wl + burst + t.cdlr) : 0,
+        .wtrl = spec->turnaround && wtrl > t.ccdl ? (uint32_t)wtrl : (uint32_t)t.ccdl,
+        .wtp = (uint32_t)(t.wl + burst + t.wr),
+    };
+    c->scheduler = spec->scheduler;
+    c->bus = spec->command_bus;
+    c->hash = spec->hash;
+    c->bank_mask = (uint32_t)t.banks - 1;
+    c->bank_bits = (uint32_t)__builtin_ctzll(t.banks);
+    c->lag[0] = c->times.cl + 1;
+    c->lag[1] = c->times.wl < c->lag[0] ? c->times.wl : c->lag[0];
+    c->pipe_depth = (t.cl > t.wl ? c->times.cl : c->times.wl) + 1;
+    c->refresh_due = spec->refresh && t.refi != 0 ? t.refi : LS_CYCLE_MAX;
+    *timing = t;
+    return LS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- block */
+
+static void bank_waits(const void *state, ls_wait_sink *sink)
+{
+    const bank_channel *c = state;
+    char detail[128];
+    if (c->return_head == c->return_tail)
+        return;
+    snprintf(detail, sizeof detail, "room for the oldest of %u reads; %u requests are in the channel",
+             c->return_tail - c->return_head, c->count);
+    ls_wait_report(sink, c->name, ls_domain_name(ls_region_domain(c->region)), detail);
+}
+
+static uint32_t ring_size(uint32_t entries)
+{
+    uint32_t size = 1;
+    while (size < entries)
+        size *= 2;
+    return size;
+}
+
+static bool bank_allocate(bank_channel *c)
+{
+    ls_domain *domain = ls_region_domain(c->region);
+    uint32_t size = ring_size(c->capacity), returns = ring_size(c->return_limit);
+    c->ring_mask = size - 1;
+    c->return_mask = returns - 1;
+    c->requests = ls_domain_alloc(domain, c->capacity * sizeof *c->requests);
+    c->front = ls_domain_alloc(domain, size * sizeof *c->front);
+    c->pipe = ls_domain_alloc(domain, size * sizeof *c->pipe);
+    c->returns = ls_domain_alloc(domain, returns * sizeof *c->returns);
+    c->banks = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->banks);
+    c->rows[0] = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->rows[0]);
+    c->rows[1] = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->rows[1]);
+    return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL &&
+           c->banks != NULL && c->rows[0] != NULL && c->rows[1] != NULL;
+}
+
+static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    bank_channel *c = state;
+    dram_timing timing;
+    c->spec = spec;
+    c->region = ls_block_region(block);
+    c->name = ls_block_name(block);
+    ls_status status = apply_spec(c, &timing, err);
+    if (status != LS_OK)
+        return ls_error_prefix(err, "%s", c->name);
+    if (!bank_allocate(c))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for DRAM channel '%s'", c->name);
+    uint32_t banks = c->bank_mask + 1, groups = (uint32_t)timing.groups;
+    for (uint32_t i = 0; i < banks; i++) {
+        c->banks[i].request = BANK_NONE;
+        c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
+        for (int kind = 0; kind < 2; kind++)
+            c->rows[kind][i] = (bank_rows){ .first = BANK_NONE, .oldest = BANK_NONE, .newest = BANK_NONE };
+    }
+    c->free_request = BANK_NONE;
+    for (uint32_t i = c->capacity; i-- > 0;) {
+        c->requests[i].next = c->free_request;
+        c->free_request = i;
+    }
+    c->fifo_first = BANK_NONE;
+    c->next = c->front_enter = LS_CYCLE_MAX;
+    ls_event_init(&c->wake, bank_wake, c);
+    return LS_OK;
+}
+
+static const ls_metric bank_metrics[] = {
+    DRAM_METRICS,
+    LS_METRIC_COUNTER(dram_counters, row_hits, "requests", "requests that found their row open"),
+    LS_METRIC_COUNTER(dram_counters, row_misses, "requests", "requests that found their bank closed"),
+    LS_METRIC_COUNTER(dram_counters, row_conflicts, "requests", "requests that found another row open"),
+    LS_METRIC_RATIO(dram_counters, "row_hit_rate", row_hits, requests, "", "row_hits / requests"),
+    LS_METRIC_COUNTER(dram_counters, activates, "commands", "rows opened"),
+    LS_METRIC_COUNTER(dram_counters, precharges, "banks", "rows closed"),
+    LS_METRIC_COUNTER(dram_counters, refreshes, "commands",
+                      "refreshes of all banks; those of idle time count when the next request comes"),
+};
+
+static const ls_port_decl bank_ports[] = {
+    { .name = "dram", .interface = DRAM_INTERFACE, .ops = &bank_ops },
+    { .name = "reply", .interface = DRAM_REPLY_INTERFACE, .offset = offsetof(bank_channel, reply) },
+};
+
+static const ls_block_type bank_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = "dram",
+    .name = "bank",
+    .help = "command level: banks, bank groups, FR-FCFS, refresh",
+    .spec_size = sizeof(bank_spec),
+    .params = bank_params,
+    .param_count = LS_COUNT_OF(bank_params),
+    .state_size = sizeof(bank_channel),
+    .metrics = bank_metrics,
+    .metric_count = LS_COUNT_OF(bank_metrics),
+    .counters_offset = offsetof(bank_channel, n),
+    .ports = bank_ports,
+    .port_count = LS_COUNT_OF(bank_ports),
+    .init = bank_init,
+    .waits = bank_waits,
+};
+LS_REGISTER_BLOCK(bank_type);
