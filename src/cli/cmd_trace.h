@@ -8,6 +8,8 @@
 
 extern const cli_command cmd_trace_info;  /* cmd_trace_info.c */
 extern const cli_command cmd_trace_check; /* cmd_trace_check.c */
+extern const cli_command cmd_trace_pack, cmd_trace_unpack, cmd_trace_cut; /* cmd_trace_pack.c */
+extern const cli_command cmd_trace_synth;                                 /* cmd_trace_synth.c */
 
 /* Options that several of them take. */
 extern const char *const cmd_trace_unknown_choices[]; /* "error", "alu", NULL */

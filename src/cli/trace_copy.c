@@ -1,0 +1,85 @@
+/* trace_copy.c: from the options of a command to a copy of a trace, and the summary. */
+#include "cli/trace_copy.h"
+
+#include "workload/accelsim/write.h"
+#include "workload/pack/pack.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *const trace_format_choices[] = { "auto", "text", "pack", NULL };
+
+bool trace_is_packed(const cli_context *ctx, const char *output)
+{
+    size_t format = cli_choice(ctx, "format");
+    return format == 0 ? ls_ends_with(output, LS_PACK_SUFFIX) : format == 2;
+}
+
+static bool has_option(const cli_context *ctx, const char *name)
+{
+    const cli_command *command = cli_args_command(ctx->args);
+    for (size_t i = 0; i < command->option_count; i++)
+        if (strcmp(command->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static ls_status make_sink(const cli_context *ctx, const char *output, bool packed, ls_sink **sink, ls_error *err)
+{
+    if (packed)
+        return ls_pack_create(output, has_option(ctx, "level") ? (int)cli_uint(ctx, "level") : LS_PACK_LEVEL, sink,
+                              err);
+    ls_compression compression =
+        has_option(ctx, "compress") ? (ls_compression)cli_choice(ctx, "compress") : LS_COMPRESS_NONE;
+    return ls_write_dir_create(output, compression, sink, err);
+}
+
+static void print_summary(const cli_context *ctx, const char *output, bool packed, const ls_copy_result *r)
+{
+    char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], c[LS_FORMAT_BYTES];
+    struct stat file;
+    FILE *out = strcmp(output, "-") == 0 ? ctx->err : ctx->out;
+    fprintf(out, "%s: %s kernel%s, %s thread blocks, %s warp instructions", output,
+            ls_format_count(r->kernels, a, sizeof a), r->kernels == 1 ? "" : "s",
+            ls_format_count(r->ctas, b, sizeof b), ls_format_count(r->warp_insts, c, sizeof c));
+    if (packed && stat(output, &file) == 0 && S_ISREG(file.st_mode)) {
+        fprintf(out, "; %s", ls_format_si((double)file.st_size, "B", a, sizeof a));
+        if (r->text_bytes)
+            fprintf(out, ", %.1f times smaller than %s of text", (double)r->text_bytes / (double)file.st_size,
+                    ls_format_si((double)r->text_bytes, "B", b, sizeof b));
+    }
+    fputc('\n', out);
+    if (r->normalised > 0)
+        fprintf(ctx->err,
+                "lockstep: note: normalised %" PRIu64 " file%s: the text that comes back differs (first in %s, line "
+                "%" PRIu64 ")\n",
+                r->normalised, r->normalised == 1 ? "" : "s", r->first_file, r->first_line);
+}
+
+ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed, ls_copy_options *options,
+                     ls_error *err)
+{
+    /* Copying needs no meaning: an opcode that no table has is copied like any other. */
+    const ls_trace_options as_is = { .unknown_opcodes_as_alu = true };
+    ls_selection selection = { 0 };
+    ls_copy_result result;
+    ls_trace *trace;
+    ls_sink *sink = NULL;
+    ls_status status = ls_trace_open(path, &as_is, &trace, err);
+    if (status != LS_OK)
+        return status;
+    if (has_option(ctx, "kernels") && cli_given(ctx, "kernels")) {
+        status = ls_select_kernels(trace, cli_text(ctx, "kernels"), &selection, err);
+        options->selection = &selection;
+    }
+    if (status == LS_OK)
+        status = make_sink(ctx, output, packed, &sink, err);
+    if (status == LS_OK)
+        status = ls_trace_copy(trace, options, sink, &result, err);
+    if (status == LS_OK)
+        print_summary(ctx, output, packed, &result);
+    ls_selection_fini(&selection);
+    ls_trace_close(trace);
+    return status;
+}

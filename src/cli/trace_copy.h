@@ -1,0 +1,30 @@
+/* trace_copy.h: what the commands that write traces share: where to, in which form, and the line that says how it went. */
+#ifndef CLI_TRACE_COPY_H
+#define CLI_TRACE_COPY_H
+
+#include "cli/cli.h"
+#include "workload/copy.h"
+
+/* "auto", "text", "pack", NULL: by the suffix of the output, or as said. */
+extern const char *const trace_format_choices[];
+
+/* clang-format off */
+#define TRACE_FORMAT_OPTION                                                                                  \
+    { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = trace_format_choices, \
+      .default_text = "auto", .help = "how to write it; auto: packed if OUT ends with .lspk, else text" }
+#define TRACE_COMPRESS_OPTION(default_)                                                                      \
+    { .name = "compress", .letter = 'c', .type = CLI_CHOICE, .arg = "HOW", .choices = ls_compression_names,  \
+      .default_text = default_, .help = "how to compress kernel files; same: as their names say" }
+#define TRACE_LEVEL_OPTION                                                                                   \
+    { .name = "level", .type = CLI_UINT, .arg = "N", .default_text = "12", .min = 1, .max = 19,              \
+      .help = "effort to make a packed file small; reading it is as fast with all of them" }
+/* clang-format on */
+
+/* Opens `path`, copies what options say to `output`, packed or as text, and prints one line. Takes --level and
+ * --compress from the command line where the command has them. */
+ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed, ls_copy_options *options,
+                     ls_error *err);
+/* What --format and the name of the output ask for. */
+bool trace_is_packed(const cli_context *ctx, const char *output);
+
+#endif
