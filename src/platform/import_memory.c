@@ -34,12 +34,12 @@ bool import_convert_clocks(importer *im, const import_row *row)
  * rop + ACCELSIM_L2_HIT_CYCLES cycles later (measured: formats/accelsim.md, "Exact anchors").
  *
  * Here the same time lies in three places: the request link, l2.delay_cycles and the reply link. Links give the
- * parallel engine its lookahead, so they get as much as they can: half of the ROP latency each. What the core and
- * the slice need by themselves (issue to injection 4, tags and output queue 2, answer to write-back 2) is
- * PIPELINE_CYCLES; the rest of the sum is left to l2.delay_cycles. Thread blocks travel as long as requests,
- * so that they do not shorten the lookahead. */
+ * parallel engine its lookahead, so they get as much as they can: half of the ROP latency each. PIPELINE_CYCLES is
+ * what such a load costs beside these three keys, from issue to the issue of its dependent instruction (measured:
+ * `lockstep run synth:chain,op=LDG_L2`); the rest of the sum is left to l2.delay_cycles. Thread blocks travel as
+ * long as requests, so that they do not shorten the lookahead. */
 #define ACCELSIM_L2_HIT_CYCLES 15
-#define PIPELINE_CYCLES 8
+#define PIPELINE_CYCLES 11
 #define DELAY_MIN_CYCLES 1
 #define LINK_MIN_CYCLES 1
 
