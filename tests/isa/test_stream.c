@@ -1,0 +1,101 @@
+/* test_stream.c: addresses of an instruction in every format, and where generic ones point. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "isa/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNTOUCHED 0xeeeeeeeeeeeeeeeeull
+
+static uint64_t out[32];
+
+static void expand(uint64_t *words, uint32_t mask, ls_addr_mode mode)
+{
+    ls_cta cta = { .addrs = words };
+    ls_dyn dyn = { .mask = mask, .addr = 1u << 2 | mode };
+    for (int i = 0; i < 32; i++)
+        out[i] = UNTOUCHED;
+    ls_cta_addresses(&cta, &dyn, out);
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    uint64_t words[] = { 0, 100, 200, 300 };
+    expand(words, 0x80000005, LS_ADDR_LIST);
+    assert_int_equal(out[0], 100);
+    assert_int_equal(out[1], UNTOUCHED);
+    assert_int_equal(out[2], 200);
+    assert_int_equal(out[31], 300);
+    expand(words, 0x80000005, LS_ADDR_DELTA); /* the same words */
+    assert_int_equal(out[2], 200);
+}
+
+static void test_stride(void **state)
+{
+    (void)state;
+    uint64_t words[] = { 0, 0x1000, (uint64_t)-8 };
+    expand(words, 0x00000070, LS_ADDR_STRIDE);
+    assert_int_equal(out[3], UNTOUCHED);
+    assert_int_equal(out[4], 0x1000);
+    assert_int_equal(out[5], 0xff8);
+    assert_int_equal(out[6], 0xff0);
+    expand(words, 0, LS_ADDR_STRIDE);
+    assert_int_equal(out[0], UNTOUCHED);
+}
+
+static void test_none(void **state)
+{
+    (void)state;
+    ls_cta cta = { 0 };
+    ls_dyn dyn = { .mask = UINT32_MAX, .addr = LS_ADDR_NONE };
+    out[5] = UNTOUCHED;
+    ls_cta_addresses(&cta, &dyn, out);
+    assert_int_equal(out[5], UNTOUCHED);
+}
+
+static void test_fini(void **state)
+{
+    (void)state;
+    ls_cta cta = { .warps = malloc(8), .dyns = malloc(16), .addrs = malloc(8), .dyn_count = 3 };
+    ls_cta_fini(&cta);
+    assert_null(cta.dyns);
+    assert_int_equal(cta.dyn_count, 0);
+    ls_cta_fini(&cta);
+}
+
+static void test_spaces(void **state)
+{
+    (void)state;
+    ls_kernel_info info = { .shared_base = 0x7f0002000000, .local_base = 0x7f0000000000 };
+    assert_int_equal(ls_kernel_space(&info, 0x7f0002000000), LS_SPACE_SHARED);
+    assert_int_equal(ls_kernel_space(&info, 0x7f0002ffffff), LS_SPACE_SHARED);
+    assert_int_equal(ls_kernel_space(&info, 0x7f0003000000), LS_SPACE_GLOBAL);
+    assert_int_equal(ls_kernel_space(&info, 0x7f0000000010), LS_SPACE_LOCAL);
+    assert_int_equal(ls_kernel_space(&info, 0x7f0001000000), LS_SPACE_GLOBAL);
+    ls_kernel_info none = { 0 };
+    assert_int_equal(ls_kernel_space(&none, 0x100), LS_SPACE_GLOBAL);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    ls_kernel_info info = { .grid = { 70000, 65535, 2 }, .block = { 33, 2, 1 } };
+    assert_int_equal(ls_kernel_cta_count(&info), 9174900000ull);
+    assert_int_equal(ls_kernel_threads(&info), 66);
+    assert_int_equal(ls_kernel_warps(&info), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_list), cmocka_unit_test(test_stride), cmocka_unit_test(test_none),
+        cmocka_unit_test(test_fini), cmocka_unit_test(test_spaces), cmocka_unit_test(test_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
