@@ -92,6 +92,17 @@ static ls_status check_table(const ls_metric_source *s, ls_error *err)
     return LS_OK;
 }
 
+/* Blocks of one type come one after another: their table has been checked with the first. */
+static bool checked_before(const ls_metrics *m, const ls_metric_source *s)
+{
+    if (m->sources.count == 0)
+        return false;
+    const ls_metric_source *last = &m->sources.at[m->sources.count - 1].decl;
+    return last->metrics == s->metrics && last->metric_count == s->metric_count &&
+           last->counters_size == s->counters_size && strcmp(last->type, s->type) == 0 &&
+           (uintptr_t)last->counters % sizeof(uint64_t) == (uintptr_t)s->counters % sizeof(uint64_t);
+}
+
 static uint32_t push_field(metrics_type *t, uint32_t offset, ls_metric_kind kind, const char *name)
 {
     t->fields[t->field_count] =
@@ -242,7 +253,7 @@ ls_status ls_metrics_add(ls_metrics *m, const ls_metric_source *source, ls_error
         return ls_fail(err, LS_ERR_INTERNAL, "'%s' has no metrics or no counters", source->path);
     uint32_t type = 0;
     size_t types = m->types.count;
-    ls_status status = check_table(source, err);
+    ls_status status = checked_before(m, source) ? LS_OK : check_table(source, err);
     if (status == LS_OK)
         status = find_type(m, source, &type, err);
     if (status != LS_OK)

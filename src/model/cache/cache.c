@@ -81,18 +81,11 @@ static uint32_t power_of_two(uint64_t at_least)
     return n;
 }
 
-static void build_free_lists(cache *c)
+static void empty_sets(cache *c)
 {
-    uint32_t sets = c->set_mask + 1;
-    for (uint32_t s = 0; s < sets; s++) {
-        c->sets[s] = (cache_set){ .newest = CACHE_NONE, .oldest = CACHE_NONE, .free = CACHE_NONE };
-        for (uint32_t w = c->way_limit; w-- > 0;) {
-            uint32_t line = s * (uint32_t)c->spec->ways + w;
-            c->lines[line].next = c->sets[s].free;
-            c->sets[s].free = line;
-        }
-    }
-    c->line_count = sets * c->way_limit;
+    for (uint32_t s = 0; s <= c->set_mask; s++)
+        c->sets[s] = (cache_set){ .newest = CACHE_NONE, .oldest = CACHE_NONE };
+    c->line_count = (c->set_mask + 1) * c->way_limit;
 }
 
 bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain)
@@ -118,16 +111,9 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
     if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL || c->mshr_index == NULL ||
         c->waiters == NULL || c->misses == NULL)
         return false;
-    build_free_lists(c);
+    empty_sets(c);
     c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
-    for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0;) {
-        c->mshrs[i].next = c->mshr_free;
-        c->mshr_free = i;
-    }
-    for (uint32_t i = (uint32_t)waiters; i-- > 0;) {
-        c->waiters[i].next = c->waiter_free;
-        c->waiter_free = i;
-    }
+    c->waiter_count = (uint32_t)waiters;
     c->random = 0x2545f4914f6cdd1d;
     return true;
 }
@@ -139,7 +125,7 @@ void cache_invalidate(cache *c)
     assert(c->mshr_count == 0);
     memset(c->lines, 0, c->spec->sets * c->spec->ways * sizeof *c->lines);
     memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
-    build_free_lists(c);
+    empty_sets(c);
     c->dirty_lines = 0;
     c->touched = false;
 }
@@ -226,8 +212,8 @@ static inline bool evictable(const cache *c, const cache_line *line)
 static uint32_t find_victim(cache *c, uint32_t set_number)
 {
     cache_set *set = &c->sets[set_number];
-    if (set->free != CACHE_NONE)
-        return set->free;
+    if (set->used_ways < c->way_limit)
+        return set_number * (uint32_t)c->spec->ways + set->used_ways;
     if (c->spec->replacement == CACHE_RANDOM) {
         c->random ^= c->random << 13;
         c->random ^= c->random >> 7;
@@ -276,7 +262,7 @@ static void allocate(cache *c, uint32_t victim, uint64_t line_address)
         remove_line(c, victim);
         unlink_line(c, set, victim);
     } else {
-        set->free = line->next;
+        set->used_ways++;
     }
     *line = (cache_line){ .address = line_address, .in_use = true };
     append_line(c, set, victim);
@@ -298,11 +284,17 @@ static inline void set_dirty(cache *c, cache_line *line, uint32_t sector)
 static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token, bool atomic)
 {
     uint32_t waiter = c->waiter_free;
-    c->waiter_free = c->waiters[waiter].next;
+    if (waiter != CACHE_NONE)
+        c->waiter_free = c->waiters[waiter].next;
+    else
+        waiter = c->waiter_fresh++;
     c->waiters[waiter] = (cache_waiter){ .token = token, .next = CACHE_NONE };
     if (mshr == CACHE_NONE) {
         mshr = c->mshr_free;
-        c->mshr_free = c->mshrs[mshr].next;
+        if (mshr != CACHE_NONE)
+            c->mshr_free = c->mshrs[mshr].next;
+        else
+            mshr = c->mshr_fresh++;
         c->mshr_count++;
         c->mshrs[mshr] = (cache_mshr){ .address = sector_address, .first = waiter, .last = waiter, .line = line };
         index_add(c->mshr_index, c->mshr_index_mask, hash_of(sector_address, 5), mshr);
@@ -346,11 +338,11 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
         return CACHE_FAIL;
     }
     uint32_t mshr = find_mshr(c, sector_address);
-    if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge : c->mshr_free == CACHE_NONE) {
+    if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge : c->mshr_count >= c->spec->mshr_entries) {
         *(mshr != CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
         return CACHE_FAIL;
     }
-    if (c->waiter_free == CACHE_NONE) {
+    if (c->waiter_free == CACHE_NONE && c->waiter_fresh == c->waiter_count) {
         n->fail_merge++;
         return CACHE_FAIL;
     }

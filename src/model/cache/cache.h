@@ -58,7 +58,7 @@ typedef struct cache_miss {
 
 typedef struct cache_line {
     uint64_t address; /* of the line; valid while in use */
-    uint32_t next, prev; /* in its set's order of use, or in its free list */
+    uint32_t next, prev; /* in its set's order of use */
     uint8_t valid, pending, dirty, readable; /* a bit per sector */
     uint8_t modified_on_fill, readable_on_fill;
     bool in_use;
@@ -67,7 +67,7 @@ typedef struct cache_line {
 
 typedef struct cache_set {
     uint32_t newest, oldest; /* by use (LRU) or by allocation (FIFO) */
-    uint32_t free;
+    uint32_t used_ways;      /* ways [0, used_ways) hold lines; lines leave only for others */
 } cache_set;
 
 typedef struct cache_mshr {
@@ -93,10 +93,11 @@ typedef struct cache {
     uint32_t line_index_mask;
     cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1 */
-    uint32_t mshr_index_mask, mshr_free, mshr_count;
+    uint32_t mshr_index_mask, mshr_count;
+    uint32_t mshr_free, mshr_fresh; /* given back; never used yet: [mshr_fresh, entries) */
     uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
     cache_waiter *waiters;
-    uint32_t waiter_free;
+    uint32_t waiter_free, waiter_fresh, waiter_count;
     cache_miss *misses; /* ring */
     uint32_t miss_head, miss_tail, miss_mask;
     uint64_t random;

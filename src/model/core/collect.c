@@ -203,21 +203,12 @@ static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
         s->collector_ready |= 1u << k;
 }
 
-/* The order in which issue registers are looked at when collectors are scarce. */
-static const uint8_t collect_order[UNIT_COUNT] = { UNIT_sp,  UNIT_sfu,    UNIT_memory,  UNIT_dp,     UNIT_int,
-                                                   UNIT_branch, UNIT_texture, UNIT_tensor, UNIT_uniform };
-
 static void fill_collectors(core *c, sub_core *s)
 {
-    uint32_t all = (1u << c->spec->collectors) - 1;
-    for (uint32_t i = 0; i < UNIT_COUNT && s->issue_mask != 0; i++) {
-        uint32_t unit = collect_order[i];
-        if ((s->issue_mask >> unit & 1) == 0)
-            continue;
-        uint32_t free_ones = all & ~s->collector_used;
-        if (free_ones == 0)
-            return;
-        enter_collector(c, s, unit, (uint32_t)__builtin_ctz(free_ones));
+    uint32_t free_ones = ((1u << c->spec->collectors) - 1) & ~s->collector_used;
+    for (uint32_t set = s->issue_mask; set != 0 && free_ones != 0; set &= set - 1) {
+        enter_collector(c, s, (uint32_t)__builtin_ctz(set), (uint32_t)__builtin_ctz(free_ones));
+        free_ones &= free_ones - 1;
     }
 }
 

@@ -65,7 +65,7 @@ typedef struct partition {
     slice slices[SLICES_MAX];
     ls_link **to_core;
     pending_request *requests;
-    uint32_t free_request;
+    uint32_t free_request, fresh_requests; /* given back; never used yet */
     uint64_t *dram_reads; /* by token: the sector that is read */
     uint32_t *dram_next;
     uint32_t free_dram, dram_tokens;
@@ -95,9 +95,10 @@ static inline uint32_t take(partition *p, queue *q)
 void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     partition *p = state;
-    uint32_t i = p->free_request;
+    uint32_t i = p->free_request != CACHE_NONE ? p->free_request : p->fresh_requests++;
     pending_request *r = &p->requests[i];
-    p->free_request = r->next;
+    if (p->free_request != CACHE_NONE)
+        p->free_request = r->next;
     r->message = *(const mem_message *)payload;
     r->link = link;
     r->index_address = mem_map_place(&p->map, r->message.address).local;
@@ -342,10 +343,6 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_block_name(block));
     memcpy(p->to_core, to_core, core_count * sizeof(ls_link *));
     p->free_request = p->free_dram = CACHE_NONE;
-    for (uint32_t i = requests_max; i-- > 0;) {
-        p->requests[i].next = p->free_request;
-        p->free_request = i;
-    }
     for (uint32_t i = p->dram_tokens; i-- > 0;) {
         p->dram_next[i] = p->free_dram;
         p->free_dram = i;
