@@ -4,7 +4,8 @@
 
 #include <inttypes.h>
 
-#define ONE_LINE(line) HEADER("3", "80", "(1,1,1)", "(32,1,1)") BLOCK("warp = 0\ninsts = 1\n" line "\n") /* line 19 */
+#define ONE_LINE(line)                                                                                        \
+    HEADER("3", "80", "(1,1,1)", "(32,1,1)") BLOCK("warp = 0\ninsts = 1\n" line "\n") /* line 19 */
 #define ONE_LINE_V5(line) HEADER("5", "80", "(1,1,1)", "(32,1,1)") BLOCK("warp = 0\ninsts = 1\n" line "\n")
 #define NOP "0000 ffffffff 0 NOP 0 0 \n"
 
@@ -231,6 +232,8 @@ static void test_blocks(void **state)
         { HEADER_2 NUMBERED("0") NUMBERED("0"), ACC_duplicate_block, 22, "thread block 0,0,0 appears twice" },
         { HEADER_2 NUMBERED("0") "#BEGIN_TB\nthread block = 1,0,0\n" WARP, ACC_truncated, 26,
           "the file ends inside thread block 1,0,0" },
+        { HEADER_2 NUMBERED("0") "#BEGIN_TB\nthread block = 1,0,0\nwarp = 0\ninsts = 1\n0000 ffff",
+          ACC_truncated, 25, "the file ends inside a line" },
         { HEADER_2 NUMBERED("0") "#BEGIN_TB\nthread block = 1,0,0\n" WARP "#END_TB\n#END_TB\n", ACC_structure,
           27, "#END_TB without #BEGIN_TB" },
         { HEADER_2 NUMBERED("0") NOP NUMBERED("1"), ACC_structure, 21,

@@ -594,7 +594,10 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
     parse s = { .at = r->at, .end = end };
     bool good = parse_prefix(&s, r, cta, &other_place) && parse_body(&s) && parse_addresses(&s, cta) &&
                 parse_tail(&s, r->kernel.info.tracer_version);
-    if (!good) {
+    if (!good && r->open_end && next_line == r->end) {
+        status = acc_reader_defect(r, ACC_truncated, err, "the file ends inside a line");
+        r->finished = true;
+    } else if (!good) {
         status = acc_reader_defect(r, s.bulk ? ACC_unsupported : ACC_bad_line, err, "%s", s.what);
     } else {
         if (other_place)

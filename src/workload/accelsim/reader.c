@@ -29,8 +29,13 @@ static void fill(acc_reader *r)
         else
             count += got;
     }
-    if (r->at_end && count && r->buffer[count - 1] != '\n')
+    if (r->at_end && r->read_error.status != LS_OK) { /* the rest of a line would only be a second defect */
+        while (count && r->buffer[count - 1] != '\n')
+            count--;
+    } else if (r->at_end && count && r->buffer[count - 1] != '\n') {
         r->buffer[count++] = '\n';
+        r->open_end = true;
+    }
     memset(r->buffer + count, 0, PAD_BYTES);
     r->buffer[count] = '\n';
     r->at = r->buffer;

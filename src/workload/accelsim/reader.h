@@ -26,6 +26,7 @@ typedef struct acc_reader {
     char *buffer;
     const char *at, *end;
     bool at_end;         /* nothing comes behind `end` */
+    bool open_end;       /* the last line had no end of its own */
     uint64_t line;       /* number of the line at `at` */
     ls_error read_error; /* why nothing comes; status LS_OK: the file ends */
 
