@@ -40,6 +40,7 @@ bool collect_take_banks(core *c, const flight *f)
     if ((banks & s->bank_written) != 0)
         return false;
     s->bank_written |= banks;
+    c->writing |= 1u << f->sub;
     return true;
 }
 
@@ -120,18 +121,20 @@ static void execute_unit(core *c, sub_core *s, uint32_t unit)
 
 void collect_execute(core *c)
 {
-    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
-        sub_core *s = &c->subs[sub];
+    for (uint32_t subs = c->executing; subs != 0; subs &= subs - 1) {
+        sub_core *s = &c->subs[__builtin_ctz(subs)];
         for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1)
             execute_unit(c, s, (uint32_t)__builtin_ctz(set));
+        if (s->execute_mask == 0)
+            c->executing &= ~(subs & (~subs + 1));
     }
     /* The load/store unit is one for all: the oldest instruction goes first. */
     ldst_cycle(c);
-    if (!ldst_can_take(c))
+    if (c->executing == 0 || !ldst_can_take(c))
         return;
     sub_core *from = NULL;
-    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
-        sub_core *s = &c->subs[sub];
+    for (uint32_t subs = c->executing; subs != 0; subs &= subs - 1) {
+        sub_core *s = &c->subs[__builtin_ctz(subs)];
         if ((s->execute_mask >> UNIT_memory & 1) != 0 &&
             (from == NULL ||
              c->flights[s->execute[UNIT_memory]].uid < c->flights[from->execute[UNIT_memory]].uid))
@@ -141,6 +144,8 @@ void collect_execute(core *c)
         uint16_t index = from->execute[UNIT_memory];
         from->execute[UNIT_memory] = NO_FLIGHT;
         from->execute_mask &= ~(1u << UNIT_memory);
+        if (from->execute_mask == 0)
+            c->executing &= ~(1u << (from - c->subs));
         ldst_take(c, index);
     }
 }
@@ -157,6 +162,7 @@ static void dispatch_collected(core *c, sub_core *s)
             continue;
         s->execute[unit] = index;
         s->execute_mask |= 1u << unit;
+        c->executing |= 1u << c->flights[index].sub;
         s->collector[k] = NO_FLIGHT;
         s->collector_used &= ~(1u << k);
         s->collector_ready &= ~(1u << k);
@@ -214,26 +220,25 @@ static void fill_collectors(core *c, sub_core *s)
 
 void collect_operands(core *c)
 {
-    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
-        sub_core *s = &c->subs[sub];
-        if ((s->collector_used | s->issue_mask) != 0)
-            for (uint64_t step = 0; step < c->spec->collect_steps; step++) {
-                if (s->collector_ready != 0)
-                    dispatch_collected(c, s);
-                if (s->bank_waiting != 0)
-                    read_banks(c, s);
-                if (s->issue_mask != 0)
-                    fill_collectors(c, s);
-                s->bank_written = 0;
-            }
-        s->bank_written = 0;
+    for (uint32_t subs = c->collecting; subs != 0; subs &= subs - 1) {
+        sub_core *s = &c->subs[__builtin_ctz(subs)];
+        for (uint64_t step = 0; step < c->spec->collect_steps; step++) {
+            if (s->collector_ready != 0)
+                dispatch_collected(c, s);
+            if (s->bank_waiting != 0)
+                read_banks(c, s);
+            if (s->issue_mask != 0)
+                fill_collectors(c, s);
+            s->bank_written = 0;
+        }
+        if ((s->collector_used | s->issue_mask) == 0)
+            c->collecting &= ~(subs & (~subs + 1));
     }
+    for (; c->writing != 0; c->writing &= c->writing - 1)
+        c->subs[__builtin_ctz(c->writing)].bank_written = 0;
 }
 
 bool collect_busy(const core *c)
 {
-    for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        if ((c->subs[sub].collector_used | c->subs[sub].issue_mask | c->subs[sub].execute_mask) != 0)
-            return true;
-    return false;
+    return (c->collecting | c->executing) != 0;
 }

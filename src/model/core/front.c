@@ -92,6 +92,7 @@ static void check_head(core *c, uint32_t warp)
     uint32_t reg = collision(c, w, w->head);
     s->blocked &= ~bit;
     s->memory_blocked &= ~bit;
+    c->front_changed = true;
     if (reg != LS_REG_COUNT) {
         s->blocked |= bit;
         if (pending(w->from_memory, reg))
@@ -120,8 +121,10 @@ void front_registers_ready(core *c, uint32_t warp)
         check_head(c, warp);
     if ((s->fence & bit) != 0) {
         const warp_state *w = &c->warps[warp];
-        if (!any_pending(w) && w->atomics == 0)
+        if (!any_pending(w) && w->atomics == 0) {
             s->fence &= ~bit;
+            c->front_changed = true;
+        }
     }
 }
 
@@ -237,6 +240,7 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     }
     s->issue[unit] = index;
     s->issue_mask |= 1u << unit;
+    c->collecting |= 1u << sub;
     s->last_issued = (uint8_t)(warp / c->sub_count);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
@@ -304,8 +308,10 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
             uint32_t warp = choose(c, s, sub, can) * c->sub_count + sub;
             const ls_inst *inst = c->warps[warp].head;
             issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);
+            c->front_changed = true;
             return true;
         }
+        c->front_ready = true;
     }
     s->reason = why_not(s, ready != 0);
     return false;
@@ -313,10 +319,18 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
 
 void front_issue(core *c)
 {
+    c->n.issue_slots += c->sub_count;
+    if (!c->front_changed && !c->front_ready) {
+        /* Every scheduler is in the state it was in. */
+        for (uint32_t sub = 0; sub < c->sub_count; sub++)
+            c->n.stalls[c->subs[sub].reason]++;
+        return;
+    }
+    c->front_changed = false;
+    c->front_ready = false;
     for (uint32_t i = 0; i < c->sub_count; i++) {
         uint32_t sub = c->issue_first + i;
         sub = sub >= c->sub_count ? sub - c->sub_count : sub;
-        c->n.issue_slots++;
         if (!issue_sub(c, &c->subs[sub], sub))
             c->n.stalls[c->subs[sub].reason]++;
     }
@@ -325,12 +339,5 @@ void front_issue(core *c)
 
 bool front_can_work(const core *c)
 {
-    if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
-        return true;
-    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
-        const sub_core *s = &c->subs[sub];
-        if ((s->buffered & ~(s->barrier | s->fence | s->async | s->blocked)) != 0)
-            return true;
-    }
-    return false;
+    return c->need_fetch != 0 || c->fetched >= 0 || c->front_changed || c->front_ready;
 }

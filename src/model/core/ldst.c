@@ -81,8 +81,10 @@ static void sector_arrived(core *c, uint16_t index)
         bool open = false;
         for (uint8_t g = w->async_wait > 8 ? (uint8_t)(w->async_wait - 8) : 0; g != w->async_wait; g++)
             open |= w->async_pending[g & 7] != 0;
-        if (!open)
+        if (!open && (s->async & warp_bit(c, f->warp)) != 0) {
             s->async &= ~warp_bit(c, f->warp);
+            c->front_changed = true;
+        }
         c->n.async_copy_misses += f->missed;
     }
     if (f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION)
@@ -345,7 +347,9 @@ static void leave(core *c, uint16_t index)
 
 void ldst_cycle(core *c)
 {
-    write_back(c);
+    if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ls_ring_empty(&c->shared_ring) ||
+        cache_has_ready(&c->l1))
+        write_back(c);
     take_reply(c);
     send_miss(c);
     if (c->queued_accesses > 0)
