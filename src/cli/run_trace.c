@@ -19,20 +19,20 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
     return ls_metrics_mark(t->metrics, &interval, err);
 }
 
-ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine, ls_metrics *metrics,
-                         ls_error *err)
+ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine, ls_metrics *metrics,
+                          ls_error *err)
 {
     t->metrics = metrics;
-    const ls_trace_options options = { .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1 };
-    ls_status status = ls_trace_open(path, &options, &t->trace, err);
+    const ls_trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu };
+    ls_status status = ls_trace_open(options->path, &trace, &t->trace, err);
     if (status == LS_OK)
-        status = ls_select_kernels(t->trace, cli_text(ctx, "kernels"), &t->selection, err);
+        status = ls_select_kernels(t->trace, options->kernels, &t->selection, err);
     if (status != LS_OK)
         return status;
     const ls_replay_options replay = {
         .selection = &t->selection,
-        .cta_limit = cli_uint(ctx, "ctas"),
-        .warm_l2 = cli_flag(ctx, "warm-l2"),
+        .cta_limit = options->cta_limit,
+        .warm_l2 = options->warm_l2,
         .kernel_done = kernel_done,
         .kernel_done_self = t,
     };
@@ -40,6 +40,19 @@ ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_en
     if (status == LS_OK)
         t->clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
     return status;
+}
+
+ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine, ls_metrics *metrics,
+                         ls_error *err)
+{
+    const run_trace_options options = {
+        .path = path,
+        .kernels = cli_text(ctx, "kernels"),
+        .cta_limit = cli_uint(ctx, "ctas"),
+        .warm_l2 = cli_flag(ctx, "warm-l2"),
+        .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
+    };
+    return run_trace_begin(t, &options, engine, metrics, err);
 }
 
 void run_trace_close(run_trace *t)
@@ -56,12 +69,6 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
 
 /* ----------------------------------------------------------------------------------------------------- numbers */
 
-typedef struct kernel_numbers {
-    uint64_t cycles, warp_insts, thread_insts;
-    uint64_t l1_accesses, l1_misses, l1_pending, l1_fails, l2_accesses, l2_misses, l2_pending, l2_fails;
-    uint64_t dram_reads, dram_writes, async_misses;
-} kernel_numbers;
-
 static uint64_t counter(const run_trace *t, size_t scope, const char *type, const char *name)
 {
     ls_metric_value value;
@@ -70,10 +77,9 @@ static uint64_t counter(const run_trace *t, size_t scope, const char *type, cons
     return value.value;
 }
 
-/* Of kernel `index`, or of all with LS_METRICS_RUN. */
-static kernel_numbers numbers(const run_trace *t, size_t index)
+run_trace_numbers run_trace_count(const run_trace *t, size_t index)
 {
-    kernel_numbers n = {
+    run_trace_numbers n = {
         .warp_insts = counter(t, index, "core/*", "warp_instructions"),
         .thread_insts = counter(t, index, "core/*", "thread_instructions"),
         .l1_accesses = counter(t, index, "core/*", "l1_accesses"),
@@ -103,7 +109,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
 }
 
-static void print_row(FILE *to, const char *number, const char *name, const kernel_numbers *n)
+static void print_row(FILE *to, const char *number, const char *name, const run_trace_numbers *n)
 {
     char cycles[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES], reads[LS_FORMAT_BYTES];
     fprintf(to, "  %5s  %-36.36s %14s %14s %7.3f %7.1f%% %7.1f%% %12s\n", number, name,
@@ -115,6 +121,16 @@ static void print_row(FILE *to, const char *number, const char *name, const kern
             ls_format_count(n->dram_reads + n->dram_writes, reads, sizeof reads));
 }
 
+uint64_t run_trace_accelsim_warp_insts(const run_trace_numbers *n)
+{
+    return n->warp_insts + n->async_misses;
+}
+
+uint64_t run_trace_accelsim_thread_insts(const run_trace_numbers *n)
+{
+    return n->thread_insts + 32 * n->async_misses;
+}
+
 void run_trace_table(const run_trace *t, FILE *to)
 {
     enum { ROWS_MAX = 40 };
@@ -124,27 +140,26 @@ void run_trace_table(const run_trace *t, FILE *to)
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         char number[24];
         snprintf(number, sizeof number, "%" PRIu64, i + 1);
-        kernel_numbers n = numbers(t, i);
+        run_trace_numbers n = run_trace_count(t, i);
         print_row(to, number, ls_replay_kernel_at(t->replay, i)->name, &n);
     }
     if (count > ROWS_MAX)
         fprintf(to, "         ... and %" PRIu64 " more; every kernel is in the files of --out\n", count - ROWS_MAX);
-    kernel_numbers all = numbers(t, LS_METRICS_RUN);
+    run_trace_numbers all = run_trace_count(t, LS_METRICS_RUN);
     print_row(to, "", "all", &all);
     fputc('\n', to);
 }
 
-/* Accel-Sim counts an asynchronous copy with an L1 miss twice; its names mean its numbers. */
 void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to)
 {
-    kernel_numbers sum = { 0 };
+    run_trace_numbers sum = { 0 };
     uint64_t count = ls_replay_kernel_count(t->replay);
     for (uint64_t i = 0; i < count; i++) {
-        kernel_numbers n = numbers(t, i);
+        run_trace_numbers n = run_trace_count(t, i);
         const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
-        uint64_t thread_insts = n.thread_insts + 32 * n.async_misses;
+        uint64_t thread_insts = run_trace_accelsim_thread_insts(&n);
         sum.cycles += n.cycles;
-        sum.warp_insts += n.warp_insts + n.async_misses;
+        sum.warp_insts += run_trace_accelsim_warp_insts(&n);
         sum.thread_insts += thread_insts;
         sum.l1_accesses += n.l1_accesses;
         sum.l1_misses += n.l1_misses;

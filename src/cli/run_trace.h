@@ -17,12 +17,34 @@ typedef struct run_trace {
     uint64_t thread_blocks;
 } run_trace;
 
-/* Opens the trace that the command line names and connects it to the machine. Reads the options kernels, ctas,
- * warm-l2, unknown-opcodes. */
+typedef struct run_trace_options {
+    const char *path;
+    const char *kernels; /* as in select.h; NULL: all */
+    uint64_t cta_limit;  /* 0: all */
+    bool warm_l2, unknown_opcodes_as_alu;
+} run_trace_options;
+
+/* What `lockstep run` and `lockstep validate` show of a kernel or of a whole run. */
+typedef struct run_trace_numbers {
+    uint64_t cycles, warp_insts, thread_insts;
+    uint64_t l1_accesses, l1_misses, l1_pending, l1_fails, l2_accesses, l2_misses, l2_pending, l2_fails;
+    uint64_t dram_reads, dram_writes, async_misses;
+} run_trace_numbers;
+
+/* Opens a trace and connects it to the machine. run_trace_close() is due in every case. */
+ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine, ls_metrics *metrics,
+                          ls_error *err);
+/* The same for the trace that the command line names. Reads the options kernels, ctas, warm-l2, unknown-opcodes. */
 ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine, ls_metrics *metrics,
                          ls_error *err);
 void run_trace_close(run_trace *t);
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err);
+
+/* Of kernel `index`, or of all with LS_METRICS_RUN. */
+run_trace_numbers run_trace_count(const run_trace *t, size_t index);
+/* As Accel-Sim counts, which sees an asynchronous copy with an L1 miss twice. */
+uint64_t run_trace_accelsim_warp_insts(const run_trace_numbers *n);
+uint64_t run_trace_accelsim_thread_insts(const run_trace_numbers *n);
 
 /* One line per kernel, and the totals. */
 void run_trace_table(const run_trace *t, FILE *to);
