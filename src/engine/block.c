@@ -85,25 +85,24 @@ static const char *port_name_at(const void *self, size_t i)
     return ((const ls_block_type *)self)->ports[i].name;
 }
 
-/* The port `name` of `block`, used or provided as asked for. */
-static ls_status find_port(const ls_block *block, const char *name, bool provided, const ls_port_decl **out,
-                           ls_error *err)
+/* The port `name` of `block`, used or provided as asked for; NULL (LS_ERR_USAGE in err) if it has none. */
+static const ls_port_decl *find_port(const ls_block *block, const char *name, bool provided, ls_error *err)
 {
     for (size_t i = 0; i < block->type->port_count; i++) {
         const ls_port_decl *port = &block->type->ports[i];
         if (strcmp(port->name, name) != 0)
             continue;
-        if ((port->ops != NULL) != provided)
-            return ls_fail(err, LS_ERR_USAGE, "port '%s' of block '%s' is %s, not %s", name, block->name,
-                           provided ? "used" : "provided", provided ? "provided" : "used");
-        *out = port;
-        return LS_OK;
+        if ((port->ops != NULL) == provided)
+            return port;
+        ls_fail(err, LS_ERR_USAGE, "port '%s' of block '%s' is %s, not %s", name, block->name,
+                provided ? "used" : "provided", provided ? "provided" : "used");
+        return NULL;
     }
     ls_fail(err, LS_ERR_USAGE, "block '%s' (%s/%s) has no port '%s'", block->name, block->type->slot,
             block->type->name, name);
     if (err != NULL)
         ls_error_nearest(err, ls_nearest(name, block->type->port_count, port_name_at, block->type));
-    return LS_ERR_USAGE;
+    return NULL;
 }
 
 static ls_port *port_of(const ls_block *block, const ls_port_decl *port)
@@ -114,12 +113,10 @@ static ls_port *port_of(const ls_block *block, const ls_port_decl *port)
 ls_status ls_block_connect(ls_block *user, const char *used, ls_block *provider, const char *provided,
                            ls_error *err)
 {
-    const ls_port_decl *from = NULL, *to = NULL;
-    ls_status status = find_port(user, used, false, &from, err);
-    if (status == LS_OK)
-        status = find_port(provider, provided, true, &to, err);
-    if (status != LS_OK)
-        return status;
+    const ls_port_decl *from = find_port(user, used, false, err);
+    const ls_port_decl *to = from != NULL ? find_port(provider, provided, true, err) : NULL;
+    if (to == NULL)
+        return LS_ERR_USAGE;
     if (strcmp(from->interface, to->interface) != 0)
         return ls_fail(err, LS_ERR_USAGE, "port '%s' of '%s' speaks '%s', port '%s' of '%s' speaks '%s'", used,
                        user->name, from->interface, provided, provider->name, to->interface);

@@ -62,17 +62,17 @@ bool ls_hook_at(const ls_engine *engine, uint32_t index, const char **name, cons
 
 ls_status hooks_init(ls_engine *engine, ls_error *err)
 {
-    const ls_hook *send, *deliver;
+    const ls_hook *hook;
     ls_status status = ls_hook_define(engine, "link.send",
-                                      "a message leaves: link id, sequence number, wire bytes", &send, err);
+                                      "a message leaves: link id, sequence number, wire bytes", &hook, err);
     if (status == LS_OK)
         status = ls_hook_define(engine, "link.deliver",
                                 "a message arrives: link id, sequence number, wire bytes; data: its payload",
-                                &deliver, err);
+                                &hook, err);
     if (status != LS_OK)
         return status;
-    engine->hook_send = engine->hooks.at[send->id].hook;
-    engine->hook_deliver = engine->hooks.at[deliver->id].hook;
+    engine->hook_send = engine->hooks.at[0].hook;
+    engine->hook_deliver = engine->hooks.at[1].hook;
     return LS_OK;
 }
 

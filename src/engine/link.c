@@ -341,7 +341,7 @@ void link_wake(ls_link *link, ls_cycle now)
     /* Those who wait again during this call come after the events that are already there. */
     ls_event *last = link->waiters;
     link->serving = true;
-    while (last != NULL && ready(link, now)) {
+    while (link->waiters != NULL && ready(link, now)) {
         ls_event *newest = link->waiters;
         ls_event *oldest = newest->next;
         if (oldest == newest)

@@ -9,8 +9,8 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
     (void)now;
 }
 
-static ls_link *connect(ls_engine *engine, const char *name, ls_region *from, ls_region *to, uint32_t latency,
-                        uint32_t back)
+static ls_link *join(ls_engine *engine, const char *name, ls_region *from, ls_region *to, uint32_t latency,
+                     uint32_t back)
 {
     return new_link(engine, &(ls_link_spec){ .name = name,
                                              .from = from,
@@ -33,16 +33,16 @@ static void test_lookahead_is_the_shortest_way(void **state)
     assert_null(limiting);
     assert_int_equal(ls_engine_require_lookahead(engine, LS_TIME_MAX, NULL), LS_OK);
 
-    const ls_link *first = connect(engine, "first", a, b, 20, 0);
+    const ls_link *first = join(engine, "first", a, b, 20, 0);
     assert_int_equal(ls_engine_lookahead(engine, &limiting), 20 * FS_PER_GHZ_CYCLE);
     assert_ptr_equal(limiting, first);
-    connect(engine, "same", a, b, 20, 0); /* the first of equals stays to blame */
+    join(engine, "same", a, b, 20, 0); /* the first of equals stays to blame */
     assert_int_equal(ls_engine_lookahead(engine, &limiting), 20 * FS_PER_GHZ_CYCLE);
     assert_ptr_equal(limiting, first);
-    const ls_link *credits = connect(engine, "credits", a, b, 30, 6); /* credits count: 6 of b's cycles */
+    const ls_link *credits = join(engine, "credits", a, b, 30, 6); /* credits count: 6 of b's cycles */
     assert_int_equal(ls_engine_lookahead(engine, &limiting), 12 * FS_PER_GHZ_CYCLE);
     assert_ptr_equal(limiting, credits);
-    const ls_link *last = connect(engine, "last", b, a, 5, 20);
+    const ls_link *last = join(engine, "last", b, a, 5, 20);
     assert_int_equal(ls_engine_lookahead(engine, &limiting), 10 * FS_PER_GHZ_CYCLE);
     assert_ptr_equal(limiting, last);
     assert_int_equal(ls_engine_lookahead(engine, NULL), 10 * FS_PER_GHZ_CYCLE);
@@ -56,7 +56,7 @@ static void test_lookahead_of_an_odd_clock(void **state)
     (void)state;
     ls_engine *engine = new_engine();
     ls_region *a = new_domain(engine, "a", 3 * GHZ), *b = new_domain(engine, "b", 3 * GHZ);
-    connect(engine, "l", a, b, 1, 0);
+    join(engine, "l", a, b, 1, 0);
     assert_int_equal(ls_engine_lookahead(engine, NULL), 333333);
     ls_engine_destroy(engine);
 }
@@ -66,8 +66,8 @@ static void test_required_lookahead(void **state)
     (void)state;
     ls_engine *engine = new_engine();
     ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-    connect(engine, "long", a, b, 100, 0);
-    connect(engine, "short", a, b, 8, 0);
+    join(engine, "long", a, b, 100, 0);
+    join(engine, "short", a, b, 8, 0);
     ls_error err = { 0 };
     assert_int_equal(ls_engine_require_lookahead(engine, 8 * FS_PER_GHZ_CYCLE, &err), LS_OK);
     assert_int_equal(ls_engine_require_lookahead(engine, 10 * FS_PER_GHZ_CYCLE, &err), LS_ERR_USAGE);

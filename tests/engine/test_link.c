@@ -202,13 +202,14 @@ static void test_enough_credits_never_stall(void **state)
     }
 }
 
-/* Reads the credits in every cycle. */
+/* Reads the credits in every cycle from its first to the last. */
+enum { WATCHED = 110 };
 typedef struct watch {
     ls_event event;
     ls_region *region;
     ls_link *link;
-    uint32_t credits[40];
-    bool ready[40];
+    uint32_t credits[WATCHED];
+    bool ready[WATCHED];
 } watch;
 
 static void watch_run(void *self, ls_cycle now)
@@ -284,11 +285,64 @@ static void test_credits_come_home_on_time(void **state)
     ls_schedule(w.region, &w.event, 0);
     run_all(engine);
     test_free(p);
-    for (uint32_t c = 0; c < 40; c++) {
+    for (uint32_t c = 0; c < WATCHED; c++) {
         assert_int_equal(w.credits[c], c < 14 ? 0 : c < 20 ? 1 : 5);
         assert_int_equal(w.ready[c], c >= 14);
     }
     ls_engine_destroy(engine);
+}
+
+/* Entries that are given back in one window, some in the same cycle and some not, come home one by one. */
+static void keep(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    (void)self;
+    (void)link;
+    (void)payload;
+    (void)now;
+}
+
+static void give_one(void *self, ls_cycle now)
+{
+    (void)now;
+    ls_link_release(self, 1);
+}
+
+static void test_credits_of_one_window(void **state)
+{
+    (void)state;
+    static const uint64_t given[] = { 61, 63, 63, 64, 70, 79 }; /* the window is [60, 80) */
+    ls_engine *engine = new_engine();
+    pump *p = test_calloc(1, sizeof *p);
+    *p = (pump){ .total = 6, .bytes = { 1 }, .bytes_count = 1 };
+    ls_region *from = new_domain(engine, "from", GHZ), *to = new_domain(engine, "to", GHZ);
+    p->link = new_link(engine, &(ls_link_spec){ .name = "link",
+                                                .from = from,
+                                                .to = to,
+                                                .latency_cycles = 20,
+                                                .credits = 6,
+                                                .payload_bytes = 4,
+                                                .receive = keep });
+    probe gives[6], start;
+    for (size_t i = 0; i < 6; i++) {
+        probe_init(&gives[i], NULL, i, give_one, p->link);
+        ls_schedule(to, &gives[i].event, given[i]);
+    }
+    probe_init(&start, NULL, 0, NULL, NULL);
+    ls_schedule(to, &start.event, 60);
+    watch w = { .region = from, .link = p->link };
+    ls_event_init(&p->event, pump_send, p);
+    ls_schedule(from, &p->event, 0);
+    ls_event_init(&w.event, watch_run, &w);
+    ls_schedule(from, &w.event, 70);
+    run_all(engine);
+    for (uint32_t c = 70; c < WATCHED; c++) {
+        uint32_t home = 0;
+        for (size_t i = 0; i < 6; i++)
+            home += c >= given[i] + 20;
+        assert_int_equal(w.credits[c], home);
+    }
+    ls_engine_destroy(engine);
+    test_free(p);
 }
 
 /* --------------------------------------------------------------------------------------------- payloads */
@@ -397,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_credits_per_round_trip),
         cmocka_unit_test(test_enough_credits_never_stall),
         cmocka_unit_test(test_credits_come_home_on_time),
+        cmocka_unit_test(test_credits_of_one_window),
         cmocka_unit_test(test_payloads_arrive_as_sent),
         cmocka_unit_test(test_link_inside_a_domain),
     };

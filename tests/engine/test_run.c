@@ -38,7 +38,7 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
     ls_link_release(link, 1);
 }
 
-static ls_link *connect(ls_engine *engine, ls_region *from, ls_region *to, uint32_t latency, run_log *log)
+static ls_link *join(ls_engine *engine, ls_region *from, ls_region *to, uint32_t latency, run_log *log)
 {
     return new_link(engine, &(ls_link_spec){ .name = "wire",
                                              .from = from,
@@ -98,7 +98,7 @@ static void test_idle_time_costs_no_windows(void **state)
     ls_engine *engine = new_engine();
     run_log log = { 0 };
     ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-    ls_link *link = connect(engine, a, b, 20, &log);
+    ls_link *link = join(engine, a, b, 20, &log);
     probe p[3];
     for (uint64_t i = 0; i < 3; i++) {
         probe_init(&p[i], NULL, i, send, link);
@@ -119,7 +119,7 @@ static void test_more_threads_than_domains(void **state)
     run_log log = { 0 };
     ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
     probe p;
-    probe_init(&p, NULL, 0, send, connect(engine, a, b, 5, &log));
+    probe_init(&p, NULL, 0, send, join(engine, a, b, 5, &log));
     ls_schedule(a, &p.event, 1);
     run_with(engine, &(ls_run_options){ .threads = 1000 });
     assert_log(&log, { 0, 6 });
@@ -143,7 +143,7 @@ static void test_until_is_exclusive(void **state)
     assert_log(&log, { 0, 10 });
     assert_int_equal(result.events, 1);
     assert_int_equal(result.end_time, 10 * FS_PER_GHZ_CYCLE);
-    result = run_with(engine, &(ls_run_options){ .until = 11 * FS_PER_GHZ_CYCLE + 1 });
+    run_with(engine, &(ls_run_options){ .until = 11 * FS_PER_GHZ_CYCLE + 1 });
     assert_log(&log, { 0, 10 }, { 1, 11 });
     result = run_with(engine, &(ls_run_options){ .until = 5 }); /* in the past: nothing happens */
     assert_int_equal(result.windows, 0);
@@ -162,7 +162,7 @@ static void test_cut_while_messages_are_under_way(void **state)
         ls_engine *engine = new_engine();
         run_log log = { 0 };
         ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-        ls_link *link = connect(engine, a, b, 20, &log);
+        ls_link *link = join(engine, a, b, 20, &log);
         probe p[4];
         for (uint64_t i = 0; i < 4; i++) {
             probe_init(&p[i], NULL, i, send, link);
@@ -184,7 +184,7 @@ static void test_a_later_launch_arrives_later(void **state)
         ls_engine *engine = new_engine();
         run_log log = { 0 };
         ls_region *driver = new_domain(engine, "driver", GHZ), *worker = new_domain(engine, "worker", GHZ);
-        ls_link *link = connect(engine, driver, worker, 20, &log);
+        ls_link *link = join(engine, driver, worker, 20, &log);
         probe launch, work;
         probe_init(&launch, NULL, 0, send, link);
         probe_init(&work, &log, 7, NULL, NULL);
@@ -214,7 +214,7 @@ static void check_stop(ls_time window, uint32_t threads, bool second)
         counter_start(&c[i], regions[i], UINT64_MAX);
     }
     for (size_t i = 0; i < 4; i++)
-        connect(engine, regions[i], regions[(i + 1) % 4], 30, NULL);
+        join(engine, regions[i], regions[(i + 1) % 4], 30, NULL);
     c[1].stop_at = 1000;
     if (second)
         c[3].stop_at = 1480; /* later, though maybe in the same window */
@@ -274,7 +274,7 @@ static void test_control_stop(void **state)
         ls_run_control control = { 0 };
         counter c[2] = { 0 };
         ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-        connect(engine, a, b, 50, NULL);
+        join(engine, a, b, 50, NULL);
         counter_start(&c[0], a, 9999);
         counter_start(&c[1], b, 9999);
         probe p;
@@ -303,7 +303,7 @@ static void test_dump(void **state)
     ls_engine *engine = new_engine();
     ls_run_control control = { 0 };
     ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-    connect(engine, a, b, 50, NULL);
+    join(engine, a, b, 50, NULL);
     probe p, later;
     probe_init(&p, NULL, 0, raise_flag, &control.dump);
     probe_init(&later, NULL, 0, NULL, NULL);
@@ -357,7 +357,7 @@ static void test_progress(void **state)
     for (uint32_t threads = 1; threads <= 2; threads++) {
         ls_engine *engine = new_engine();
         ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-        ls_link *link = connect(engine, a, b, 50, NULL);
+        ls_link *link = join(engine, a, b, 50, NULL);
         probe p[130]; /* more than 100 ms and more than 64 windows */
         for (uint64_t i = 0; i < LS_COUNT_OF(p); i++) {
             probe_init(&p[i], NULL, i, doze, link);
@@ -379,7 +379,7 @@ static ls_status watch(counter *c, uint64_t last, ls_time watchdog, int64_t pend
 {
     ls_engine *engine = new_engine();
     ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-    connect(engine, a, b, 10, NULL);
+    join(engine, a, b, 10, NULL);
     counter_start(c, a, last);
     ls_domain_pending(ls_region_domain(b), pending);
     ls_error err = { 0 };
@@ -436,7 +436,7 @@ static void test_watchdog_lets_timers_be(void **state)
     (void)state;
     ls_engine *engine = new_engine();
     ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
-    connect(engine, a, b, 10, NULL);
+    join(engine, a, b, 10, NULL);
     metronome m = { .region = a, .left = 50, .period = 1000000 };
     ls_event_init(&m.event, metronome_run, &m);
     ls_schedule(a, &m.event, 0);

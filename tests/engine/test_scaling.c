@@ -13,7 +13,8 @@ enum { DOMAINS = 100 };
 typedef struct machine {
     ls_engine *engine;
     ls_domain *domains[DOMAINS];
-    double work, span, makespan[LS_SCALING_POINTS], parallel[LS_SCALING_POINTS]; /* ns, computed a second time */
+    double work, span, makespan[LS_SCALING_POINTS],
+        parallel[LS_SCALING_POINTS]; /* ns, computed a second time */
     uint64_t windows;
 } machine;
 
