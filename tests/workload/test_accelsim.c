@@ -311,6 +311,20 @@ static void test_same_pc(void **state)
     reading_close(&r);
 }
 
+/* A line whose bytes were never learned, because its mask is short, is not taken for another one at its pc. */
+static void test_irregular_first(void **state)
+{
+    (void)state;
+    reading r;
+    read_block(&r, HEADER_V3 BLOCK("warp = 0\ninsts = 3\n0000 fffffff 0 NOP 0 0 \n0000 ffffffff 0 EXIT 0 0 \n"
+                                   "0000 ffffffff 0 NOP 0 0 \n"));
+    assert_int_equal(r.cta.dyns[0].mask, 0xfffffff);
+    assert_int_equal(inst_of(&r, 0)->class_, LS_CLASS_misc);
+    assert_int_equal(inst_of(&r, 1)->class_, LS_CLASS_exit);
+    assert_int_equal(r.cta.dyns[2].inst, r.cta.dyns[0].inst);
+    reading_close(&r);
+}
+
 /* --- layout ----------------------------------------------------------------------------------------------------- */
 
 /* CR LF, tabs and double spaces, blank lines, no line break at the end of the file, comments. */
@@ -434,14 +448,23 @@ static void test_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_header),          cmocka_unit_test(test_header_freedom),
-        cmocka_unit_test(test_version_1),       cmocka_unit_test(test_version_3),
-        cmocka_unit_test(test_version_4),       cmocka_unit_test(test_version_5),
-        cmocka_unit_test(test_version_6),       cmocka_unit_test(test_values_dropped),
-        cmocka_unit_test(test_address_formats), cmocka_unit_test(test_fast_equals_slow),
-        cmocka_unit_test(test_same_pc),         cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_clusters),        cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_large),           cmocka_unit_test(test_counts_not_trusted),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_header_freedom),
+        cmocka_unit_test(test_version_1),
+        cmocka_unit_test(test_version_3),
+        cmocka_unit_test(test_version_4),
+        cmocka_unit_test(test_version_5),
+        cmocka_unit_test(test_version_6),
+        cmocka_unit_test(test_values_dropped),
+        cmocka_unit_test(test_address_formats),
+        cmocka_unit_test(test_fast_equals_slow),
+        cmocka_unit_test(test_same_pc),
+        cmocka_unit_test(test_irregular_first),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_counts_not_trusted),
         cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,7 +181,7 @@ ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err)
         if (prefixed && !(p = fast_prefix(r, cta, p, &line)))
             return LS_OK;
         const acc_shape *shape = find_shape(r, &p, &mask, &number);
-        if (!shape || shape->line != line || !acc_same(p, shape->text, shape->text_bytes))
+        if (!shape || !shape->text || shape->line != line || !acc_same(p, shape->text, shape->text_bytes))
             return LS_OK;
         p += shape->text_bytes;
         if (shape->addresses) {

@@ -17,9 +17,11 @@ typedef struct acc_shape {
     uint64_t pc_word;  /* the characters of the pc and its space, as hex_load() gives them */
     uint32_t pc_bytes; /* of them; 0: more than a word */
     uint32_t next;     /* the instruction that came behind it last: the first guess for the next line */
-    const char *text;  /* from behind the mask's space: a line without addresses to its end, */
-    const char *tail;  /* else to the space behind the width, and from behind the addresses to the end */
-    uint16_t text_bytes, tail_bytes; /* text_bytes 0: only known the slow way */
+    /* The bytes of the line. Text: from behind the mask's space to the end of a line without addresses,
+     * else to the space behind the width. Tail: from behind the addresses to the end. NULL: only known the
+     * slow way. */
+    const char *text, *tail;
+    uint16_t text_bytes, tail_bytes;
     bool addresses;
     uint8_t learned;    /* how often the bytes were taken */
     bool values;        /* register values follow the tail, up to the end of the line */
