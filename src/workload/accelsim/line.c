@@ -386,7 +386,7 @@ static bool parse_body(parse *s)
             return false;
     if (!word_number(s, "access width", 1024, &s->width) || !keep(s, s->body, sizeof s->body))
         return false;
-    s->regular &= *s->at == ' ';
+    s->regular &= s->width == 0 || *s->at == ' ';
     s->text_end = s->at + 1;
     return true;
 }
