@@ -1,0 +1,102 @@
+/* cmd_validate.c: `lockstep validate`: the simulator against its references. What is measured and how it is told is in
+ * src/cli/validate; here are the command line and the files. */
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/validate/validate.h"
+
+
+
+typedef ls_status measuring(const validate_reference *ref, validate_report *report, ls_error *err);
+
+static const char *const parts[] = { "micro", "traces", "hardware", "determinism", NULL };
+static measuring *const measurings[] = { validate_micro, validate_traces, validate_hardware, validate_determinism };
+
+
+static ls_status write_file(const validate_report *report, const char *path,
+                            void (*tell)(const validate_report *report, FILE *to), ls_error *err)
+{
+    ls_file_writer writer;
+    if (!path)
+        return LS_OK;
+    ls_status status = ls_file_writer_open(&writer, path, err);
+    if (status != LS_OK)
+        return status;
+    tell(report, writer.stream);
+    return ls_file_writer_commit(&writer, err);
+}
+
+static ls_status verdict(const validate_report *report, ls_error *err)
+{
+    size_t failed = 0, rows = 0;
+    for (size_t i = 0; i < report->sections.count; i++) {
+        rows += report->sections.at[i]->rows.count;
+        failed += validate_count(report->sections.at[i], VALIDATE_FAIL);
+    }
+    return failed ? ls_fail(err, LS_ERR_CHECK, "%zu of %zu checks failed", failed, rows) : LS_OK;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    validate_reference ref;
+    validate_report report = { 0 };
+    const cli_style style = cli_style_of(ctx->color_out);
+    ls_status status = validate_reference_open(&ref, ctx->arena, cli_text(ctx, "reference"), err);
+    if (status != LS_OK)
+        return status;
+    ref.threads = (uint32_t)cli_uint(ctx, "threads");
+    ref.platform_dirs = cli_texts(ctx, "platform-dir");
+    ref.platform_dir_count = cli_count(ctx, "platform-dir");
+    if (!ref.platform_dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; parts[i] && status == LS_OK; i++)
+        if (!cli_given(ctx, "only") || cli_choice(ctx, "only") == i)
+            status = measurings[i](&ref, &report, err);
+    if (status == LS_OK) {
+        validate_tell_text(&report, &style, ctx->out);
+        status = write_file(&report, cli_text(ctx, "html"), validate_tell_html, err);
+    }
+    if (status == LS_OK)
+        status = write_file(&report, cli_text(ctx, "out"), validate_tell_csv, err);
+    if (status == LS_OK)
+        status = write_file(&report, cli_text(ctx, "markdown"), validate_tell_markdown, err);
+    if (status == LS_OK)
+        status = verdict(&report, err);
+    validate_report_fini(&report);
+    return status;
+}
+
+/* clang-format off */
+static const cli_option options[] = {
+    { .name = "reference", .letter = 'r', .type = CLI_TEXT, .arg = "DIR", .complete = CLI_COMPLETE_DIR,
+      .help = "measured facts, beside traces and formats; else $" VALIDATE_VARIABLE ", else " VALIDATE_DEFAULT },
+    { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts, .help = "run one part instead of all four" },
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
+      .help = "host threads of each simulation; no result depends on it" },
+    { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write one self-contained page with tables and plots" },
+    { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write one CSV row per check" },
+    { .name = "markdown", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write the tables as Markdown, as in docs/validation.md" },
+};
+/* clang-format on */
+
+static const cli_example examples[] = {
+    { "lockstep validate", "everything, against the reference in " VALIDATE_DEFAULT },
+    { "lockstep validate --only traces --html validation.html", "real traces only, and a page with a plot" },
+};
+
+static const cli_command command = {
+    .name = "validate",
+    .summary = "measure how well the simulator agrees with its references",
+    .about = "micro runs one-purpose kernels, traces real programs, both on platforms imported from Accel-Sim's "
+             "configurations and against Accel-Sim's own numbers. hardware compares native platforms with measurements of "
+             "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results.\n\n"
+             "The reference data is not part of the program. A check that fails makes the exit code 5; deviations that are "
+             "known are shown with their explanation.",
+    .order = 40,
+    CLI_OPTIONS(options),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
+CLI_REGISTER(command);

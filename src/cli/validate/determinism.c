@@ -1,0 +1,100 @@
+/* determinism.c: every trace with several numbers of host threads: all results must be the same to the last digit. */
+#include "base/file.h"
+#include "cli/validate/validate.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIG "SM86_RTX3070"
+
+static const uint32_t threads[] = { 1, 2, 3, 8 };
+
+static const char *const columns[] = { "trace",     "platform",  "kernels",   "1 thread", "2 threads",
+                                       "3 threads", "8 threads", NULL };
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static ls_status list_traces(const validate_reference *ref, const char ***names, size_t *count, ls_error *err)
+{
+    LS_VEC(const char *) found = { 0 };
+    DIR *dir = opendir(ref->traces);
+    if (!dir) {
+        ls_fail(err, LS_ERR_INPUT, "the reference has no traces");
+        return ls_error_at(err, ref->traces, 0, 0);
+    }
+    bool memory = true;
+    for (struct dirent *entry; memory && (entry = readdir(dir));) {
+        const char *list = ls_arena_printf(ref->arena, "%s/%s/kernelslist.g", ref->traces, entry->d_name);
+        const char *name = ls_arena_strdup(ref->arena, entry->d_name);
+        memory = list && name && (!ls_file_exists(list) || ls_vec_push(&found, name));
+    }
+    closedir(dir);
+    *names = memory ? ls_arena_array(ref->arena, found.count + 1, sizeof **names) : NULL;
+    *count = found.count;
+    if (*names && found.count) {
+        memcpy(*names, found.at, found.count * sizeof **names);
+        qsort(*names, found.count, sizeof **names, by_name);
+    }
+    ls_vec_fini(&found);
+    return *names ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for the list of traces");
+}
+
+static ls_status run_trace_often(const validate_reference *ref, validate_report *report, validate_section *section,
+                                 const ls_config_request *platform, const char *name, ls_error *err)
+{
+    ls_arena *arena = &report->arena;
+    validate_result first, result;
+    validate_row row = { .cells = { ls_arena_strdup(arena, name), ls_arena_strdup(arena, platform->platform) } };
+    validate_job job = {
+        .platform = *platform, .trace = ls_arena_printf(arena, "%s/%s", ref->traces, name), .hash = true
+    };
+    if (!row.cells[0] || !row.cells[1] || !job.trace)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    for (size_t i = 0; i < LS_COUNT_OF(threads); i++) {
+        char text[LS_HASH_TEXT_BYTES];
+        job.threads = threads[i];
+        ls_status status = validate_simulate(arena, &job, &result, err);
+        if (status != LS_OK)
+            return status;
+        if (i == 0)
+            first = result;
+        row.cells[2] = ls_arena_printf(arena, "%zu", result.kernel_count);
+        row.cells[3 + i] = ls_arena_printf(arena, "%.12s", ls_hash_text(result.hash, text));
+        if (!row.cells[2] || !row.cells[3 + i])
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+        if (!ls_hash_same(first.hash, result.hash))
+            row.verdict = VALIDATE_FAIL;
+    }
+    return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+}
+
+ls_status validate_determinism(const validate_reference *ref, validate_report *report, ls_error *err)
+{
+    ls_config_request platform;
+    const char **names = NULL;
+    size_t count = 0;
+    validate_section *section = validate_section_add(report, "determinism", "The same results with any threads", columns);
+    if (!section)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+    section->about = "The hash of everything a run exports (every counter of every block for every kernel, times and "
+                     "events; not the host's part) with 1, 2, 3 and 8 host threads, on imported " CONFIG
+                     ". Passes: all four are equal.";
+    ls_status status = validate_import(ref, CONFIG, &platform, err);
+    if (status == LS_OK && !platform.text)
+        status = ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", CONFIG, ref->configs);
+    if (status == LS_OK)
+        status = list_traces(ref, &names, &count, err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        status = run_trace_often(ref, report, section, &platform, names[i], err);
+    if (status != LS_OK)
+        return status;
+    section->summary = ls_arena_printf(&report->arena, "determinism: %zu traces with 1, 2, 3 and 8 threads: %zu with equal "
+                                                       "results, %zu failed",
+                                       count, validate_count(section, VALIDATE_PASS),
+                                       validate_count(section, VALIDATE_FAIL));
+    return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+}

@@ -1,0 +1,126 @@
+/* hardware.c: native platforms against measurements of the GPUs they describe; the checks are in hardware.def. */
+#include "cli/validate/validate.h"
+#include "workload/synth/synth.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum measure {
+    CYCLES,    /* of the kernel with its launch */
+    PER_UNIT,  /* cycles per unit of the parameter, between its two values: the launch cancels out */
+    BANDWIDTH, /* GB/s, between the two values: what is read and written over the time */
+} measure;
+
+typedef struct check {
+    const char *platform, *workload; /* name of the search path; trace of the reference or synth:... */
+    const char *parameter;           /* of the generated trace; NULL for CYCLES */
+    uint64_t low, high;              /* its two values */
+    measure measure;
+    double expected, tolerance; /* tolerance: percent */
+    const char *what, *source;
+} check;
+
+static const check checks[] = {
+#define HARDWARE(platform_, workload_, parameter_, low_, high_, measure_, expected_, tolerance_, what_, source_) \
+    { platform_, workload_, parameter_, low_, high_, measure_, expected_, tolerance_, what_, source_ },
+#include "cli/validate/hardware.def"
+#undef HARDWARE
+};
+
+static const char *const columns[] = { "what",  "platform", "workload", "measured", "hardware",
+                                       "apart", "limit",    "source",   NULL };
+static const char *const units[] = { "cycles", "cycles", "GB/s" };
+
+static ls_status simulate(const validate_reference *ref, ls_arena *arena, const check *c, uint64_t value,
+                          validate_result *out, ls_error *err)
+{
+    const char *trace;
+    if (!ls_starts_with(c->workload, LS_SYNTH_PREFIX))
+        trace = ls_arena_printf(arena, "%s/%s", ref->traces, c->workload);
+    else if (c->parameter)
+        trace = ls_arena_printf(arena, "%s,%s=%llu", c->workload, c->parameter, (unsigned long long)value);
+    else
+        trace = c->workload;
+    if (!trace)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a trace's name");
+    const validate_job job = { .platform = { .platform = c->platform,
+                                             .platform_dirs = ref->platform_dirs,
+                                             .platform_dir_count = ref->platform_dir_count },
+                               .trace = trace,
+                               .threads = ref->threads };
+    return validate_simulate(arena, &job, out, err);
+}
+
+static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const check *c, double *out, ls_error *err)
+{
+    validate_result low, high;
+    ls_status status = simulate(ref, arena, c, c->measure == CYCLES ? c->high : c->low, &low, err);
+    *out = (double)low.total.cycles;
+    if (status != LS_OK || c->measure == CYCLES)
+        return status;
+    status = simulate(ref, arena, c, c->high, &high, err);
+    if (c->measure == PER_UNIT)
+        *out = ((double)high.total.cycles - (double)low.total.cycles) / (double)(c->high - c->low);
+    else
+        *out = ((double)high.global_bytes - (double)low.global_bytes) / (high.seconds - low.seconds) * 1e-9;
+    return status;
+}
+
+static ls_status add_check(const validate_reference *ref, validate_report *report, validate_section *section,
+                           const check *c, ls_error *err)
+{
+    ls_arena *arena = &report->arena;
+    validate_row row = { .cells = { c->what, c->platform, c->workload, "", "", "", "", c->source } };
+    double value = 0;
+    ls_status status = evaluate(ref, arena, c, &value, err);
+    if (status != LS_OK && status != LS_ERR_NOMEM) { /* a platform that is not there is a result, too */
+        char text[512];
+        row.verdict = VALIDATE_FAIL;
+        row.note = ls_arena_strdup(arena, ls_error_text(err, text, sizeof text));
+    } else if (status != LS_OK) {
+        return status;
+    } else {
+        row.reference = c->expected;
+        row.ours = value;
+        row.deviation = 100 * (value / c->expected - 1);
+        row.cells[3] = ls_arena_printf(arena, "%.1f %s", value, units[c->measure]);
+        row.cells[5] = ls_arena_printf(arena, "%+.1f %%", row.deviation);
+        if (fabs(row.deviation) > c->tolerance || !isfinite(row.deviation)) {
+            row.note = validate_note(section->name, c->what, c->platform, row.deviation);
+            row.verdict = row.note ? VALIDATE_KNOWN : VALIDATE_FAIL;
+        }
+    }
+    row.cells[4] = ls_arena_printf(arena, "%.1f %s", c->expected, units[c->measure]);
+    row.cells[6] = ls_arena_printf(arena, "%.0f %%", c->tolerance);
+    for (size_t i = 0; i < section->column_count; i++)
+        if (!row.cells[i])
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+}
+
+ls_status validate_hardware(const validate_reference *ref, validate_report *report, ls_error *err)
+{
+    validate_section *section = validate_section_add(report, "hardware", "Native platforms against GPUs", columns);
+    if (!section)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+    section->about = "Platforms that describe GPUs, against what was measured on those GPUs. Cycles of a kernel include its "
+                     "launch; latencies are the slope between a short and a long chain of loads, so that launch and "
+                     "first touch cancel out.";
+    section->plot_label = "measured quantity";
+    section->plot_unit = "cycles or GB/s";
+    ls_status status = LS_OK;
+    double sum = 0;
+    for (size_t i = 0; i < LS_COUNT_OF(checks) && status == LS_OK; i++)
+        status = add_check(ref, report, section, &checks[i], err);
+    for (size_t i = 0; i < section->rows.count; i++)
+        sum += fabs(section->rows.at[i].deviation);
+    if (status != LS_OK)
+        return status;
+    section->summary = ls_arena_printf(&report->arena,
+                                       "hardware: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
+                                       "%zu failed",
+                                       section->rows.count, sum / (double)section->rows.count,
+                                       validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
+                                       validate_count(section, VALIDATE_FAIL));
+    return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+}

@@ -1,0 +1,132 @@
+/* reference.c: the directory of measured facts: where it is, its CSV files, and Accel-Sim's configurations in it. */
+#include "base/file.h"
+#include "cli/validate/validate.h"
+#include "platform/import.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CSV_LIMIT ((size_t)16 << 20)
+
+ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, const char *dir, ls_error *err)
+{
+    *ref = (validate_reference){ .arena = arena, .threads = 1 };
+    if (!dir)
+        dir = getenv(VALIDATE_VARIABLE);
+    if (!dir || !*dir)
+        dir = VALIDATE_DEFAULT;
+    if (!ls_file_is_dir(dir)) {
+        ls_fail(err, LS_ERR_USAGE,
+                "the reference data is not there: give the directory that has accelsim_golden_per_kernel.csv, beside "
+                "'traces' and 'formats', with --reference DIR or $" VALIDATE_VARIABLE);
+        return ls_error_at(err, dir, 0, 0);
+    }
+    ref->dir = ls_arena_strdup(arena, dir);
+    ref->traces = ls_path_join(arena, dir, "../traces");
+    ref->configs = ls_path_join(arena, dir, "../formats/accelsim-configs");
+    return ref->dir && ref->traces && ref->configs ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+}
+
+ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out, ls_error *err)
+{
+    ls_import import;
+    const char *dir = ls_path_join(ref->arena, ref->configs, name);
+    *out = (ls_config_request){ .platform = ls_arena_strdup(ref->arena, name) };
+    if (!dir || !out->platform)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+    if (!ls_file_is_dir(dir))
+        return LS_OK;
+    const ls_import_file files[] = {
+        { .path = ls_path_join(ref->arena, dir, "gpgpusim.config") },
+        { .path = ls_path_join(ref->arena, dir, "trace.config") },
+    };
+    if (!files[0].path || !files[1].path)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+    ls_status status = ls_import_accelsim(ref->arena, files, LS_COUNT_OF(files), &import, err);
+    if (status == LS_OK) {
+        out->text = import.yaml;
+        out->text_bytes = import.yaml_bytes;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ CSV */
+
+/* The cell at *text, terminated in place; *text moves behind it. Quotes hide commas and line breaks. */
+static const char *next_cell(char **text, bool *last)
+{
+    char *from = *text, *to = from, *cell = from;
+    bool quoted = false;
+    for (; *from && (quoted || (*from != ',' && *from != '\n')); from++) {
+        if (*from == '"')
+            quoted = !quoted;
+        else if (*from != '\r')
+            *to++ = *from;
+    }
+    *last = *from != ',';
+    *text = *from ? from + 1 : from;
+    *to = 0;
+    return cell;
+}
+
+ls_status validate_csv_read(const validate_reference *ref, const char *name, validate_csv *out, ls_error *err)
+{
+    char *text;
+    size_t bytes, lines = 1, column = 0;
+    const char *path = ls_path_join(ref->arena, ref->dir, name);
+    *out = (validate_csv){ 0 };
+    if (!path)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+    ls_status status = ls_file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < bytes; i++)
+        lines += text[i] == '\n';
+    out->columns = 1;
+    for (const char *c = text; *c && *c != '\n'; c++)
+        out->columns += *c == ',';
+    out->cells = ls_arena_array(ref->arena, lines * out->columns, sizeof *out->cells);
+    if (!out->cells)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", path);
+    size_t row = 0;
+    for (char *at = text; *at;) {
+        bool last;
+        const char *cell = next_cell(&at, &last);
+        if (column < out->columns)
+            out->cells[row * out->columns + column] = cell;
+        column++;
+        if (!last)
+            continue;
+        if (column != out->columns) {
+            ls_fail(err, LS_ERR_INPUT, "this line has %zu columns and the first one %zu", column, out->columns);
+            return ls_error_at(err, path, row + 1, 0);
+        }
+        row++;
+        column = 0;
+    }
+    out->rows = row ? row - 1 : 0;
+    return LS_OK;
+}
+
+ls_status validate_csv_column(const validate_csv *csv, const char *name, size_t *out, ls_error *err)
+{
+    for (size_t i = 0; i < csv->columns; i++)
+        if (csv->cells[i] && strcmp(csv->cells[i], name) == 0) {
+            *out = i;
+            return LS_OK;
+        }
+    return ls_fail(err, LS_ERR_INPUT, "the reference has no column '%s'", name);
+}
+
+const char *validate_csv_at(const validate_csv *csv, size_t row, size_t column)
+{
+    return csv->cells[(row + 1) * csv->columns + column];
+}
+
+double validate_csv_real(const validate_csv *csv, size_t row, size_t column)
+{
+    const char *cell = validate_csv_at(csv, row, column);
+    double value;
+    return ls_parse_real(cell, strlen(cell), &value, NULL) == LS_OK ? value : NAN;
+}

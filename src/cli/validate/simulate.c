@@ -1,0 +1,117 @@
+/* simulate.c: one simulation of a validation: machine, trace, numbers, hash of all results. */
+#include "cli/validate/validate.h"
+#include "platform/machine.h"
+#include "report/export.h"
+#include "workload/synth/synth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECTOR_BYTES 32u
+
+static uint64_t config_uint(const ls_config *config, const char *key)
+{
+    const ls_config_value *value = ls_config_find(config, key);
+    uint64_t n = 0;
+    if (value && ls_parse_u64(value->text, strlen(value->text), &n, NULL) != LS_OK)
+        n = 0;
+    return n;
+}
+
+/* The exported results, host part empty: equal texts are equal results. */
+static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,
+                              ls_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    if (!to)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    const ls_results results = {
+        .platform = ls_config_name(config),
+        .config_text = ls_config_yaml(config),
+        .end_time = run->end_time,
+        .events = run->events,
+        .messages = run->messages,
+        .ticks = run->ticks,
+        .cycles = run->cycles,
+        .metrics = metrics,
+    };
+    ls_status status = ls_export_stream(&results, LS_EXPORT_JSON, NULL, to, err);
+    bool failed = ferror(to) != 0;
+    if ((fclose(to) != 0 || failed) && status == LS_OK)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    if (status == LS_OK)
+        *out = ls_hash_of(text, bytes);
+    free(text);
+    return status;
+}
+
+static ls_status collect(ls_arena *arena, const run_trace *t, validate_result *out, ls_error *err)
+{
+    out->total = run_trace_count(t, LS_METRICS_RUN);
+    out->kernel_count = ls_replay_kernel_count(t->replay);
+    out->kernels = ls_arena_array(arena, out->kernel_count + 1, sizeof *out->kernels);
+    if (!out->kernels)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for kernels");
+    for (size_t i = 0, chosen = 0; i < out->kernel_count; i++) {
+        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        run_trace_numbers n = run_trace_count(t, i);
+        while (chosen < t->selection.count && t->selection.at[chosen].command != kernel->command)
+            chosen++;
+        out->kernels[i] = (validate_kernel){
+            .name = ls_arena_strdup(arena, kernel->name),
+            .number = chosen < t->selection.count ? t->selection.at[chosen].number : i + 1,
+            .cycles = n.cycles,
+            .thread_insts = run_trace_accelsim_thread_insts(&n),
+        };
+        if (!out->kernels[i].name)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for kernels");
+        out->seconds +=
+            (double)(ls_clock_time(t->clock, kernel->end) - ls_clock_time(t->clock, kernel->begin)) * 1e-15;
+    }
+    ls_synth_facts facts;
+    if (ls_synth_get_facts(t->trace, &facts) && facts.load_sectors != LS_SYNTH_UNKNOWN &&
+        facts.store_sectors != LS_SYNTH_UNKNOWN)
+        out->global_bytes = SECTOR_BYTES * (facts.load_sectors + facts.store_sectors);
+    return LS_OK;
+}
+
+ls_status validate_simulate(ls_arena *arena, const validate_job *job, validate_result *out, ls_error *err)
+{
+    ls_config *config = NULL;
+    ls_machine *machine = NULL;
+    ls_metrics *metrics = NULL;
+    run_trace t = { 0 };
+    ls_run_result run = { 0 };
+    *out = (validate_result){ 0 };
+    ls_status status = ls_config_load(&job->platform, &config, NULL, err);
+    if (status == LS_OK)
+        status = ls_machine_create(config, 1, &machine, err);
+    if (status == LS_OK)
+        status = ls_metrics_create(&metrics, err);
+    if (status == LS_OK)
+        status = ls_metrics_add_engine(metrics, ls_machine_engine(machine), err);
+    if (status == LS_OK)
+        status = run_trace_begin(&t, &(run_trace_options){ .path = job->trace, .kernels = job->kernels },
+                                 ls_machine_engine(machine), metrics, err);
+    if (status == LS_OK)
+        status = run_trace_run(
+            &t, &(ls_run_options){ .threads = job->threads, .watchdog_fs = LS_FS_PER_SECOND / 10 }, &run, err);
+    if (status == LS_OK)
+        status = collect(arena, &t, out, err);
+    if (status == LS_OK && job->hash)
+        status = hash_results(config, metrics, &run, &out->hash, err);
+    if (status == LS_OK) {
+        uint64_t way = config_uint(config, "dispatch_latency_cycles");
+        uint64_t launch = config_uint(config, "dispatch.launch_latency_cycles");
+        out->dispatch_extra_cycles = way > launch ? way - launch : 0;
+    } else {
+        ls_error_prefix(err, "%s on %s", job->trace, job->platform.platform);
+    }
+    run_trace_close(&t);
+    ls_metrics_destroy(metrics);
+    ls_machine_destroy(machine);
+    ls_config_destroy(config);
+    return status;
+}

@@ -1,0 +1,132 @@
+/* validate.h: what `lockstep validate` compares and how it tells: measured rows with a verdict each, in sections.
+ *
+ * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c) fills a validate_report; the
+ * telling half (tell.c, tell_html.c) prints one. Deviations that are known and understood stand in notes.def with the
+ * bound within which they are expected: beyond it they fail like any other. */
+#ifndef CLI_VALIDATE_H
+#define CLI_VALIDATE_H
+
+#include "base/hash.h"
+#include "cli/run_trace.h"
+#include "platform/config.h"
+
+/* ---------------------------------------------------------------------------------------------- the report */
+
+#define VALIDATE_COLUMNS 14
+
+typedef enum validate_verdict {
+    VALIDATE_PASS,
+    VALIDATE_KNOWN, /* outside the limit, within the bound of a note */
+    VALIDATE_FAIL,
+    VALIDATE_SKIPPED, /* the reference lacks what it needs */
+} validate_verdict;
+
+typedef struct validate_row {
+    const char *cells[VALIDATE_COLUMNS]; /* the first two: what ran, and on which platform */
+    validate_verdict verdict;
+    const char *note; /* why it deviates; NULL: nothing to say */
+    /* For plots and tests; both 0 for a row without numbers. */
+    double reference, ours;
+    double deviation;         /* cycles per instruction in `micro`, percent elsewhere */
+    uint64_t counts_apart;    /* differences of counters, added up; `traces` only */
+} validate_row;
+
+typedef struct validate_section {
+    const char *name, *title;
+    const char *about; /* what is compared and what passes: one paragraph */
+    const char *columns[VALIDATE_COLUMNS];
+    size_t column_count;
+    LS_VEC(validate_row) rows;
+    const char *summary;                 /* one line */
+    const char *plot_label, *plot_unit;  /* of both axes; NULL: no plot */
+} validate_section;
+
+typedef struct validate_report {
+    ls_arena arena;
+    LS_VEC(validate_section *) sections;
+} validate_report;
+
+void validate_report_fini(validate_report *report);
+/* columns: NULL-terminated. NULL without memory. */
+validate_section *validate_section_add(validate_report *report, const char *name, const char *title,
+                                       const char *const *columns);
+/* Rows of one verdict. */
+size_t validate_count(const validate_section *section, validate_verdict verdict);
+const char *validate_verdict_name(validate_verdict verdict);
+/* The note for a row that is outside its limit, if its deviation is within the note's bound; NULL: none. */
+const char *validate_note(const char *section, const char *test, const char *platform, double deviation);
+
+/* ------------------------------------------------------------------------------------------- the reference */
+
+#define VALIDATE_VARIABLE "LOCKSTEP_REFERENCE"
+#define VALIDATE_DEFAULT "../shared/reference"
+
+typedef struct validate_reference {
+    ls_arena *arena;
+    const char *dir, *traces, *configs; /* dir/../traces, dir/../formats/accelsim-configs */
+    const char *const *platform_dirs;
+    size_t platform_dir_count;
+    uint32_t threads; /* of each simulation */
+} validate_reference;
+
+/* dir NULL: the variable, else the default. LS_ERR_USAGE with what to do if there is none. */
+ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, const char *dir, ls_error *err);
+/* The platform that one of Accel-Sim's configurations becomes; *out has text NULL if the reference lacks it. */
+ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out, ls_error *err);
+
+/* A CSV file in memory: no quoted commas in the columns that are asked for. */
+typedef struct validate_csv {
+    size_t rows, columns;
+    const char **cells; /* (rows + 1) * columns, the first row is the header */
+} validate_csv;
+ls_status validate_csv_read(const validate_reference *ref, const char *name, validate_csv *out, ls_error *err);
+/* Fails with the file's name if it has no such column. */
+ls_status validate_csv_column(const validate_csv *csv, const char *name, size_t *out, ls_error *err);
+const char *validate_csv_at(const validate_csv *csv, size_t row, size_t column); /* row from 0, without header */
+double validate_csv_real(const validate_csv *csv, size_t row, size_t column);    /* NAN if it is not a number */
+
+/* ------------------------------------------------------------------------------------------- a simulation */
+
+typedef struct validate_job {
+    ls_config_request platform;
+    const char *trace;   /* path or synth:... */
+    const char *kernels; /* selection; NULL: all */
+    uint32_t threads;
+    bool hash; /* of all results */
+} validate_job;
+
+typedef struct validate_kernel {
+    const char *name;
+    uint64_t number; /* in the list, from 1 */
+    uint64_t cycles, thread_insts;
+} validate_kernel;
+
+typedef struct validate_result {
+    run_trace_numbers total;
+    validate_kernel *kernels;
+    size_t kernel_count;
+    double seconds;        /* simulated, within kernels */
+    uint64_t global_bytes; /* sectors that a generated trace loads and stores, as bytes; 0 for others */
+    /* The way to the cores is part of a launch: what it adds when the launch latency is shorter. */
+    uint64_t dispatch_extra_cycles;
+    ls_hash hash;
+} validate_result;
+
+/* What it returns lives in the arena. */
+ls_status validate_simulate(ls_arena *arena, const validate_job *job, validate_result *out, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------- the sections */
+
+ls_status validate_micro(const validate_reference *ref, validate_report *report, ls_error *err);
+ls_status validate_traces(const validate_reference *ref, validate_report *report, ls_error *err);
+ls_status validate_determinism(const validate_reference *ref, validate_report *report, ls_error *err);
+ls_status validate_hardware(const validate_reference *ref, validate_report *report, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------------- telling */
+
+void validate_tell_text(const validate_report *report, const cli_style *style, FILE *to);
+void validate_tell_markdown(const validate_report *report, FILE *to);
+void validate_tell_csv(const validate_report *report, FILE *to);
+void validate_tell_html(const validate_report *report, FILE *to);
+
+#endif
