@@ -467,8 +467,10 @@ static void test_scheduling_after_until_starts_there(void **state)
     ls_schedule(m->region, &m->p[2].event, 0);
     ls_schedule(other, &m->p[3].event, 1);
     ls_schedule(m->region, &m->p[4].event, 1000); /* 5000 is the last edge before */
+    ls_schedule_at(m->region, &m->p[6].event, 7); /* long gone: as soon as possible */
+    ls_schedule_at(m->region, &m->p[7].event, 5002);
     run_all(m->engine);
-    assert_log(&m->log, { 0, 10 }, { 2, 5001 }, { 5, 6000 }, { 4, 6000 });
+    assert_log(&m->log, { 0, 10 }, { 2, 5001 }, { 6, 5001 }, { 7, 5002 }, { 5, 6000 }, { 4, 6000 });
     assert_log(&log, { 1, 2000 }, { 3, 2501 });
 }
 
