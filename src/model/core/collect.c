@@ -55,9 +55,11 @@ void collect_write_back(core *c)
     c->wheel[slot] = NO_FLIGHT;
     while (index != NO_FLIGHT) {
         uint16_t next = c->flights[index].next;
-        (void)collect_take_banks(c, &c->flights[index]); /* units cannot stall: they win over the readers */
-        flight_release_registers(c, index);
-        flight_complete(c, index);
+        if (c->options.ccache == NULL || !ccache_holds(c, index)) {
+            (void)collect_take_banks(c, &c->flights[index]); /* units cannot stall: they win over the readers */
+            flight_release_registers(c, index);
+            flight_complete(c, index);
+        }
         c->wheel_count--;
         index = next;
     }

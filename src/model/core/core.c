@@ -13,6 +13,9 @@ static const char *const scheduler_names[] = { "lrr", "gto", "oldest", "two-leve
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
 static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
+static const char *const fetch_names[] = { "perfect", "cycle", NULL };
+static const char *const translation_names[] = { "none", "cycle", NULL };
+static const char *const place_names[] = { "before-l2", "before-l1", NULL };
 
 #define KEY(name_, field_, type_, unit_, default_, min_, max_, help_)                                         \
     { .name = (name_), .type = LS_PARAM_TYPE_##type_, .offset = offsetof(core_spec, field_),                  \
@@ -66,6 +69,7 @@ static const ls_param params[] = {
     CHOICE("l1.replacement", l1.replacement, "lru", replacement_names, "which line goes"),
     CHOICE("l1.hash", l1.hash, "linear", hash_names, "how addresses pick sets"),
     FLAG("l1.flush", l1_flush, "true", "L1 is emptied when the core becomes idle"),
+#include "model/core/options_keys.def"
 #define CLASS(name_, help_)                                                                                   \
     { .name = "class." #name_ ".unit", .type = LS_PARAM_TYPE_CHOICE,                                          \
       .offset = offsetof(core_spec, classes[LS_CLASS_##name_].unit), .default_text = "int", .min = 1,         \
@@ -135,6 +139,11 @@ static const ls_metric metrics[] = {
     CACHE_NAMED(evictions, "lines", "L1: lines replaced"),
     { .name = "l1_hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, l1.hits),
       .denominator = offsetof(core_counters, l1.accesses), .unit = "", .help = "L1: hits / accesses" },
+#define OPTION(name_, field_, unit_, help_)                                                                   \
+    { .name = (name_), .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, options.field_),     \
+      .unit = (unit_), .help = (help_) },
+#include "model/core/options_metrics.def"
+#undef OPTION
 #define CLASS(name_, help_)                                                                                   \
     { .name = "issued_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                               \
       .offset = offsetof(core_counters, by_class[LS_CLASS_##name_]), .unit = "instructions", .help = help_ },
@@ -168,6 +177,8 @@ static bool core_tick(void *self, ls_cycle now)
         c->n.resident_warps += c->resident_warps;
     }
     collect_write_back(c);
+    if (c->options.any)
+        options_cycle(c);
     collect_execute(c);
     collect_operands(c);
     if (c->resident_warps > 0) {
@@ -179,6 +190,10 @@ static bool core_tick(void *self, ls_cycle now)
         return true;
     ls_cycle next = collect_next(c), memory = ldst_next(c);
     next = memory < next ? memory : next;
+    if (c->options.any) {
+        ls_cycle optional = options_next(c);
+        next = optional < next ? optional : next;
+    }
     if (next == now + 1)
         return true;
     if (ls_event_scheduled(&c->timer) && c->timer.cycle != next)
@@ -211,7 +226,7 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
         if (memory && spec->classes[i].unit != UNIT_memory)
             return ls_fail(err, LS_ERR_INPUT, "class.%s.unit must be memory", ls_inst_class_name((ls_inst_class)i));
     }
-    return LS_OK;
+    return options_check(&spec->options, err);
 }
 
 static ls_status core_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -248,7 +263,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].at = ls_domain_alloc(c->domain, ls_ring_size_for(depth) * sizeof(l1_access));
         ok = c->banks[i].at != NULL;
     }
-    if (!ok || !cache_init(&c->l1, &c->spec->l1, &c->n.l1, c->domain))
+    if (!ok || !cache_init(&c->l1, &c->spec->l1, &c->n.l1, c->domain) || !options_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     for (uint32_t i = 0; i < CORE_FLIGHTS; i++)
         c->flights[i].next = i + 1 < CORE_FLIGHTS ? (uint16_t)(i + 1) : NO_FLIGHT;

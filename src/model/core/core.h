@@ -6,6 +6,7 @@
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
  *   cta.c       thread blocks: arrival, resources, barriers, completion
  *   core.c      the block: parameters, counters, one cycle, sleeping
+ *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
  *
  * One cycle runs in the order write-back, execute, operand collection, issue, fetch, as a pipeline whose stages move
  * from the back: what a stage produces is seen by the stage before it in the same cycle and by the one after it in
@@ -19,6 +20,7 @@
 #include "lockstep/block.h"
 #include "model/cache/cache.h"
 #include "model/core/core_api.h"
+#include "model/core/options.h"
 #include "model/memory/mem.h"
 
 #define CORE_WARPS_MAX 64
@@ -69,6 +71,7 @@ typedef struct core_spec {
     bool l1_flush; /* when the core becomes idle */
     uint64_t network_queue;
     cache_spec l1;
+    options_spec options;
     core_class classes[LS_CLASS_COUNT];
 } core_spec;
 
@@ -100,6 +103,7 @@ typedef struct core_counters {
     uint64_t requests_sent, replies;
     uint64_t register_reads, register_bank_waits;
     cache_counters l1;
+    options_counters options;
 } core_counters;
 
 /* An issued instruction until everything it does is done. */
@@ -189,6 +193,7 @@ typedef struct core {
     ls_ticker ticker;
     ls_event timer;
     ls_cycle now, last_tick;
+    core_options options;
     core_counters n;
 
     sub_core subs[CORE_SUBS_MAX];
@@ -276,6 +281,8 @@ void ldst_take(core *c, uint16_t flight_index);
 ls_cycle ldst_next(const core *c); /* the next cycle with something to do; now + 1 if it is busy */
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
+bool ldst_request(core *c, uint64_t address, uint32_t token); /* a read for a read-only cache; false: not now */
+void ldst_put(core *c, const mem_message *message, uint16_t channel); /* into the queue to the network: it has room */
 
 /* coalesce.c */
 void coalesce(core *c, const flight *f);

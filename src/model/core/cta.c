@@ -71,6 +71,8 @@ static void start_cta(core *c, const core_launch *launch)
     cta_state *cta = &c->ctas[slot];
     *cta = (cta_state){ .used = true, .launch = *launch, .first_warp = (uint16_t)first, .warp_count = (uint16_t)warps };
     c->resident_ctas++;
+    if (c->options.any)
+        options_start_cta(c, slot);
     c->n.ctas++;
     for (uint32_t w = 0; w < warps; w++) {
         static const ls_warp_stream empty = { 0 };

@@ -142,20 +142,37 @@ static void write_back(core *c)
 
 static inline bool network_full(const core *c)
 {
-    return ls_ring_full(&c->out_ring);
+    return ls_ring_full(&c->out_ring) || (c->options.translate != NULL && translate_full(c));
 }
 
-static void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind)
+void ldst_put(core *c, const mem_message *message, uint16_t channel)
+{
+    c->out[ls_ring_push(&c->out_ring)] = *message;
+    c->out_channel[(c->out_ring.tail - 1) & c->out_ring.mask] = channel;
+}
+
+/* `virtual`: the address passes the TLB, if there is one. */
+
+static void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind, bool virtual)
 {
     mem_place place = mem_map_place(&c->map, address);
-    c->out[ls_ring_push(&c->out_ring)] = (mem_message){ .address = address,
-                                                        .byte_mask = byte_mask,
-                                                        .token = token,
-                                                        .core = (uint16_t)c->id,
-                                                        .slice = (uint16_t)place.slice,
-                                                        .unused = { 0 },
-                                                        .kind = (uint8_t)kind };
-    c->out_channel[(c->out_ring.tail - 1) & c->out_ring.mask] = (uint16_t)place.channel;
+    mem_message message = { .address = address,
+                            .byte_mask = byte_mask,
+                            .token = token,
+                            .core = (uint16_t)c->id,
+                            .slice = (uint16_t)place.slice,
+                            .unused = { 0 },
+                            .kind = (uint8_t)kind };
+    if (c->options.translate == NULL || !virtual || !translate_holds(c, &message, (uint16_t)place.channel))
+        ldst_put(c, &message, (uint16_t)place.channel);
+}
+
+bool ldst_request(core *c, uint64_t address, uint32_t token)
+{
+    if (ls_ring_full(&c->out_ring))
+        return false;
+    network_push(c, address, 0, token, MEM_READ, false);
+    return true;
 }
 
 /* One request enters the network per cycle, the oldest first. */
@@ -206,6 +223,11 @@ static void take_reply(core *c)
         c->warps[warp].stores--;
         cta_warp_maybe_done(c, warp);
     } else if (reply->token != CACHE_NONE) {
+        if (reply->token >= READONLY_TOKEN) {
+            options_reply(c, reply->token);
+            (void)ls_ring_pop(&c->reply_ring);
+            return;
+        }
         if (c->next_global != NO_FLIGHT)
             return;
         c->next_global = (uint16_t)reply->token;
@@ -222,10 +244,11 @@ static void send_miss(core *c)
     const cache_miss *miss = cache_front_miss(&c->l1);
     if (miss == NULL || network_full(c))
         return;
+    bool virtual = c->options.translate != NULL && !translate_at_l1(c);
     if (miss->kind == CACHE_MISS_READ)
-        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ);
+        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, virtual);
     else
-        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE);
+        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE, virtual);
     cache_pop_miss(&c->l1);
 }
 
@@ -272,13 +295,16 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
             c->n.l1_bank_conflicts++;
             return;
         }
+        ls_cycle known = c->now;
+        if (c->options.translate != NULL && !translate_before_l1(c, address, &known))
+            return;
         bank->last_in = c->now;
         bank->at[ls_ring_push(&bank->ring)] = (l1_access){ .address = address,
                                                           .byte_mask = c->sector_bytes[c->sector_count - 1],
                                                           .flight = index,
                                                           .warp = f->warp,
                                                           .write = is_store(f),
-                                                          .ready = c->now + c->spec->l1_latency_cycles };
+                                                          .ready = known + c->spec->l1_latency_cycles };
         c->queued_accesses++;
         c->sector_count--;
         if (is_store(f))
@@ -309,7 +335,7 @@ static bool advance(core *c, flight *f, uint16_t index)
                                                                                                    : MEM_READ;
         c->sector_count--;
         network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],
-                     is_store(f) ? STORE_TOKEN | f->warp : index, kind);
+                     is_store(f) ? STORE_TOKEN | f->warp : index, kind, true);
         if (is_store(f))
             c->warps[f->warp].stores++;
     } else {
@@ -332,6 +358,8 @@ static void leave(core *c, uint16_t index)
         return;
     }
     c->dispatch = NO_FLIGHT;
+    if (c->options.ccache != NULL && ccache_holds(c, index))
+        return;
     if (is_shared(f) || is_store(f) || f->requests == 0) {
         flight_release_registers(c, index);
         flight_complete(c, index);

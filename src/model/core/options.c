@@ -1,0 +1,65 @@
+/* options.c: the optional parts of a core together. */
+#include "model/core/core.h"
+
+ls_status options_check(const options_spec *spec, ls_error *err)
+{
+    ls_status status = LS_OK;
+    if (spec->fetch == OPTION_CYCLE)
+        status = readonly_check(&spec->icache, "icache", err);
+    if (status == LS_OK && spec->constant == OPTION_CYCLE)
+        status = readonly_check(&spec->ccache, "ccache", err);
+    if (status == LS_OK && spec->translation == OPTION_CYCLE)
+        status = tlb_check(&spec->tlb, err);
+    return status;
+}
+
+bool options_init(core *c)
+{
+    const options_spec *spec = &c->spec->options;
+    c->options.any = spec->fetch != OPTION_OFF || spec->constant != OPTION_OFF || spec->translation != OPTION_OFF;
+    return (spec->fetch == OPTION_OFF || icache_init(c)) && (spec->constant == OPTION_OFF || ccache_init(c)) &&
+           (spec->translation == OPTION_OFF || translate_init(c));
+}
+
+void options_start_cta(core *c, uint32_t slot)
+{
+    if (c->options.icache != NULL)
+        icache_start_cta(c, slot);
+    if (c->options.ccache != NULL)
+        ccache_start_cta(c, slot);
+}
+
+void options_cycle(core *c)
+{
+    if (c->options.icache != NULL)
+        readonly_cycle(c, icache_levels(c));
+    if (c->options.ccache != NULL)
+        readonly_cycle(c, ccache_levels(c));
+    if (c->options.translate != NULL)
+        translate_cycle(c);
+}
+
+void options_reply(core *c, uint32_t token)
+{
+    readonly *levels[] = { c->options.icache != NULL ? icache_levels(c) : NULL,
+                           c->options.ccache != NULL ? ccache_levels(c) : NULL };
+    readonly_reply(c, levels[token >> 16 & 1], token);
+}
+
+static inline ls_cycle sooner(ls_cycle a, ls_cycle b)
+{
+    return a < b ? a : b;
+}
+
+ls_cycle options_next(const core *c)
+{
+    core *self = (core *)c; /* the levels are only read */
+    ls_cycle next = LS_CYCLE_MAX;
+    if (c->options.icache != NULL)
+        next = sooner(next, readonly_next(c, icache_levels(self)));
+    if (c->options.ccache != NULL)
+        next = sooner(next, readonly_next(c, ccache_levels(self)));
+    if (c->options.translate != NULL)
+        next = sooner(next, translate_next(c));
+    return next <= c->now ? c->now + 1 : next;
+}

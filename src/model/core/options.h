@@ -1,0 +1,82 @@
+/* options.h: parts of a core that a platform switches on: instruction caches, constant caches, address translation.
+ * A part that is off costs one test of a pointer where the core would call it.
+ *
+ *   readonly.c    two levels of read-only cache: what the first two are made of
+ *   icache.c      fetch: cycle         instructions come through L0 and L1 instruction caches
+ *   ccache.c      constant: cycle      loads of constants come through two levels of constant cache
+ *   translate.c   translation: cycle   global and local accesses pass a TLB
+ *   options.c     all of them together, as the core sees them */
+#ifndef MODEL_CORE_OPTIONS_H
+#define MODEL_CORE_OPTIONS_H
+
+#include "model/core/readonly.h"
+#include "model/memory/mem.h"
+#include "model/tlb/tlb.h"
+
+struct core;
+struct core_spec;
+
+typedef enum options_model { OPTION_OFF, OPTION_CYCLE } options_model;
+typedef enum translate_place { TRANSLATE_BEFORE_L2, TRANSLATE_BEFORE_L1 } translate_place;
+
+typedef struct options_spec {
+    uint32_t fetch, constant, translation; /* options_model */
+    readonly_spec icache, ccache;
+    tlb_spec tlb;
+    uint32_t tlb_place; /* translate_place */
+    uint64_t tlb_waiting; /* requests that wait for translations while others pass them */
+} options_spec;
+
+typedef struct options_counters {
+    readonly_counters icache, ccache;
+    tlb_counters tlb;
+} options_counters;
+
+typedef struct icache icache;
+typedef struct ccache ccache;
+typedef struct translate translate;
+
+/* NULL: the part is off. */
+typedef struct core_options {
+    bool any;
+    icache *icache;
+    ccache *ccache;
+    translate *translate;
+} core_options;
+
+/* options.c */
+ls_status options_check(const options_spec *spec, ls_error *err);
+bool options_init(struct core *c);
+void options_start_cta(struct core *c, uint32_t slot);
+void options_cycle(struct core *c); /* after write-back */
+void options_reply(struct core *c, uint32_t token);
+ls_cycle options_next(const struct core *c); /* as ldst_next() */
+
+/* icache.c */
+bool icache_init(struct core *c);
+void icache_start_cta(struct core *c, uint32_t slot);
+/* True: the warp's next instructions are there. False: it waits; need_fetch names it again when they are. */
+bool icache_fetch(struct core *c, uint32_t warp);
+/* The warp's next two instructions lie in two lines: they come with two fetches. */
+bool icache_splits(const struct core *c, uint32_t warp);
+readonly *icache_levels(struct core *c);
+
+/* ccache.c */
+bool ccache_init(struct core *c);
+void ccache_start_cta(struct core *c, uint32_t slot);
+/* At the end of an instruction. True: its constant is not there; it ends when it is. */
+bool ccache_holds(struct core *c, uint16_t flight_index);
+readonly *ccache_levels(struct core *c);
+
+/* translate.c */
+bool translate_init(struct core *c);
+/* A request on its way to the network. True: it waits here for its translation and goes on by itself. */
+bool translate_holds(struct core *c, const mem_message *message, uint16_t channel);
+bool translate_full(const struct core *c); /* no request may come: one more could not wait */
+/* When a sector may begin its way to L1; false: not even that is known, try again. */
+bool translate_before_l1(struct core *c, uint64_t address, ls_cycle *known);
+bool translate_at_l1(const struct core *c); /* what L1 sends on has been translated */
+void translate_cycle(struct core *c);
+ls_cycle translate_next(const struct core *c);
+
+#endif

@@ -1,0 +1,205 @@
+/* readonly.c: two levels of read-only cache and their requests to L2. */
+#include "model/core/readonly.h"
+
+#include "base/hash.h"
+#include "model/core/core.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- set-up */
+
+static ls_status check_level(const char *prefix, const char *level, uint64_t bytes, uint64_t ways, uint64_t line,
+                             ls_error *err)
+{
+    if (bytes == 0 || bytes % (ways * line) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s.%s_bytes (%llu) is no multiple of %llu ways of %llu bytes", prefix, level,
+                       (unsigned long long)bytes, (unsigned long long)ways, (unsigned long long)line);
+    return LS_OK;
+}
+
+ls_status readonly_check(const readonly_spec *spec, const char *prefix, ls_error *err)
+{
+    if ((spec->line_bytes & (spec->line_bytes - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s.line_bytes is %llu, it must be a power of two", prefix,
+                       (unsigned long long)spec->line_bytes);
+    ls_status status = check_level(prefix, "l0", spec->l0_bytes, spec->l0_ways, spec->line_bytes, err);
+    return status != LS_OK ? status : check_level(prefix, "l1", spec->l1_bytes, spec->l1_ways, spec->line_bytes, err);
+}
+
+bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *counters, uint32_t caches,
+                   uint32_t number, ls_domain *domain)
+{
+    void (*filled)(struct core *, readonly_miss *) = r->filled;
+    *r = (readonly){ .spec = spec, .n = counters, .caches = caches, .number = number, .filled = filled };
+    r->line_shift = (uint32_t)__builtin_ctzll(spec->line_bytes);
+    r->sectors = (uint32_t)(spec->line_bytes / CACHE_SECTOR_BYTES);
+    r->total = caches * (uint32_t)spec->miss_entries;
+    ls_ring_init(&r->look_ring, r->total);
+    ls_ring_init(&r->send_ring, r->total);
+    uint32_t size = ls_ring_size_for(r->total);
+    r->misses = ls_domain_alloc(domain, r->total * sizeof *r->misses);
+    r->fills = ls_domain_alloc(domain, r->total * sizeof *r->fills);
+    r->looks = ls_domain_alloc(domain, size * sizeof *r->looks);
+    r->sends = ls_domain_alloc(domain, size * sizeof *r->sends);
+    bool ok = r->misses != NULL && r->fills != NULL && r->looks != NULL && r->sends != NULL;
+    uint64_t l0_sets = spec->l0_bytes / (spec->l0_ways * spec->line_bytes);
+    uint64_t l1_sets = spec->l1_bytes / (spec->l1_ways * spec->line_bytes);
+    for (uint32_t i = 0; i < caches && ok; i++)
+        ok = tags_init(&r->l0[i], (uint32_t)l0_sets, (uint32_t)spec->l0_ways, domain);
+    return ok && tags_init(&r->l1, (uint32_t)l1_sets, (uint32_t)spec->l1_ways, domain);
+}
+
+uint64_t readonly_base(uint64_t space, const char *kernel_name)
+{
+    const char *name = kernel_name != NULL ? kernel_name : "";
+    return space | (ls_hash_of(name, strlen(name)).low & ((UINT64_C(1) << 40) - 1)) << 8;
+}
+
+/* ---------------------------------------------------------------------------------------------------- first level */
+
+static readonly_miss *find_miss(readonly *r, uint32_t which, uint64_t line, readonly_miss **free_one)
+{
+    readonly_miss *all = &r->misses[which * r->spec->miss_entries];
+    *free_one = NULL;
+    for (uint64_t i = 0; i < r->spec->miss_entries; i++) {
+        if (all[i].used && all[i].line == line)
+            return &all[i];
+        if (!all[i].used && *free_one == NULL)
+            *free_one = &all[i];
+    }
+    return NULL;
+}
+
+static void begin_miss(const core *c, readonly *r, readonly_miss *miss, uint32_t which, uint64_t line, bool prefetch)
+{
+    ls_cycle begin = r->look_free > c->now ? r->look_free : c->now;
+    r->look_free = begin + 1;
+    *miss = (readonly_miss){ .line = line,
+                             .ready = begin + r->spec->l1_latency_cycles,
+                             .first = NO_FLIGHT,
+                             .last = NO_FLIGHT,
+                             .cache = (uint8_t)which,
+                             .used = true,
+                             .prefetch = prefetch };
+    r->looks[ls_ring_push(&r->look_ring)] = (uint16_t)(miss - r->misses);
+}
+
+/* Asks for lines [from, to) as far as they are neither there nor on their way and entries are free. */
+static void prefetch(const core *c, readonly *r, uint32_t which, uint64_t from, uint64_t to)
+{
+    for (uint64_t line = from; line < to; line++) {
+        readonly_miss *free_one;
+        if (tags_has(&r->l0[which], line) || find_miss(r, which, line, &free_one) != NULL)
+            continue;
+        if (free_one == NULL)
+            return;
+        begin_miss(c, r, free_one, which, line, true);
+        r->n->prefetches++;
+    }
+}
+
+readonly_outcome readonly_access(core *c, readonly *r, uint32_t which, uint64_t address, readonly_miss **miss)
+{
+    uint64_t line = address >> r->line_shift, ahead = r->spec->prefetch_lines;
+    uint32_t at = tags_find(&r->l0[which], line);
+    if (at != TAGS_NONE) {
+        r->n->l0_hits++;
+        if (r->l0[which].mark[at] != 0) { /* the first use of a prefetched line keeps the stream going */
+            r->l0[which].mark[at] = 0;
+            prefetch(c, r, which, line + 1, line + 1 + ahead);
+        }
+        return READONLY_HIT;
+    }
+    readonly_miss *free_one;
+    *miss = find_miss(r, which, line, &free_one);
+    if (*miss != NULL) {
+        bool first_use = (*miss)->prefetch;
+        (*miss)->prefetch = false;
+        r->n->l0_pending++;
+        if (first_use)
+            prefetch(c, r, which, line + 1, line + 1 + ahead);
+        return READONLY_WAIT;
+    }
+    if (free_one == NULL)
+        return READONLY_FULL;
+    *miss = free_one;
+    r->n->l0_misses++;
+    begin_miss(c, r, free_one, which, line, false);
+    if (ahead > 0)
+        prefetch(c, r, which, line + 1, line + 1 + ahead);
+    return READONLY_WAIT;
+}
+
+static void fill_first(core *c, readonly *r, readonly_miss *miss)
+{
+    uint32_t at = tags_insert(&r->l0[miss->cache], miss->line);
+    r->l0[miss->cache].mark[at] = miss->prefetch;
+    /* Whoever waited may ask for another line at once: the entry is given back before. */
+    readonly_miss filled = *miss;
+    miss->used = false;
+    r->filled(c, &filled);
+}
+
+/* ---------------------------------------------------------------------------------------------------- second level */
+
+static void look_up(core *c, readonly *r, readonly_miss *miss)
+{
+    if (tags_find(&r->l1, miss->line) != TAGS_NONE) {
+        r->n->l1_hits++;
+        fill_first(c, r, miss);
+        return;
+    }
+    miss->below = true;
+    readonly_fill *free_one = NULL;
+    for (uint32_t i = 0; i < r->total; i++) {
+        if (r->fills[i].used && r->fills[i].line == miss->line) {
+            r->n->l1_pending++;
+            return;
+        }
+        if (!r->fills[i].used && free_one == NULL)
+            free_one = &r->fills[i];
+    }
+    /* There are as many as first-level misses, each of which needs at most one. */
+    r->n->l1_misses++;
+    *free_one = (readonly_fill){ .line = miss->line, .used = true };
+    r->sends[ls_ring_push(&r->send_ring)] = (uint16_t)(free_one - r->fills);
+}
+
+void readonly_cycle(core *c, readonly *r)
+{
+    while (!ls_ring_empty(&r->look_ring)) {
+        readonly_miss *miss = &r->misses[r->looks[ls_ring_front(&r->look_ring)]];
+        if (miss->ready > c->now)
+            break;
+        (void)ls_ring_pop(&r->look_ring);
+        look_up(c, r, miss);
+    }
+    while (!ls_ring_empty(&r->send_ring)) {
+        uint16_t index = r->sends[ls_ring_front(&r->send_ring)];
+        readonly_fill *fill = &r->fills[index];
+        uint64_t address = (fill->line << r->line_shift) + (uint64_t)fill->sent * CACHE_SECTOR_BYTES;
+        if (!ldst_request(c, address, READONLY_TOKEN | r->number << 16 | index))
+            return;
+        if (++fill->sent == r->sectors)
+            (void)ls_ring_pop(&r->send_ring);
+    }
+}
+
+void readonly_reply(core *c, readonly *r, uint32_t token)
+{
+    readonly_fill *fill = &r->fills[token & 0xffff];
+    if (++fill->arrived < r->sectors)
+        return;
+    fill->used = false;
+    (void)tags_insert(&r->l1, fill->line);
+    for (uint32_t i = 0; i < r->total; i++)
+        if (r->misses[i].used && r->misses[i].below && r->misses[i].line == fill->line)
+            fill_first(c, r, &r->misses[i]);
+}
+
+ls_cycle readonly_next(const core *c, const readonly *r)
+{
+    if (!ls_ring_empty(&r->send_ring) && !ls_ring_full(&c->out_ring))
+        return c->now + 1;
+    return ls_ring_empty(&r->look_ring) ? LS_CYCLE_MAX : r->misses[r->looks[ls_ring_front(&r->look_ring)]].ready;
+}
