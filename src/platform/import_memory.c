@@ -42,6 +42,9 @@ bool import_convert_clocks(importer *im, const import_row *row)
 #define PIPELINE_CYCLES 11
 #define DELAY_MIN_CYCLES 1
 #define LINK_MIN_CYCLES 1
+/* A credit comes back after both ways. Accel-Sim's crossbar takes a message every cycle whatever the distance, also
+ * from one core to one slice (stores to one line): there must be more credits than cycles. */
+#define CREDITS_TO_SPARE 64
 
 typedef struct network_split {
     uint64_t request, reply, delay, dispatch; /* cycles */
@@ -71,6 +74,8 @@ bool import_convert_network(importer *im, const import_row *row)
     return import_put_uint(im, "noc.request_latency_cycles", split.request, row->option, how) &&
            import_put_uint(im, "noc.reply_latency_cycles", split.reply, row->option, how) &&
            import_put_uint(im, "l2.delay_cycles", split.delay, row->option, how) &&
+           import_put_uint(im, "noc.credits", split.request + split.reply + CREDITS_TO_SPARE, row->option,
+                           "a message per cycle, however long the way") &&
            import_put_uint(im, "dispatch_latency_cycles", split.dispatch, row->option,
                            "as long as a request, within the launch latency");
 }
