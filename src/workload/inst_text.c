@@ -1,9 +1,6 @@
 /* inst_text.c: the fields of a static instruction's text. Touches nothing but its arguments. */
 #include "workload/inst_text.h"
 
-#include "base/text.h"
-#include "isa/sass/sass.h"
-
 #include <string.h>
 
 /* The fields of a text, which are separated by single spaces. */
@@ -51,17 +48,19 @@ static bool number(fields *f, uint64_t most, uint64_t *out)
     return field && digits(field, bytes, 10, out) && *out <= most;
 }
 
+/* Two letters before one, so that the first that fits is the right one. */
+static const struct {
+    const char *prefix;
+    uint16_t first, count, zero;
+} kinds[] = {
+    { "UR", LS_REG_UNIFORM, LS_REG_PREDICATE - LS_REG_UNIFORM, LS_REG_UNIFORM_ZERO },
+    { "UP", LS_REG_UNIFORM_PREDICATE, LS_REG_COUNT - LS_REG_UNIFORM_PREDICATE, LS_REG_UNIFORM_PREDICATE_TRUE },
+    { "R", 0, LS_REG_UNIFORM, LS_REG_ZERO },
+    { "P", LS_REG_PREDICATE, LS_REG_UNIFORM_PREDICATE - LS_REG_PREDICATE, LS_REG_PREDICATE_TRUE },
+};
+
 static bool registers(fields *f, uint64_t count, uint16_t *out)
 {
-    static const struct {
-        const char *prefix;
-        uint16_t first, count, zero;
-    } kinds[] = {
-        { "UR", LS_REG_UNIFORM, LS_REG_PREDICATE - LS_REG_UNIFORM, LS_REG_UNIFORM_ZERO },
-        { "UP", LS_REG_UNIFORM_PREDICATE, LS_REG_COUNT - LS_REG_UNIFORM_PREDICATE, LS_REG_UNIFORM_PREDICATE_TRUE },
-        { "R", 0, LS_REG_UNIFORM, LS_REG_ZERO },
-        { "P", LS_REG_PREDICATE, LS_REG_UNIFORM_PREDICATE - LS_REG_PREDICATE, LS_REG_PREDICATE_TRUE },
-    };
     for (uint64_t i = 0; i < count; i++) {
         size_t bytes, k = 0, prefix = 0;
         const char *field = next(f, &bytes);
@@ -85,29 +84,74 @@ static bool registers(fields *f, uint64_t count, uint16_t *out)
     return true;
 }
 
+bool ls_inst_fields_read(const char *body, ls_inst_fields *out)
+{
+    uint64_t dst_count, src_count, width;
+    fields f = { body };
+    if (!number(&f, LS_INST_DST_MAX, &dst_count) || !registers(&f, dst_count, out->dsts))
+        return false;
+    out->opcode = next(&f, &out->opcode_bytes);
+    if (!out->opcode || !number(&f, LS_INST_SRC_MAX, &src_count) || !registers(&f, src_count, out->srcs) ||
+        !number(&f, UINT32_MAX, &width) || f.at)
+        return false;
+    out->dst_count = (uint32_t)dst_count;
+    out->src_count = (uint32_t)src_count;
+    out->width = (uint32_t)width;
+    return true;
+}
+
+static void write_registers(ls_text *out, const uint16_t *regs, uint32_t count)
+{
+    ls_text_printf(out, "%u", count);
+    for (uint32_t i = 0; i < count; i++)
+        for (size_t k = 0; k < LS_COUNT_OF(kinds); k++)
+            if (regs[i] >= kinds[k].first && regs[i] - kinds[k].first < kinds[k].count)
+                ls_text_printf(out, " %s%u", kinds[k].prefix, (unsigned)(regs[i] - kinds[k].first));
+}
+
+void ls_inst_fields_write(const ls_inst_fields *f, ls_text *out)
+{
+    write_registers(out, f->dsts, f->dst_count);
+    ls_text_printf(out, " %.*s ", (int)f->opcode_bytes, f->opcode);
+    write_registers(out, f->srcs, f->src_count);
+    ls_text_printf(out, " %u", f->width);
+}
+
+bool ls_inst_text_pc(const char *pc, uint64_t *out)
+{
+    const char *last = strrchr(pc, ' ');
+    last = last ? last + 1 : pc;
+    return digits(last, strlen(last), 16, out);
+}
+
+bool ls_inst_text_imm(const char *tail, int64_t *out)
+{
+    fields f = { tail };
+    size_t bytes;
+    const char *first = next(&f, &bytes);
+    *out = 0;
+    return !first || ls_parse_i64(first, bytes, out, NULL) == LS_OK;
+}
+
+ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
+                                bool unknown_as_alu, ls_inst *out, ls_error *err)
+{
+    const ls_sass_line line = {
+        .pc = pc, .opcode = f->opcode, .opcode_bytes = f->opcode_bytes, .dsts = f->dsts, .srcs = f->srcs,
+        .dst_count = f->dst_count, .src_count = f->src_count, .width = f->width, .imm = imm,
+    };
+    return ls_sass_decode(info->binary_version, &line, unknown_as_alu, out, err);
+}
+
 ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *info, bool unknown_as_alu,
                               ls_inst *out, ls_error *err)
 {
-    uint16_t dsts[LS_INST_DST_MAX], srcs[LS_INST_SRC_MAX];
-    uint64_t dst_count, src_count = 0, width = 0;
-    ls_sass_line line = { .dsts = dsts, .srcs = srcs };
-    fields body = { text->body }, tail = { text->tail };
-    const char *pc = strrchr(text->pc, ' '), *imm;
-    size_t bytes;
-    pc = pc ? pc + 1 : text->pc;
-    bool good = digits(pc, strlen(pc), 16, &line.pc) && number(&body, LS_INST_DST_MAX, &dst_count) &&
-                registers(&body, dst_count, dsts) && (line.opcode = next(&body, &line.opcode_bytes)) &&
-                number(&body, LS_INST_SRC_MAX, &src_count) && registers(&body, src_count, srcs) &&
-                number(&body, UINT32_MAX, &width) && !body.at;
-    if (good && (imm = next(&tail, &bytes)) && ls_parse_i64(imm, bytes, &line.imm, NULL) != LS_OK)
-        good = false;
-    if (!good) {
-        char quoted[120];
-        return ls_fail(err, LS_ERR_INPUT, "'%s' at pc %s is not an instruction",
-                       ls_quote(text->body, strlen(text->body), quoted, sizeof quoted), text->pc);
-    }
-    line.dst_count = (uint32_t)dst_count;
-    line.src_count = (uint32_t)src_count;
-    line.width = (uint32_t)width;
-    return ls_sass_decode(info->binary_version, &line, unknown_as_alu, out, err);
+    ls_inst_fields f;
+    uint64_t pc;
+    int64_t imm;
+    if (ls_inst_text_pc(text->pc, &pc) && ls_inst_fields_read(text->body, &f) && ls_inst_text_imm(text->tail, &imm))
+        return ls_inst_fields_decode(&f, pc, imm, info, unknown_as_alu, out, err);
+    char quoted[120];
+    return ls_fail(err, LS_ERR_INPUT, "'%s' at pc %s is not an instruction",
+                   ls_quote(text->body, strlen(text->body), quoted, sizeof quoted), text->pc);
 }

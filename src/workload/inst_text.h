@@ -1,11 +1,32 @@
-/* inst_text.h: from the text of a static instruction to its decoded form, for sources that keep text. */
+/* inst_text.h: the text of a static instruction and its fields, for sources that keep the one or the other. */
 #ifndef WORKLOAD_INST_TEXT_H
 #define WORKLOAD_INST_TEXT_H
 
+#include "base/text.h"
+#include "isa/sass/sass.h"
 #include "workload/trace.h"
 
-/* Reads pc, body and tail of a line and decodes them (isa/sass). A text that does not have the form of a line is
- * LS_ERR_INPUT; what the decoder says is passed on. */
+/* What a body says: "1 R4 LDG.E 1 R4 4". */
+typedef struct ls_inst_fields {
+    const char *opcode; /* not terminated */
+    size_t opcode_bytes;
+    uint32_t dst_count, src_count;
+    uint32_t width;
+    uint16_t dsts[LS_INST_DST_MAX], srcs[LS_INST_SRC_MAX]; /* LS_REG_* */
+} ls_inst_fields;
+
+/* False if the text does not have the form of a body. The opcode stays in the text. */
+bool ls_inst_fields_read(const char *body, ls_inst_fields *out);
+/* The usual text of these fields: numbers for all registers, single spaces. */
+void ls_inst_fields_write(const ls_inst_fields *f, ls_text *out);
+
+/* The number at the end of "0090" or "17 0090"; the first number of "0 0 NoVal" (0 for ""). */
+bool ls_inst_text_pc(const char *pc, uint64_t *out);
+bool ls_inst_text_imm(const char *tail, int64_t *out);
+
+ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
+                                bool unknown_as_alu, ls_inst *out, ls_error *err);
+/* All of it: LS_ERR_INPUT for a text that does not have the form of a line; what the decoder says is passed on. */
 ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *info, bool unknown_as_alu,
                               ls_inst *out, ls_error *err);
 

@@ -8,13 +8,46 @@
 /* What a memory instruction did last, in this block: the encoder and the decoder keep the same, and so agree on
  * what it will probably do next. */
 typedef struct ls_pack_memory {
-    uint64_t warp_serial; /* of its last execution; smaller than the block's first: none yet */
-    uint64_t last, step;  /* its first address, and the change to that */
-    uint64_t first, first_step; /* the same for its first execution in each warp */
+    uint64_t last, next;        /* its first address, and where it goes if it makes the same step again */
+    uint64_t first, first_step; /* that of its first execution in each warp, and the step from warp to warp */
     uint64_t stride;
-    uint64_t list_serial; /* the thread block of its last list of addresses */
+    uint64_t anchor;      /* what near and far addresses count from */
+    uint32_t warp_serial; /* of its last execution; smaller than the block's first: none yet */
+    uint32_t list_serial; /* the thread block of its last list of addresses */
     uint32_t list_at, list_count;
 } ls_pack_memory;
+
+/* Where masks change: flags of static instructions that both sides learn in a block. next[i] is the first flagged one
+ * at or behind i, or LS_PACK_NO_CHANGE. */
+#define LS_PACK_NO_CHANGE UINT32_MAX
+
+static inline void ls_pack_flag_change(uint32_t *next, uint32_t inst)
+{
+    uint32_t old = next[inst];
+    for (uint32_t i = inst + 1; i-- > 0 && next[i] == old;)
+        next[i] = inst;
+}
+
+/* Masks that are known: see LS_PACK_KNOWN_MASKS. */
+typedef struct ls_pack_masks {
+    uint32_t mask[LS_PACK_KNOWN_MASKS];
+    uint32_t lanes[LS_PACK_KNOWN_MASKS]; /* how many each has */
+    uint32_t next;                       /* the oldest of the ring */
+    uint32_t now;                        /* the one in force: an index */
+} ls_pack_masks;
+
+static inline void ls_pack_masks_reset(ls_pack_masks *m)
+{
+    *m = (ls_pack_masks){ .mask = { UINT32_MAX }, .lanes = { 32 }, .next = LS_PACK_FIXED_MASKS };
+}
+/* Takes the place of the oldest and is in force. */
+static inline void ls_pack_masks_add(ls_pack_masks *m, uint32_t mask)
+{
+    m->now = m->next;
+    m->mask[m->now] = mask;
+    m->lanes[m->now] = (uint32_t)__builtin_popcount(mask);
+    m->next = m->now + 1 < LS_PACK_KNOWN_MASKS ? m->now + 1 : LS_PACK_FIXED_MASKS;
+}
 
 /* --- encoding ---------------------------------------------------------------------------------------------- */
 
@@ -23,16 +56,29 @@ typedef struct ls_pack_bytes {
     size_t count, capacity;
 } ls_pack_bytes;
 
+#define LS_PACK_CANDIDATES 16 /* paths that are looked at before one is written in full */
+
 /* All zero is valid. Begin a kernel, then add its instructions and thread blocks, taking the payload whenever the
  * block is large enough. */
 typedef struct ls_pack_encoder {
     ls_pack_bytes streams[LS_PACK_STREAM_COUNT];
-    uint32_t recent[LS_PACK_RECENT_MASKS];
-    uint64_t warp_serial, first_warp_serial, cta_serial;
-    uint64_t last_base; /* of any instruction in this block */
+    ls_pack_masks masks;
+    struct {
+        ls_dyn *dyns; /* LS_PACK_PATH_LIMIT of them */
+        uint32_t count;
+        uint64_t hash;
+        uint64_t number; /* among those of the block that were written in full */
+        size_t shape_at; /* where it is said, to mark it when it is taken again */
+        bool kept;
+    } paths[LS_PACK_CANDIDATES];
+    uint32_t next_path, kept_count;
+    uint64_t path_count; /* paths of the block that were written in full */
+    uint32_t warp_serial, first_warp_serial, cta_serial;
     uint64_t cta_count, dyn_count;
     uint32_t grid[3];
-    ls_pack_memory *memory; /* per static instruction */
+    /* Per static instruction. */
+    ls_pack_memory *memory;
+    uint32_t *changes;
     uint8_t *has_addresses;
     size_t inst_count, inst_capacity;
 } ls_pack_encoder;
@@ -44,6 +90,8 @@ bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses);
 ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err);
 /* Bytes of the payload so far. */
 size_t ls_pack_encoder_bytes(const ls_pack_encoder *e);
+/* Of these, up to where they are likely to compress well. */
+size_t ls_pack_encoder_split(const ls_pack_encoder *e);
 /* Writes the payload (ls_pack_encoder_bytes() long) and starts the next block. */
 void ls_pack_encoder_take(ls_pack_encoder *e, uint8_t *payload);
 
@@ -53,15 +101,37 @@ typedef struct ls_pack_stream {
     const uint8_t *at, *end;
 } ls_pack_stream;
 
+/* An execution of a warp that has addresses. */
+typedef struct ls_pack_access {
+    ls_pack_memory *memory; /* of its instruction */
+    uint32_t at;            /* in the warp */
+    uint32_t lanes;
+} ls_pack_access;
+
+typedef struct ls_pack_path {
+    ls_dyn *dyns; /* their addr is not yet filled */
+    ls_pack_access *accesses;
+    uint32_t count, access_count;
+    uint64_t number; /* among those of the block that were written in full */
+} ls_pack_path;
+
 typedef struct ls_pack_decoder {
     ls_pack_stream streams[LS_PACK_STREAM_COUNT];
-    uint32_t recent[LS_PACK_RECENT_MASKS];
-    uint64_t warp_serial, first_warp_serial, cta_serial;
-    uint64_t last_base;
+    ls_pack_masks masks;
+    ls_pack_path paths[LS_PACK_KEPT_PATHS];
+    uint32_t kept_count;
+    uint64_t path_count;
+    uint32_t warp_serial, first_warp_serial, cta_serial;
     uint32_t grid[3];
-    const uint32_t *plain; /* per static instruction: how many from here on have no addresses; borrowed */
-    ls_pack_memory *memory; /* per static instruction, of which only those with addresses are touched */
+    /* Per static instruction. */
+    const uint32_t *plain;  /* how many from here on have no addresses; one more, 0; borrowed */
+    ls_dyn *blank;          /* an execution with no lanes and no addresses */
+    ls_pack_memory *memory; /* only those with addresses are touched */
+    uint32_t *changes;
     uint32_t inst_count;
+    ls_pack_access *accesses; /* of the warp that is being read */
+    size_t access_capacity;
+    bool short_stream; /* a stream of varints ended too early */
 } ls_pack_decoder;
 
 /* `plain` is borrowed; false without memory. */

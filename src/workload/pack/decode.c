@@ -1,27 +1,47 @@
 /* decode.c: the streams of a packed block back into thread blocks. This is the loop that loading a trace spends its
- * time in: it copies runs of plain instructions and stops only at those with addresses. Whatever the bytes are, it
- * reads at most LS_PACK_SLACK bytes behind a stream and writes only what it made room for. */
+ * time in, so it has two passes over each warp that are both short: the path (runs of instructions and their masks, or
+ * a copy of a path that is known) and the addresses. Whatever the bytes are, it reads at most LS_PACK_SLACK bytes behind
+ * a stream and writes only what it made room for. */
 #include "workload/pack/block.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
-/* Reads near the end may go over it; this notices. Branches on it are never taken in a good file. */
+/* What may be read and written behind the end: runs are filled four at a time, addresses eight, and an access is
+ * written before anybody looks whether there was room. */
+#define SPARE_DYNS 4
+#define SPARE_WORDS 40
+
+/* Reads near the end may go over it; this notices. Never true in a good file. */
 static inline bool over(const ls_pack_stream *s)
 {
     return LS_UNLIKELY(s->at > s->end);
 }
+
+/* ------------------------------------------------------------------------------------------------- begin, end */
 
 bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint32_t *plain, uint32_t inst_count)
 {
     *d = (ls_pack_decoder){ .plain = plain, .inst_count = inst_count };
     memcpy(d->grid, grid, sizeof d->grid);
     d->memory = calloc(inst_count ? inst_count : 1, sizeof *d->memory);
-    return d->memory != NULL;
+    d->changes = malloc((inst_count ? inst_count : 1) * sizeof *d->changes);
+    d->blank = malloc((inst_count + SPARE_DYNS) * sizeof *d->blank);
+    for (uint32_t i = 0; d->blank && i < inst_count + SPARE_DYNS; i++)
+        d->blank[i] = (ls_dyn){ i, 0, LS_ADDR_NONE };
+    return d->memory && d->changes && d->blank;
 }
 
 void ls_pack_decoder_fini(ls_pack_decoder *d)
 {
+    for (int i = 0; i < LS_PACK_KEPT_PATHS; i++) {
+        free(d->paths[i].dyns);
+        free(d->paths[i].accesses);
+    }
+    free(d->accesses);
     free(d->memory);
+    free(d->changes);
+    free(d->blank);
     *d = (ls_pack_decoder){ 0 };
 }
 
@@ -39,11 +59,18 @@ const char *ls_pack_decoder_begin(ls_pack_decoder *d, const uint8_t *payload, si
     }
     if (used != bytes)
         return "bytes follow its streams";
-    memset(d->recent, 0, sizeof d->recent);
-    d->recent[0] = UINT32_MAX;
+    ls_pack_masks_reset(&d->masks);
+    d->kept_count = 0;
+    d->path_count = 0;
+    d->short_stream = false;
+    for (uint32_t i = 0; i < d->inst_count; i++)
+        d->changes[i] = LS_PACK_NO_CHANGE;
+    if (d->warp_serial > UINT32_MAX / 2 || d->cta_serial > UINT32_MAX / 2) { /* long before they start again */
+        memset(d->memory, 0, d->inst_count * sizeof *d->memory);
+        d->warp_serial = d->cta_serial = 0;
+    }
     d->first_warp_serial = d->warp_serial + 1;
     d->cta_serial++;
-    d->last_base = 0;
     return NULL;
 }
 
@@ -55,84 +82,261 @@ bool ls_pack_decoder_at_end(const ls_pack_decoder *d)
     return true;
 }
 
+/* ------------------------------------------------------------------------------------------------- the path */
+
+static bool next_mask(ls_pack_decoder *d)
+{
+    ls_pack_stream *codes = &d->streams[LS_PACK_MASKS], *fresh = &d->streams[LS_PACK_NEW_MASKS];
+    unsigned code = *codes->at++;
+    if (LS_LIKELY(code < LS_PACK_KNOWN_MASKS)) {
+        d->masks.now = code;
+        return !over(codes);
+    }
+    ls_pack_masks_add(&d->masks, ls_get_u32(fresh->at));
+    fresh->at += 4;
+    return code == LS_PACK_KNOWN_MASKS && !over(codes) && !over(fresh);
+}
+
+typedef uint32_t four __attribute__((vector_size(16)));
+
+static inline void fill_four(void *to, const void *from, four lanes)
+{
+    four v;
+    memcpy(&v, from, sizeof v);
+    v |= lanes;
+    memcpy(to, &v, sizeof v);
+}
+
+/* `count` executions like the blank ones, with a mask; up to SPARE_DYNS - 1 more are written over. Four of them are
+ * three vectors. */
+static inline void fill(ls_dyn *dyn, const ls_dyn *blank, uint32_t count, uint32_t mask)
+{
+    const four all = { mask, mask, mask, mask };
+    const four in_a = { 0, UINT32_MAX, 0, 0 }, in_b = { UINT32_MAX, 0, 0, UINT32_MAX }, in_c = { 0, 0, UINT32_MAX, 0 };
+    const four a = all & in_a, b = all & in_b, c = all & in_c;
+    for (ls_dyn *end = dyn + count; dyn < end; dyn += 4, blank += 4) {
+        fill_four(dyn, blank, a);
+        fill_four((char *)dyn + 16, (const char *)blank + 16, b);
+        fill_four((char *)dyn + 32, (const char *)blank + 32, c);
+    }
+}
+_Static_assert(sizeof(ls_dyn) == 12, "three words");
+
+/* As fill(), with the masks of the original. Paths are short: a call of memcpy would cost more. */
+static inline void copy(ls_dyn *to, const ls_dyn *from, uint32_t count)
+{
+    for (ls_dyn *end = to + count; to < end; to += 4, from += 4)
+        memcpy(to, from, 4 * sizeof *to);
+}
+
+/* Fills `count` executions and lists those that have addresses, of which there is room for as many. */
+static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pack_access *accesses,
+                        uint32_t *access_count)
+{
+    const uint8_t *at = d->streams[LS_PACK_PATH].at, *end = d->streams[LS_PACK_PATH].end;
+    const uint32_t *plain = d->plain, inst_count = d->inst_count;
+    uint32_t *changes = d->changes, expected = 0;
+    ls_pack_access *access = accesses;
+    for (uint32_t done = 0; done < count;) {
+        uint64_t token = ls_get_varint(&at), more = ls_get_varint(&at); /* instructions behind the first */
+        uint64_t start = expected + (uint64_t)ls_unzigzag(token >> 1);
+        if (LS_UNLIKELY(at > end))
+            return "the path of a warp ends too early";
+        if (LS_UNLIKELY(start >= inst_count || more >= inst_count - start || more >= count - done ||
+                        more >= LS_PACK_RUN_LIMIT))
+            return "a run leaves the table of instructions or its warp";
+        uint32_t inst = (uint32_t)start;
+        if (token & 1)
+            ls_pack_flag_change(changes, inst);
+        expected = inst + (uint32_t)more + 1;
+        while (inst < expected) { /* from one change of the mask to the next */
+            uint32_t first = inst, stop = inst + 1 < expected ? changes[inst + 1] : expected;
+            if (stop > expected)
+                stop = expected;
+            if (changes[inst] == inst && LS_UNLIKELY(!next_mask(d)))
+                return "its masks are wrong";
+            uint32_t lanes = d->masks.lanes[d->masks.now];
+            fill(dyns + done, d->blank + inst, stop - inst, d->masks.mask[d->masks.now]);
+            for (inst += plain[inst]; inst < stop; inst += 1 + plain[inst + 1])
+                *access++ = (ls_pack_access){ d->memory + inst, done + inst - first, lanes };
+            done += stop - first;
+            inst = stop;
+        }
+    }
+    d->streams[LS_PACK_PATH].at = at;
+    *access_count = (uint32_t)(access - accesses);
+    return NULL;
+}
+
+/* Keeps a path for later warps; false without memory. */
+static bool keep(ls_pack_decoder *d, const ls_dyn *dyns, uint32_t count, uint32_t access_count)
+{
+    ls_pack_path *path = &d->paths[d->kept_count];
+    if (!path->dyns)
+        path->dyns = malloc((LS_PACK_PATH_LIMIT + SPARE_DYNS) * sizeof *path->dyns);
+    if (!path->accesses)
+        path->accesses = malloc(LS_PACK_PATH_LIMIT * sizeof *path->accesses);
+    if (!path->dyns || !path->accesses)
+        return false;
+    copy(path->dyns, dyns, count);
+    memcpy(path->accesses, d->accesses, access_count * sizeof *d->accesses);
+    path->count = count;
+    path->access_count = access_count;
+    path->number = d->path_count - 1;
+    d->kept_count++;
+    return true;
+}
+
+static const ls_pack_path *find_kept(const ls_pack_decoder *d, uint64_t number)
+{
+    for (uint32_t i = 0; i < d->kept_count; i++)
+        if (d->paths[i].number == number)
+            return &d->paths[i];
+    return NULL;
+}
+
 /* ------------------------------------------------------------------------------------------------ addresses */
 
-/* The first address of an access: the predicted one plus the correction, if there is one. An instruction goes on by
- * the step it took last; in a new warp it starts where the last warp's start and step lead to. */
-static inline uint64_t base(ls_pack_decoder *d, ls_pack_memory *m, unsigned op)
+/* The first execution of an instruction in a warp: it starts where the last warp's start and the step from warp to warp
+ * lead to, and will make the steps it made there. In a block's first warp nothing is known. */
+static uint64_t first_base(ls_pack_decoder *d, ls_pack_memory *m, uint64_t correction)
 {
-    uint64_t address;
-    if (LS_LIKELY(m->warp_serial == d->warp_serial))
-        address = m->last + m->step;
-    else if (m->warp_serial >= d->first_warp_serial)
-        address = m->first + m->first_step;
+    uint64_t step = m->next - m->last, address = correction;
+    if (m->warp_serial < d->first_warp_serial)
+        step = m->first_step = m->stride = 0;
     else {
-        address = d->last_base;
-        m->step = m->first_step = m->stride = 0;
+        address += m->first + m->first_step;
+        m->first_step = address - m->first;
     }
-    if (op & LS_PACK_OP_BASE)
-        address += (uint64_t)ls_unzigzag(ls_get_varint(&d->streams[LS_PACK_BASES].at));
-    if (m->warp_serial == d->warp_serial)
-        m->step = address - m->last;
-    else {
-        if (m->warp_serial >= d->first_warp_serial)
-            m->first_step = address - m->first;
-        m->first = address;
-        m->warp_serial = d->warp_serial;
-    }
-    m->last = d->last_base = address;
+    m->first = m->last = address;
+    m->next = address + step;
+    m->warp_serial = d->warp_serial;
     return address;
 }
 
-/* Adds up `count - 1` differences of `bytes` bytes each behind words[0]. */
-static inline void add_up(uint64_t *words, uint32_t count, const uint8_t *from, unsigned bytes)
+/* The next number of a stream. Behind its end come zeros, and the warp will be refused. */
+static inline uint64_t number(ls_pack_decoder *d, int stream)
 {
-    uint64_t word = words[0];
-    for (uint32_t i = 1; i < count; i++, from += bytes) {
-        uint64_t difference = 0;
-        for (unsigned k = 0; k < bytes; k++)
-            difference |= (uint64_t)from[k] << 8 * k;
-        unsigned unused = 64 - 8 * bytes;
-        word += (uint64_t)((int64_t)(difference << unused) >> unused);
-        words[i] = word;
+    ls_pack_stream *s = &d->streams[stream];
+    uint64_t value = (uint64_t)ls_unzigzag(ls_get_varint(&s->at));
+    if (over(s)) {
+        s->at = s->end;
+        d->short_stream = true;
+        return 0;
+    }
+    return value;
+}
+
+/* The first address of an access. */
+static inline uint64_t base(ls_pack_decoder *d, ls_pack_memory *m, unsigned op)
+{
+    uint64_t correction = op & LS_PACK_OP_BASE ? number(d, LS_PACK_BASES) : 0;
+    if (LS_UNLIKELY(m->warp_serial != d->warp_serial))
+        return first_base(d, m, correction);
+    uint64_t address = m->next + correction;
+    m->next = 2 * address - m->last;
+    m->last = address;
+    return address;
+}
+
+static inline uint64_t stride(ls_pack_decoder *d, ls_pack_memory *m, unsigned op)
+{
+    if (op & LS_PACK_OP_STRIDE)
+        m->stride = number(d, LS_PACK_STRIDES);
+    return m->stride;
+}
+
+/* Addresses one by one, eight or four at a time; up to SPARE_WORDS - 1 are written over. */
+static inline void near(uint64_t *words, uint32_t count, const uint8_t *from, uint64_t anchor)
+{
+    for (uint32_t i = 0; i < count; i += 8, words += 8) {
+        uint16_t offsets[8];
+        memcpy(offsets, from + 2 * i, sizeof offsets);
+        for (int k = 0; k < 8; k++)
+            words[k] = anchor + le16toh(offsets[k]);
+    }
+}
+static inline void far(uint64_t *words, uint32_t count, const uint8_t *from, uint64_t anchor)
+{
+    for (uint32_t i = 0; i < count; i += 4, words += 4) {
+        uint32_t offsets[4];
+        memcpy(offsets, from + 4 * i, sizeof offsets);
+        for (int k = 0; k < 4; k++)
+            words[k] = anchor + (uint64_t)(int64_t)(int32_t)le32toh(offsets[k]);
     }
 }
 
-/* Fills words[0] to words[count - 1]; false if the block is wrong. */
-static bool list(ls_pack_decoder *d, ls_pack_memory *m, ls_cta *cta, uint64_t *words, uint32_t count, unsigned op)
+typedef uint64_t two __attribute__((vector_size(16)));
+
+/* Those of another list, moved; the two do not overlap. */
+static inline void shifted(uint64_t *restrict words, const uint64_t *restrict like, uint32_t count, uint64_t shift)
 {
-    unsigned kind = op >> LS_PACK_OP_DIFFS_SHIFT;
-    if (kind > 4)
+    const two by = { shift, shift };
+    for (uint32_t i = 0; i < count; i += 4) {
+        two a, b;
+        memcpy(&a, like + i, sizeof a);
+        memcpy(&b, like + i + 2, sizeof b);
+        a += by;
+        b += by;
+        memcpy(words + i, &a, sizeof a);
+        memcpy(words + i + 2, &b, sizeof b);
+    }
+}
+
+static bool each(ls_pack_decoder *d, ls_pack_memory *m, uint64_t *words, uint32_t count, unsigned kind)
+{
+    ls_pack_stream *s = &d->streams[LS_PACK_NEAR + kind - LS_PACK_AT_NEAR];
+    size_t bytes = (size_t)count << (kind - LS_PACK_AT_NEAR + 1);
+    bool seen = m->warp_serial >= d->first_warp_serial;
+    if ((size_t)(s->end - s->at) < bytes || (!seen && kind != LS_PACK_AT_WIDE))
         return false;
+    if (kind == LS_PACK_AT_NEAR)
+        near(words, count, s->at, m->anchor);
+    else if (kind == LS_PACK_AT_FAR)
+        far(words, count, s->at, m->anchor);
+    else {
+        for (uint32_t i = 0; i < count; i++)
+            words[i] = ls_get_u64(s->at + 8 * i);
+        m->anchor = words[0] - LS_PACK_ANCHOR_BELOW;
+    }
+    s->at += bytes;
+    if (!seen)
+        m->first_step = m->stride = 0;
+    if (m->warp_serial != d->warp_serial)
+        m->first = words[0];
+    m->warp_serial = d->warp_serial;
+    m->last = m->next = words[0];
+    return true;
+}
+
+static inline void affine(uint64_t *words, uint32_t mask, uint64_t base, uint64_t stride)
+{
+    base -= stride * (uint64_t)(mask ? __builtin_ctz(mask) : 0);
+    for (; mask; mask &= mask - 1)
+        *words++ = base + stride * (uint64_t)__builtin_ctz(mask);
+}
+
+/* The addresses of one access that has no stride; false if the block is wrong. */
+static inline bool list(ls_pack_decoder *d, ls_pack_memory *m, const ls_cta *cta, uint64_t *words, uint32_t mask,
+                        uint32_t count, unsigned op)
+{
+    unsigned kind = op >> LS_PACK_OP_KIND_SHIFT;
     if (count == 0)
-        return kind == 1 && !(op & LS_PACK_OP_BASE);
-    words[0] = base(d, m, op);
-    if (kind == LS_PACK_OP_DIFFS_SAME) {
-        if (m->list_serial != d->cta_serial || m->list_count != count)
+        return op >> 2 == LS_PACK_AT_NEAR << (LS_PACK_OP_KIND_SHIFT - 2);
+    if (kind >= LS_PACK_AT_NEAR) {
+        if (kind >= LS_PACK_LIST_KIND_COUNT || op & (LS_PACK_OP_BASE | LS_PACK_OP_STRIDE) ||
+            !each(d, m, words, count, kind))
+            return false;
+    } else if (m->warp_serial < d->first_warp_serial)
+        return false;
+    else if (kind == LS_PACK_SAME) {
+        if (m->list_serial != d->cta_serial || m->list_count != count || op & LS_PACK_OP_STRIDE)
             return false;
         const uint64_t *like = cta->addrs + m->list_at;
-        uint64_t shift = words[0] - like[0];
-        for (uint32_t i = 1; i < count; i++)
-            words[i] = like[i] + shift;
+        shifted(words, like, count, base(d, m, op) - like[0]);
     } else {
-        ls_pack_stream *s = &d->streams[LS_PACK_DIFFS_1 + kind - 1];
-        size_t bytes = (size_t)(count - 1) << (kind - 1);
-        if ((size_t)(s->end - s->at) < bytes)
-            return false;
-        switch (kind) {
-        case 1:
-            add_up(words, count, s->at, 1);
-            break;
-        case 2:
-            add_up(words, count, s->at, 2);
-            break;
-        case 3:
-            add_up(words, count, s->at, 4);
-            break;
-        default:
-            add_up(words, count, s->at, 8);
-        }
-        s->at += bytes;
+        uint64_t address = base(d, m, op);
+        affine(words, mask, address, stride(d, m, op));
     }
     m->list_serial = d->cta_serial;
     m->list_count = count;
@@ -140,110 +344,54 @@ static bool list(ls_pack_decoder *d, ls_pack_memory *m, ls_cta *cta, uint64_t *w
     return true;
 }
 
-/* The addresses of one execution; sets dyn->addr. False if the block is wrong. */
-static inline bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyn, uint64_t room)
+/* The addresses of a warp's executions; `room` words are there in all. False if the block is wrong. */
+static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pack_access *access, uint32_t count,
+                      uint64_t room)
 {
-    ls_pack_stream *ops = &d->streams[LS_PACK_OPS];
-    unsigned op = *ops->at++, mode = op & 3;
-    uint64_t at = cta->addr_count, count = mode == LS_ADDR_STRIDE ? 2 : (uint64_t)__builtin_popcount(dyn->mask);
-    uint64_t *words = cta->addrs + at;
-    if (over(ops))
+    const uint8_t *ops = d->streams[LS_PACK_OPS].at;
+    uint64_t at = cta->addr_count;
+    if ((size_t)(d->streams[LS_PACK_OPS].end - ops) < count)
         return false;
-    if (mode == 3) {
-        if (op == LS_PACK_OP_NONE)
-            return true;
-        if (op != LS_PACK_OP_NULL || room - at < 2)
-            return false;
-        words[0] = words[1] = 0;
-        mode = LS_ADDR_STRIDE;
-        count = 2;
-    } else if (room - at < count)
-        return false;
-    else if (mode == LS_ADDR_STRIDE) {
-        ls_pack_memory *m = &d->memory[dyn->inst];
-        words[0] = base(d, m, op);
-        if (op & LS_PACK_OP_STRIDE)
-            m->stride = (uint64_t)ls_unzigzag(ls_get_varint(&d->streams[LS_PACK_STRIDES].at));
-        words[1] = m->stride;
-        if (op >> 4 || over(&d->streams[LS_PACK_STRIDES]))
-            return false;
-    } else if (!list(d, &d->memory[dyn->inst], cta, words, (uint32_t)count, op))
-        return false;
-    dyn->addr = (uint32_t)at << 2 | mode;
-    cta->addr_count = at + count;
-    return !over(&d->streams[LS_PACK_BASES]);
-}
-
-/* ------------------------------------------------------------------------------------------------- the path */
-
-static bool next_mask(ls_pack_decoder *d)
-{
-    ls_pack_stream *codes = &d->streams[LS_PACK_MASKS], *fresh = &d->streams[LS_PACK_NEW_MASKS];
-    unsigned code = *codes->at++, last = code < LS_PACK_RECENT_MASKS ? code : LS_PACK_RECENT_MASKS - 1;
-    uint32_t mask;
-    if (over(codes) || code > LS_PACK_RECENT_MASKS)
-        return false;
-    if (code < LS_PACK_RECENT_MASKS)
-        mask = d->recent[code];
-    else {
-        mask = ls_get_u32(fresh->at);
-        fresh->at += 4;
-        if (over(fresh))
-            return false;
-    }
-    for (unsigned i = last; i > 0; i--)
-        d->recent[i] = d->recent[i - 1];
-    d->recent[0] = mask;
-    return true;
-}
-
-static const char *warp(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyn, uint32_t count, uint64_t room)
-{
-    ls_pack_stream *path = &d->streams[LS_PACK_PATH];
-    uint32_t expected = 0;
-    while (count > 0) {
-        uint64_t token = ls_get_varint(&path->at), length = ls_get_varint(&path->at) + 1;
-        uint64_t start = expected + (uint64_t)ls_unzigzag(token >> 1);
-        if (over(path))
-            return "the path of a warp ends too early";
-        if (start >= d->inst_count || length > d->inst_count - start || length > count || length > LS_PACK_RUN_LIMIT)
-            return "a run leaves the table of instructions or its warp";
-        if (token & 1 && !next_mask(d))
-            return "its masks are wrong";
-        uint32_t inst = (uint32_t)start, left = (uint32_t)length, mask = d->recent[0];
-        count -= left;
-        expected = inst + left;
-        for (;;) {
-            uint32_t plain = d->plain[inst];
-            if (plain > left)
-                plain = left;
-            for (uint32_t i = 0; i < plain; i++)
-                dyn[i] = (ls_dyn){ inst + i, mask, LS_ADDR_NONE };
-            dyn += plain;
-            inst += plain;
-            left -= plain;
-            if (left == 0)
-                break;
-            *dyn = (ls_dyn){ inst, mask, LS_ADDR_NONE };
-            if (!addresses(d, cta, dyn, room))
-                return "its addresses are wrong";
-            dyn++;
-            inst++;
-            if (--left == 0)
-                break;
+    for (const ls_pack_access *end = access + count; access < end; access++) {
+        ls_dyn *dyn = dyns + access->at;
+        uint64_t *words = cta->addrs + at;
+        unsigned op = *ops++, mode = op & 3;
+        dyn->addr = (uint32_t)at << 2 | mode;
+        if (mode == LS_ADDR_STRIDE) {
+            words[0] = base(d, access->memory, op);
+            words[1] = stride(d, access->memory, op);
+            at += 2;
+            if (LS_UNLIKELY(op >> 4))
+                return false;
+        } else if (LS_LIKELY(mode != 3)) {
+            if (LS_UNLIKELY(!list(d, access->memory, cta, words, dyn->mask, access->lanes, op)))
+                return false;
+            at += access->lanes;
+        } else if (op == LS_PACK_OP_NULL) {
+            words[0] = words[1] = 0;
+            at += 2;
+            dyn->addr ^= 3 ^ LS_ADDR_STRIDE;
+        } else {
+            dyn->addr = LS_ADDR_NONE;
+            if (op != LS_PACK_OP_NONE)
+                return false;
         }
+        if (LS_UNLIKELY(at > room))
+            return false;
     }
-    return NULL;
+    d->streams[LS_PACK_OPS].at = ops;
+    cta->addr_count = at;
+    return !d->short_stream;
 }
 
 /* ---------------------------------------------------------------------------------------------- thread block */
 
 /* The numbers that say how much memory is needed, checked against the streams that will fill it: a run takes two
- * bytes of the path, an access one op. */
-static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t *words, bool *memory)
+ * bytes of the path, a known path one of the shape, an access one op. */
+static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t *dyns, uint64_t *words)
 {
     ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
-    const ls_pack_stream *path = &d->streams[LS_PACK_PATH], *ops = &d->streams[LS_PACK_OPS];
+    const ls_pack_stream *runs = &d->streams[LS_PACK_PATH], *ops = &d->streams[LS_PACK_OPS];
     uint64_t flags = ls_get_varint(&s->at), rows = d->grid[0] ? index / d->grid[0] : 0;
     uint64_t id[3] = { d->grid[0] ? index % d->grid[0] : 0, d->grid[1] ? rows % d->grid[1] : 0,
                        d->grid[1] ? rows / d->grid[1] : 0 };
@@ -254,48 +402,93 @@ static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64
     if (over(s) || id[0] > UINT32_MAX || id[1] > UINT32_MAX || id[2] > UINT32_MAX)
         return "the position of a thread block is wrong";
     uint64_t warps = ls_get_varint(&s->at);
-    *words = over(s) ? 0 : ls_get_varint(&s->at);
-    if (over(s) || warps > LS_PACK_WARP_LIMIT || *words > (uint64_t)(ops->end - ops->at) * 32 ||
-        *words > LS_PACK_WORD_LIMIT)
-        return "a thread block has more than its streams can say";
-    *memory = ls_cta_reserve(cta, (size_t)warps, 0, (size_t)*words);
-    if (!*memory)
-        return NULL;
-    uint64_t run = d->inst_count < LS_PACK_RUN_LIMIT ? d->inst_count : LS_PACK_RUN_LIMIT;
-    uint64_t dyns = 0, most = (uint64_t)(path->end - path->at) / 2 * run;
-    for (uint64_t w = 0; w < warps && !over(s); w++) {
-        uint64_t count = ls_get_varint(&s->at);
-        if (count > most || dyns + count > most || dyns + count > UINT32_MAX)
-            return "a warp has more than its streams can say";
-        cta->warps[w] = (ls_warp_stream){ (uint32_t)dyns, (uint32_t)count };
-        dyns += count;
-    }
+    *dyns = ls_get_varint(&s->at);
     if (over(s))
         return "the shape of a thread block ends too early";
-    *memory = ls_cta_reserve(cta, (size_t)warps, (size_t)dyns, (size_t)*words);
-    cta->warp_count = (uint32_t)warps;
-    cta->dyn_count = dyns;
+    *words = ls_get_varint(&s->at);
+    uint64_t run = d->inst_count < LS_PACK_RUN_LIMIT ? d->inst_count : LS_PACK_RUN_LIMIT;
+    if (over(s) || warps > LS_PACK_WARP_LIMIT || *words > LS_PACK_WORD_LIMIT || *dyns > UINT32_MAX ||
+        *words > (uint64_t)(ops->end - ops->at) * 32 ||
+        *dyns > (uint64_t)(runs->end - runs->at) / 2 * run + warps * LS_PACK_PATH_LIMIT)
+        return "a thread block has more than its streams can say";
     for (int i = 0; i < 3; i++)
         cta->id[i] = (uint32_t)id[i];
+    cta->warp_count = (uint32_t)warps;
     return NULL;
+}
+
+static bool reserve_accesses(ls_pack_decoder *d, size_t count)
+{
+    if (count <= d->access_capacity)
+        return true;
+    ls_pack_access *larger = realloc(d->accesses, count * sizeof *larger);
+    if (!larger)
+        return false;
+    d->accesses = larger;
+    d->access_capacity = count;
+    return true;
+}
+
+/* One warp behind those that are there. False without memory. */
+static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns, uint64_t words, const char **problem)
+{
+    ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
+    uint64_t said = ls_get_varint(&s->at);
+    const ls_pack_access *accesses = NULL;
+    uint32_t count = 0, access_count = 0;
+    ls_dyn *to = cta->dyns + cta->dyn_count;
+    d->warp_serial++;
+    *problem = "the shape of a thread block is wrong";
+    if (over(s))
+        return true;
+    if (said & LS_PACK_PATH_KNOWN) {
+        const ls_pack_path *known = find_kept(d, said >> 1);
+        if (!known || known->count > dyns - cta->dyn_count)
+            return true;
+        count = known->count;
+        accesses = known->accesses;
+        access_count = known->access_count;
+        copy(to, known->dyns, count);
+    } else if (said >> 2 > 0) {
+        if (said >> 2 > dyns - cta->dyn_count)
+            return true;
+        count = (uint32_t)(said >> 2);
+        if (!reserve_accesses(d, count))
+            return false;
+        *problem = path(d, to, count, d->accesses, &access_count);
+        if (*problem)
+            return true;
+        d->path_count++;
+        accesses = d->accesses;
+        *problem = "too much is to be kept";
+        if (said & LS_PACK_PATH_KEEP && (d->kept_count == LS_PACK_KEPT_PATHS || count > LS_PACK_PATH_LIMIT))
+            return true;
+        if (said & LS_PACK_PATH_KEEP && !keep(d, to, count, access_count))
+            return false;
+    }
+    *problem = access_count == 0 || addresses(d, cta, to, accesses, access_count, words) ? NULL
+                                                                                         : "its addresses are wrong";
+    cta->warps[number] = (ls_warp_stream){ (uint32_t)cta->dyn_count, count };
+    cta->dyn_count += count;
+    return true;
 }
 
 bool ls_pack_decode(ls_pack_decoder *d, uint64_t index, ls_cta *cta, const char **problem)
 {
-    uint64_t words;
-    bool memory = true;
+    uint64_t dyns, words;
     cta->dyn_count = cta->addr_count = cta->warp_count = 0;
     cta->index = index;
     cta->extra = NULL;
     d->cta_serial++;
-    *problem = shape(d, index, cta, &words, &memory);
-    if (*problem || !memory)
-        return memory;
-    for (uint32_t w = 0; w < cta->warp_count && !*problem; w++) {
-        d->warp_serial++;
-        *problem = warp(d, cta, cta->dyns + cta->warps[w].first, cta->warps[w].count, words);
-    }
-    if (!*problem && cta->addr_count != words)
-        *problem = "a thread block has fewer addresses than it says";
+    *problem = shape(d, index, cta, &dyns, &words);
+    if (*problem)
+        return true;
+    if (!ls_cta_reserve(cta, cta->warp_count, (size_t)dyns + SPARE_DYNS, (size_t)words + SPARE_WORDS))
+        return false;
+    for (uint32_t w = 0; w < cta->warp_count && !*problem; w++)
+        if (!warp(d, cta, w, dyns, words, problem))
+            return false;
+    if (!*problem && (cta->dyn_count != dyns || cta->addr_count != words))
+        *problem = "a thread block has less than it says";
     return true;
 }

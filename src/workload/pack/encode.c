@@ -41,16 +41,12 @@ static bool put_signed(ls_pack_bytes *b, uint64_t difference)
     return put_varint(b, ls_zigzag((int64_t)difference));
 }
 
-/* The low `bytes` bytes of each difference between neighbours. */
-static bool put_differences(ls_pack_bytes *b, const uint64_t *words, uint32_t count, unsigned bytes)
+static bool put_u64(ls_pack_bytes *b, uint64_t value, unsigned bytes)
 {
-    if (!reserve(b, (size_t)count * bytes))
+    if (!reserve(b, bytes))
         return false;
-    for (uint32_t i = 1; i < count; i++) {
-        uint64_t difference = words[i] - words[i - 1];
-        for (unsigned k = 0; k < bytes; k++)
-            b->at[b->count++] = (uint8_t)(difference >> 8 * k);
-    }
+    for (unsigned i = 0; i < bytes; i++)
+        b->at[b->count++] = (uint8_t)(value >> 8 * i);
     return true;
 }
 
@@ -60,22 +56,37 @@ static bool put_differences(ls_pack_bytes *b, const uint64_t *words, uint32_t co
  * is that of the decoder: base() in decode.c. */
 static bool put_base(ls_pack_encoder *e, ls_pack_memory *m, uint64_t address, uint8_t *op)
 {
-    bool seen = m->warp_serial >= e->first_warp_serial, in_warp = m->warp_serial == e->warp_serial;
-    uint64_t predicted = !seen ? e->last_base : in_warp ? m->last + m->step : m->first + m->first_step;
-    if (!seen)
-        m->step = m->first_step = m->stride = 0;
-    else if (in_warp)
-        m->step = address - m->last;
-    else
-        m->first_step = address - m->first;
-    if (!in_warp)
+    uint64_t predicted;
+    if (m->warp_serial == e->warp_serial) {
+        predicted = m->next;
+        m->next = 2 * address - m->last;
+    } else {
+        uint64_t step = m->next - m->last; /* a warp makes the steps of the one before */
+        if (m->warp_serial < e->first_warp_serial)
+            predicted = step = m->first_step = m->stride = 0;
+        else {
+            predicted = m->first + m->first_step;
+            m->first_step = address - m->first;
+        }
         m->first = address;
-    m->last = e->last_base = address;
-    m->warp_serial = e->warp_serial;
+        m->next = address + step;
+        m->warp_serial = e->warp_serial;
+    }
+    m->last = address;
     if (address == predicted)
         return true;
     *op |= LS_PACK_OP_BASE;
     return put_signed(&e->streams[LS_PACK_BASES], address - predicted);
+}
+
+/* A stride, if it is not the one of the last time. */
+static bool put_stride(ls_pack_encoder *e, ls_pack_memory *m, uint64_t stride, uint8_t *op)
+{
+    if (stride == m->stride)
+        return true;
+    *op |= LS_PACK_OP_STRIDE;
+    m->stride = stride;
+    return put_signed(&e->streams[LS_PACK_STRIDES], stride);
 }
 
 static bool same_differences(const uint64_t *a, const uint64_t *b, uint32_t count)
@@ -86,101 +97,221 @@ static bool same_differences(const uint64_t *a, const uint64_t *b, uint32_t coun
     return true;
 }
 
-static bool put_list(ls_pack_encoder *e, ls_pack_memory *m, const ls_cta *cta, const ls_dyn *dyn, uint8_t *op)
+/* Whether all addresses lie on one line through the lanes; *stride is its slope. */
+static bool is_affine(const uint64_t *words, uint32_t mask, uint64_t *stride)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(mask), rest = mask & (mask - 1), i = 1;
+    if (!rest)
+        return false;
+    int64_t lanes = __builtin_ctz(rest) - (int64_t)first, difference = (int64_t)(words[1] - words[0]);
+    if (difference % lanes != 0)
+        return false;
+    *stride = (uint64_t)(difference / lanes);
+    for (; rest; rest &= rest - 1, i++)
+        if (words[i] - words[0] != *stride * ((uint32_t)__builtin_ctz(rest) - first))
+            return false;
+    return true;
+}
+
+/* Addresses one by one; the nearest kind that holds all of them. */
+static bool put_each(ls_pack_encoder *e, ls_pack_memory *m, const uint64_t *words, uint32_t count, uint8_t *op)
 {
     static const struct {
-        uint64_t half; /* differences in [-half, half) fit */
-        unsigned bytes;
-    } widths[] = { { UINT64_C(1) << 7, 1 }, { UINT64_C(1) << 15, 2 }, { UINT64_C(1) << 31, 4 }, { 0, 8 } };
+        uint8_t stream, bytes;
+    } kinds[] = { [LS_PACK_AT_NEAR] = { LS_PACK_NEAR, 2 }, [LS_PACK_AT_FAR] = { LS_PACK_FAR, 4 },
+                  [LS_PACK_AT_WIDE] = { LS_PACK_WIDE, 8 } };
+    unsigned kind = m->warp_serial < e->first_warp_serial ? LS_PACK_AT_WIDE : LS_PACK_AT_NEAR;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t offset = words[i] - m->anchor;
+        if (kind == LS_PACK_AT_NEAR && offset > UINT16_MAX)
+            kind = LS_PACK_AT_FAR;
+        if (kind == LS_PACK_AT_FAR && offset + (UINT64_C(1) << 31) > UINT32_MAX)
+            kind = LS_PACK_AT_WIDE;
+    }
+    *op |= (uint8_t)(kind << LS_PACK_OP_KIND_SHIFT);
+    if (m->warp_serial < e->first_warp_serial)
+        m->first_step = m->stride = 0;
+    if (m->warp_serial != e->warp_serial)
+        m->first = words[0];
+    if (kind == LS_PACK_AT_WIDE)
+        m->anchor = words[0] - LS_PACK_ANCHOR_BELOW;
+    m->warp_serial = e->warp_serial;
+    m->last = m->next = words[0];
+    uint64_t origin = kind == LS_PACK_AT_WIDE ? 0 : m->anchor;
+    for (uint32_t i = 0; i < count; i++)
+        if (!put_u64(&e->streams[kinds[kind].stream], words[i] - origin, kinds[kind].bytes))
+            return false;
+    return true;
+}
+
+#define AFFINE_LANES 4 /* from so many lanes on, a new stride is shorter than the addresses */
+
+static bool put_list(ls_pack_encoder *e, ls_pack_memory *m, const ls_cta *cta, const ls_dyn *dyn, uint8_t *op)
+{
     uint32_t at = dyn->addr >> 2, count = (uint32_t)__builtin_popcount(dyn->mask);
     const uint64_t *words = cta->addrs + at;
+    uint64_t stride;
     if (count == 0) {
-        *op |= 1 << LS_PACK_OP_DIFFS_SHIFT;
+        *op |= LS_PACK_AT_NEAR << LS_PACK_OP_KIND_SHIFT;
         return true;
     }
-    if (!put_base(e, m, words[0], op))
-        return false;
-    bool known = m->list_serial == e->cta_serial && m->list_count == count;
-    bool same = known && same_differences(words, cta->addrs + m->list_at, count);
+    bool seen = m->warp_serial >= e->first_warp_serial, done;
+    if (seen && m->list_serial == e->cta_serial && m->list_count == count &&
+        same_differences(words, cta->addrs + m->list_at, count)) {
+        *op |= LS_PACK_SAME << LS_PACK_OP_KIND_SHIFT;
+        done = put_base(e, m, words[0], op);
+    } else if (seen && is_affine(words, dyn->mask, &stride) && (stride == m->stride || count >= AFFINE_LANES)) {
+        *op |= LS_PACK_AFFINE << LS_PACK_OP_KIND_SHIFT;
+        done = put_base(e, m, words[0], op) && put_stride(e, m, stride, op);
+    } else
+        done = put_each(e, m, words, count, op);
     m->list_serial = e->cta_serial;
     m->list_count = count;
     m->list_at = at;
-    if (same)
-        return true;
-    unsigned w = 0;
-    for (uint32_t i = 1; i < count; i++)
-        while (widths[w].half && words[i] - words[i - 1] + widths[w].half >= 2 * widths[w].half)
-            w++;
-    *op |= (uint8_t)((w + 1) << LS_PACK_OP_DIFFS_SHIFT);
-    return put_differences(&e->streams[LS_PACK_DIFFS_1 + w], words, count, widths[w].bytes);
+    return done;
 }
 
 static bool put_addresses(ls_pack_encoder *e, const ls_cta *cta, const ls_dyn *dyn)
 {
     ls_pack_memory *m = &e->memory[dyn->inst];
+    const uint64_t *words = cta->addrs + (dyn->addr >> 2);
     uint8_t op = (uint8_t)(dyn->addr & 3);
+    bool done = true;
     if (dyn->addr == LS_ADDR_NONE)
         op = LS_PACK_OP_NONE;
-    else if (op == LS_ADDR_STRIDE) {
-        const uint64_t *words = cta->addrs + (dyn->addr >> 2);
-        if (words[0] == 0 && words[1] == 0)
-            op = LS_PACK_OP_NULL;
-        else {
-            if (!put_base(e, m, words[0], &op))
-                return false;
-            if (words[1] != m->stride) {
-                op |= LS_PACK_OP_STRIDE;
-                m->stride = words[1];
-                if (!put_signed(&e->streams[LS_PACK_STRIDES], words[1]))
-                    return false;
-            }
-        }
-    } else if (!put_list(e, m, cta, dyn, &op))
-        return false;
-    return put_byte(&e->streams[LS_PACK_OPS], op);
+    else if (op != LS_ADDR_STRIDE)
+        done = put_list(e, m, cta, dyn, &op);
+    else if (words[0] == 0 && words[1] == 0)
+        op = LS_PACK_OP_NULL;
+    else
+        done = put_base(e, m, words[0], &op) && put_stride(e, m, words[1], &op);
+    return done && put_byte(&e->streams[LS_PACK_OPS], op);
 }
 
 /* ------------------------------------------------------------------------------------------------ the path */
 
-/* Makes `mask` the most recent one and says where it was. */
+/* Puts `mask` in force and says which one it is. */
 static bool put_mask(ls_pack_encoder *e, uint32_t mask)
 {
+    ls_pack_masks *known = &e->masks;
     uint8_t code = 0;
-    while (code < LS_PACK_RECENT_MASKS && e->recent[code] != mask)
+    while (code < LS_PACK_KNOWN_MASKS && known->mask[code] != mask)
         code++;
-    uint8_t last = code < LS_PACK_RECENT_MASKS ? code : LS_PACK_RECENT_MASKS - 1;
-    for (uint8_t i = last; i > 0; i--)
-        e->recent[i] = e->recent[i - 1];
-    e->recent[0] = mask;
-    if (code == LS_PACK_RECENT_MASKS) {
+    if (code < LS_PACK_KNOWN_MASKS)
+        known->now = code;
+    else {
         ls_pack_bytes *b = &e->streams[LS_PACK_NEW_MASKS];
         if (!reserve(b, 4))
             return false;
         ls_put_u32(b->at + b->count, mask);
         b->count += 4;
+        ls_pack_masks_add(known, mask);
     }
     return put_byte(&e->streams[LS_PACK_MASKS], code);
 }
 
-static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp)
+static bool put_path(ls_pack_encoder *e, const ls_dyn *dyn, const ls_dyn *end)
 {
-    const ls_dyn *dyn = cta->dyns + warp->first, *end = dyn + warp->count;
-    uint32_t expected = 0;
+    uint32_t *changes = e->changes, expected = 0;
     while (dyn < end) {
-        uint32_t start = dyn->inst, mask = dyn->mask, length = 0;
+        uint32_t start = dyn->inst, length = 0;
+        bool change = changes[start] != start && dyn->mask != e->masks.mask[e->masks.now];
+        if (change)
+            ls_pack_flag_change(changes, start);
         do {
-            if (e->has_addresses[dyn->inst] && !put_addresses(e, cta, dyn))
+            if (changes[dyn->inst] == dyn->inst && !put_mask(e, dyn->mask))
                 return false;
             dyn++;
             length++;
-        } while (dyn < end && length < LS_PACK_RUN_LIMIT && dyn->inst == start + length && dyn->mask == mask);
-        bool change = mask != e->recent[0];
+        } while (dyn < end && length < LS_PACK_RUN_LIMIT && dyn->inst == start + length &&
+                 (changes[dyn->inst] == dyn->inst || dyn->mask == e->masks.mask[e->masks.now]));
         uint64_t jump = ls_zigzag((int64_t)start - (int64_t)expected);
         if (!put_varint(&e->streams[LS_PACK_PATH], jump << 1 | change) ||
-            !put_varint(&e->streams[LS_PACK_PATH], length - 1) || (change && !put_mask(e, mask)))
+            !put_varint(&e->streams[LS_PACK_PATH], length - 1))
             return false;
         expected = start + length;
     }
+    return true;
+}
+
+static uint64_t hash_path(const ls_dyn *dyns, uint32_t count)
+{
+    uint64_t hash = count;
+    for (uint32_t i = 0; i < count; i++)
+        hash = (hash ^ dyns[i].inst ^ (uint64_t)dyns[i].mask << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash;
+}
+
+static bool same_path(const ls_dyn *a, const ls_dyn *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (a[i].inst != b[i].inst || a[i].mask != b[i].mask)
+            return false;
+    return true;
+}
+
+/* The number of the candidate that is this path, marked as kept if it was not; LS_PACK_CANDIDATES if there is none or
+ * no more can be kept. */
+static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash)
+{
+    for (uint32_t i = 0; i < LS_PACK_CANDIDATES; i++) {
+        if (e->paths[i].count != count || e->paths[i].hash != hash || !same_path(e->paths[i].dyns, dyns, count))
+            continue;
+        if (!e->paths[i].kept) {
+            if (e->kept_count == LS_PACK_KEPT_PATHS)
+                break;
+            e->kept_count++;
+            e->paths[i].kept = true;
+            e->streams[LS_PACK_SHAPE].at[e->paths[i].shape_at] |= LS_PACK_PATH_KEEP;
+        }
+        return i;
+    }
+    return LS_PACK_CANDIDATES;
+}
+
+/* Makes a path that was just written a candidate, in the place of the oldest that is not kept. */
+static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash, size_t shape_at)
+{
+    if (count > LS_PACK_PATH_LIMIT)
+        return true;
+    while (e->paths[e->next_path].kept)
+        e->next_path = (e->next_path + 1) % LS_PACK_CANDIDATES;
+    uint32_t i = e->next_path;
+    if (!e->paths[i].dyns) {
+        e->paths[i].dyns = malloc(LS_PACK_PATH_LIMIT * sizeof *dyns);
+        if (!e->paths[i].dyns)
+            return false;
+    }
+    memcpy(e->paths[i].dyns, dyns, count * sizeof *dyns);
+    e->paths[i].count = count;
+    e->paths[i].hash = hash;
+    e->paths[i].number = e->path_count - 1;
+    e->paths[i].shape_at = shape_at;
+    e->next_path = (i + 1) % LS_PACK_CANDIDATES;
+    return true;
+}
+
+static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp)
+{
+    const ls_dyn *dyns = cta->dyns + warp->first;
+    ls_pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
+    if (warp->count == 0)
+        return put_varint(shape, 0);
+    uint64_t hash = hash_path(dyns, warp->count);
+    uint32_t known = find_path(e, dyns, warp->count, hash);
+    if (known < LS_PACK_CANDIDATES) {
+        if (!put_varint(shape, e->paths[known].number << 1 | LS_PACK_PATH_KNOWN))
+            return false;
+    } else {
+        size_t shape_at = shape->count;
+        e->path_count++;
+        if (!put_varint(shape, (uint64_t)warp->count << 2) || !put_path(e, dyns, dyns + warp->count) ||
+            !remember_path(e, dyns, warp->count, hash, shape_at))
+            return false;
+    }
+    for (uint32_t i = 0; i < warp->count; i++)
+        if (e->has_addresses[dyns[i].inst] && !put_addresses(e, cta, &dyns[i]))
+            return false;
     return true;
 }
 
@@ -210,23 +341,21 @@ static bool consistent(const ls_pack_encoder *e, const ls_cta *cta)
 static bool put_shape(ls_pack_encoder *e, const ls_cta *cta)
 {
     ls_pack_bytes *b = &e->streams[LS_PACK_SHAPE];
-    uint64_t words = 0;
-    for (uint32_t w = 0; w < cta->warp_count; w++)
-        for (uint32_t i = 0; i < cta->warps[w].count; i++) {
-            const ls_dyn *dyn = &cta->dyns[cta->warps[w].first + i];
+    uint64_t dyns = 0, words = 0;
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        const ls_warp_stream *warp = &cta->warps[w];
+        dyns += warp->count;
+        for (const ls_dyn *dyn = cta->dyns + warp->first, *end = dyn + warp->count; dyn < end; dyn++)
             if (dyn->addr != LS_ADDR_NONE)
                 words += (dyn->addr & 3) == LS_ADDR_STRIDE ? 2 : (uint64_t)__builtin_popcount(dyn->mask);
-        }
+    }
     uint64_t rows = e->grid[0] ? cta->index / e->grid[0] : 0;
     bool in_order = e->grid[0] && e->grid[1] && cta->id[0] == cta->index % e->grid[0] &&
                     cta->id[1] == rows % e->grid[1] && cta->id[2] == rows / e->grid[1];
     bool done = put_varint(b, !in_order);
     for (int i = 0; i < 3 && !in_order; i++)
         done = done && put_varint(b, cta->id[i]);
-    done = done && put_varint(b, cta->warp_count) && put_varint(b, words);
-    for (uint32_t w = 0; w < cta->warp_count; w++)
-        done = done && put_varint(b, cta->warps[w].count);
-    return done;
+    return done && put_varint(b, cta->warp_count) && put_varint(b, dyns) && put_varint(b, words);
 }
 
 ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err)
@@ -253,11 +382,22 @@ static void begin_block(ls_pack_encoder *e)
 {
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         e->streams[i].count = 0;
-    memset(e->recent, 0, sizeof e->recent);
-    e->recent[0] = UINT32_MAX;
+    ls_pack_masks_reset(&e->masks);
+    for (int i = 0; i < LS_PACK_CANDIDATES; i++) {
+        e->paths[i].count = 0;
+        e->paths[i].kept = false;
+    }
+    e->next_path = e->kept_count = 0;
+    e->path_count = 0;
+    for (size_t i = 0; i < e->inst_count; i++)
+        e->changes[i] = LS_PACK_NO_CHANGE;
+    if (e->warp_serial > UINT32_MAX / 2 || e->cta_serial > UINT32_MAX / 2) { /* long before they start again */
+        memset(e->memory, 0, e->inst_count * sizeof *e->memory);
+        e->warp_serial = e->cta_serial = 0;
+    }
     e->first_warp_serial = e->warp_serial + 1;
     e->cta_serial++;
-    e->last_base = e->cta_count = e->dyn_count = 0;
+    e->cta_count = e->dyn_count = 0;
 }
 
 void ls_pack_encoder_kernel(ls_pack_encoder *e, const uint32_t grid[3])
@@ -273,13 +413,16 @@ bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses)
         size_t capacity = e->inst_capacity ? e->inst_capacity * 2 : 256;
         ls_pack_memory *memory = realloc(e->memory, capacity * sizeof *memory);
         e->memory = memory ? memory : e->memory;
+        uint32_t *changes = realloc(e->changes, capacity * sizeof *changes);
+        e->changes = changes ? changes : e->changes;
         uint8_t *has = realloc(e->has_addresses, capacity);
         e->has_addresses = has ? has : e->has_addresses;
-        if (!memory || !has)
+        if (!memory || !changes || !has)
             return false;
         e->inst_capacity = capacity;
     }
     e->memory[e->inst_count] = (ls_pack_memory){ 0 };
+    e->changes[e->inst_count] = LS_PACK_NO_CHANGE;
     e->has_addresses[e->inst_count++] = has_addresses;
     return true;
 }
@@ -288,6 +431,14 @@ size_t ls_pack_encoder_bytes(const ls_pack_encoder *e)
 {
     size_t bytes = 4 * LS_PACK_STREAM_COUNT;
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
+        bytes += e->streams[i].count;
+    return bytes;
+}
+
+size_t ls_pack_encoder_split(const ls_pack_encoder *e)
+{
+    size_t bytes = 4 * LS_PACK_STREAM_COUNT;
+    for (int i = 0; i < LS_PACK_FIRST_RANDOM; i++)
         bytes += e->streams[i].count;
     return bytes;
 }
@@ -308,7 +459,10 @@ void ls_pack_encoder_fini(ls_pack_encoder *e)
 {
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         free(e->streams[i].at);
+    for (int i = 0; i < LS_PACK_CANDIDATES; i++)
+        free(e->paths[i].dyns);
     free(e->memory);
+    free(e->changes);
     free(e->has_addresses);
     *e = (ls_pack_encoder){ 0 };
 }

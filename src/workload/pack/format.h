@@ -31,7 +31,11 @@ enum {
     LS_PACK_KIND_COUNT
 };
 
-enum { LS_PACK_RAW = 0, LS_PACK_ZSTD = 1 };
+enum {
+    LS_PACK_RAW = 0,
+    LS_PACK_ZSTD = 1,
+    LS_PACK_SPLIT = 2, /* u32 bytes of a frame, the frame (the first part of the payload), the rest as it is */
+};
 
 /* The largest payload: more is refused before any memory is taken. */
 #define LS_PACK_RAW_LIMIT (UINT64_C(1) << 30)
@@ -39,34 +43,51 @@ enum { LS_PACK_RAW = 0, LS_PACK_ZSTD = 1 };
 /* --- the streams of a block ------------------------------------------------------------------------------- */
 
 enum {
-    LS_PACK_SHAPE,      /* varints: numbers of warps, instructions and address words */
-    LS_PACK_PATH,       /* varints: runs of consecutive static instructions */
-    LS_PACK_MASKS,      /* bytes: which recent mask is next */
-    LS_PACK_NEW_MASKS,  /* u32: masks that are not recent */
-    LS_PACK_OPS,        /* bytes: one for each instruction with addresses */
-    LS_PACK_BASES,      /* signed varints: first address minus the predicted one */
-    LS_PACK_STRIDES,    /* signed varints */
-    LS_PACK_DIFFS_1,    /* i8: differences between neighbouring lanes */
-    LS_PACK_DIFFS_2,    /* i16 */
-    LS_PACK_DIFFS_4,    /* i32 */
-    LS_PACK_DIFFS_8,    /* i64 */
+    LS_PACK_SHAPE,     /* varints: numbers of warps, instructions and address words */
+    LS_PACK_PATH,      /* varints: runs of consecutive static instructions */
+    LS_PACK_MASKS,     /* bytes: which known mask is next */
+    LS_PACK_OPS,       /* bytes: one for each instruction with addresses */
+    LS_PACK_STRIDES,   /* signed varints */
+    LS_PACK_NEW_MASKS, /* u32: masks that are not known. From here on the streams are often random */
+    LS_PACK_BASES,     /* signed varints: first address minus the predicted one */
+    LS_PACK_NEAR,      /* u16: addresses minus their instruction's anchor */
+    LS_PACK_FAR,       /* i32: the same */
+    LS_PACK_WIDE,      /* u64: addresses */
     LS_PACK_STREAM_COUNT
 };
+#define LS_PACK_FIRST_RANDOM LS_PACK_NEW_MASKS
 
-#define LS_PACK_RUN_LIMIT 256    /* instructions of one run: bounds what few bytes can become */
-#define LS_PACK_RECENT_MASKS 8
-#define LS_PACK_WARP_LIMIT 65536 /* warps of a thread block */
+#define LS_PACK_RUN_LIMIT 256         /* instructions of one run: bounds what few bytes can become */
+#define LS_PACK_WARP_LIMIT 64         /* warps of a thread block */
 #define LS_PACK_WORD_LIMIT (1u << 30) /* address words of a thread block: ls_dyn.addr has no room for more */
 
-/* An address op: mode in bits 0-1 (3: none), then the bits below. */
+/* Masks that both sides remember: two that never change (all lanes, no lane), then the last new ones in a ring. */
+#define LS_PACK_KNOWN_MASKS 16
+#define LS_PACK_FIXED_MASKS 2
+
+/* Paths of warps that later warps of the block take again. The encoder marks them, so that no others are kept. */
+#define LS_PACK_KEPT_PATHS 8
+#define LS_PACK_PATH_LIMIT 16384 /* instructions */
+#define LS_PACK_PATH_KNOWN 1u   /* bit of a warp's number: the rest says which kept path it takes */
+#define LS_PACK_PATH_KEEP 2u    /* else: keep this one; the rest is the number of instructions */
+
+/* An address op: mode in bits 0-1; 3 is none of them. */
 enum {
-    LS_PACK_OP_NONE = 3,         /* an instruction with a width that has no addresses in memory */
-    LS_PACK_OP_NULL = 7,         /* stride mode, address 0, stride 0: what tracers write for mask 0 */
-    LS_PACK_OP_BASE = 1 << 2,    /* a correction follows in LS_PACK_BASES */
-    LS_PACK_OP_STRIDE = 1 << 3,  /* stride mode: a new stride follows in LS_PACK_STRIDES */
-    LS_PACK_OP_DIFFS_SHIFT = 3,  /* other modes: 0 the differences of the last time, else bytes: 1, 2, 4, 8 */
-    LS_PACK_OP_DIFFS_SAME = 0,
+    LS_PACK_OP_NONE = 3,       /* an instruction with a width that has no addresses in memory */
+    LS_PACK_OP_NULL = 7,       /* stride mode, address 0, stride 0: what tracers write for mask 0 */
+    LS_PACK_OP_BASE = 1 << 2,  /* a correction of the predicted address follows in LS_PACK_BASES */
+    LS_PACK_OP_STRIDE = 1 << 3, /* a new stride follows in LS_PACK_STRIDES */
+    LS_PACK_OP_KIND_SHIFT = 4, /* lists and deltas: how the addresses are said */
 };
+enum {
+    LS_PACK_SAME,   /* the differences of the last time */
+    LS_PACK_AFFINE, /* the address of the first lane, and a stride for each lane, active or not */
+    LS_PACK_AT_NEAR, /* one by one: in LS_PACK_NEAR, */
+    LS_PACK_AT_FAR,  /* in LS_PACK_FAR, */
+    LS_PACK_AT_WIDE, /* in LS_PACK_WIDE, which sets the anchor */
+    LS_PACK_LIST_KIND_COUNT
+};
+#define LS_PACK_ANCHOR_BELOW 0x8000u /* the anchor lies so far below the first address */
 
 /* --- integers ------------------------------------------------------------------------------------------------ */
 
@@ -127,7 +148,7 @@ static inline uint64_t ls_get_varint(const uint8_t **p)
     *p = at;
     return v;
 }
-/* What may be read behind the end of a stream before its end is noticed. */
-#define LS_PACK_SLACK 32
+/* What may be read behind the end of a stream before its end is noticed: eight of the widest. */
+#define LS_PACK_SLACK 64
 
 #endif

@@ -45,7 +45,7 @@ typedef struct pack_kernel {
     ls_kernel base;
     pack_trace *trace;
     const packed_kernel *packed;
-    const ls_pack_table *table;
+    ls_pack_table *table; /* of the trace */
     ls_pack_in own, *in; /* the trace's, or its own if another kernel has that */
     ls_arena arena;
     pack_block *blocks;
@@ -199,7 +199,10 @@ static ls_status pack_seek(ls_kernel *base, uint64_t index, ls_error *err)
 
 static bool pack_text(const ls_kernel *base, uint32_t inst, ls_inst_text *out)
 {
-    *out = ((const pack_kernel *)base)->table->texts[inst];
+    const ls_inst_text *texts = ls_pack_table_texts(((const pack_kernel *)base)->table);
+    if (!texts)
+        return false;
+    *out = texts[inst];
     return true;
 }
 

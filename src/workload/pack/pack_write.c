@@ -84,13 +84,15 @@ static ls_status flush(pack_sink *sink, ls_error *err)
             return fail_memory(err);
         }
     }
+    size_t split = ls_pack_encoder_split(&sink->encoder);
     ls_pack_encoder_take(&sink->encoder, sink->payload.at);
-    ls_status status = ls_pack_put_section(&sink->out, LS_PACK_BLOCK, sink->payload.at, bytes, err);
+    ls_status status = ls_pack_put_section(&sink->out, LS_PACK_BLOCK, sink->payload.at, bytes, split, err);
     if (status != LS_OK)
         return status;
     uint64_t values = sink->out.offset;
     if (sink->has_values)
-        status = ls_pack_put_section(&sink->out, LS_PACK_VALUES, sink->values.at, sink->values.count, err);
+        status = ls_pack_put_section(&sink->out, LS_PACK_VALUES, sink->values.at, sink->values.count,
+                                     sink->values.count, err);
     if (status != LS_OK)
         return status;
     if (sink->block_count++ == 0)
@@ -205,7 +207,8 @@ static ls_status put_table(pack_sink *sink, const ls_kernel_info *info, uint64_t
     *offset = sink->out.offset;
     if (!ls_map_putn(&sink->tables, (const char *)&key, sizeof key, (void *)(uintptr_t)*offset))
         return fail_memory(err);
-    return ls_pack_put_section(&sink->out, LS_PACK_TABLE, sink->payload.at, sink->payload.count, err);
+    return ls_pack_put_section(&sink->out, LS_PACK_TABLE, sink->payload.at, sink->payload.count, sink->payload.count,
+                               err);
 }
 
 static bool add_kernel(pack_sink *sink, const ls_sink_kernel *kernel)
@@ -237,7 +240,8 @@ static ls_status pack_end(ls_sink *base, const ls_sink_kernel *kernel, ls_error 
         !add_numbers(&sink->payload, numbers, LS_COUNT_OF(numbers)) ||
         !ls_pack_add_bytes(&sink->payload, sink->blocks.at, sink->blocks.count))
         return fail_memory(err);
-    return ls_pack_put_section(&sink->out, LS_PACK_INDEX, sink->payload.at, sink->payload.count, err);
+    return ls_pack_put_section(&sink->out, LS_PACK_INDEX, sink->payload.at, sink->payload.count, sink->payload.count,
+                               err);
 }
 
 /* ------------------------------------------------------------------------------------------------ the end */
@@ -252,7 +256,7 @@ static ls_status put_end(pack_sink *sink, ls_error *err)
         !ls_pack_add_varint(b, sink->indices.count) ||
         !ls_pack_add_bytes(b, sink->kernels.at, sink->kernels.count))
         return fail_memory(err);
-    ls_status status = ls_pack_put_section(&sink->out, LS_PACK_CATALOG, b->at, b->count, err);
+    ls_status status = ls_pack_put_section(&sink->out, LS_PACK_CATALOG, b->at, b->count, b->count, err);
     if (status != LS_OK)
         return status;
     uint64_t directory = sink->out.offset;
@@ -260,7 +264,7 @@ static ls_status put_end(pack_sink *sink, ls_error *err)
     if (!ls_pack_add_varint(b, catalog) || !ls_pack_add_varint(b, sink->indices.count) ||
         !add_numbers(b, sink->indices.at, sink->indices.count))
         return fail_memory(err);
-    status = ls_pack_put_section(&sink->out, LS_PACK_DIRECTORY, b->at, b->count, err);
+    status = ls_pack_put_section(&sink->out, LS_PACK_DIRECTORY, b->at, b->count, b->count, err);
     return status == LS_OK ? ls_pack_put_trailer(&sink->out, directory, err) : status;
 }
 

@@ -9,7 +9,10 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#define RAW_BYTES 64 /* payloads up to this size are not worth a compressor's header */
+/* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is compressed
+ * only if it is not small, and the random part of it only if that saves half of it. */
+#define RAW_BYTES 256
+#define BLOCK_RAW_BYTES 1024
 /* Memory for a payload is taken at once up to this size; beyond it only as the data really arrives. */
 #define TRUSTED_BYTES (UINT64_C(4) << 20)
 
@@ -72,29 +75,68 @@ void ls_pack_out_fini(ls_pack_out *out)
     ZSTD_freeCCtx(out->zstd);
     ls_hasher_destroy(out->content);
     free(out->packed.at);
+    free(out->split.at);
     *out = (ls_pack_out){ 0 };
 }
 
-ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, ls_error *err)
+/* Into out->packed; codec and size say what is best to store. */
+static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes, size_t split, uint32_t *codec,
+                          size_t *stored, ls_error *err)
+{
+    size_t bound = ZSTD_compressBound(bytes), rest = bytes - split;
+    if (!reserve(&out->packed, 4 + bound + rest) || !reserve(&out->split, 4 + bound + rest))
+        return fail_memory(err);
+    size_t whole = ZSTD_compress2(out->zstd, out->packed.at, bound, payload, bytes), part = whole;
+    if (rest > 0)
+        part = ZSTD_compress2(out->zstd, out->split.at + 4, bound, payload, split);
+    if (ZSTD_isError(whole) || ZSTD_isError(part))
+        return fail_memory(err);
+    *codec = LS_PACK_RAW;
+    *stored = bytes;
+    if (rest > 0 && 4 + part + rest < whole + rest / 2) {
+        if (4 + part < split / 2) {
+            ls_put_u32(out->split.at, (uint32_t)part);
+            memcpy(out->split.at + 4 + part, payload + split, rest);
+            ls_pack_bytes other = out->packed;
+            out->packed = out->split;
+            out->split = other;
+            *codec = LS_PACK_SPLIT;
+            *stored = 4 + part + rest;
+        }
+    } else if (whole < bytes / 2) {
+        *codec = LS_PACK_ZSTD;
+        *stored = whole;
+    }
+    return LS_OK;
+}
+
+void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload, size_t bytes)
+{
+    uint8_t logical[20];
+    if (kind == LS_PACK_INDEX || kind == LS_PACK_DIRECTORY)
+        return;
+    ls_put_u32(logical, kind);
+    ls_put_u64(logical + 4, bytes);
+    ls_put_u64(logical + 12, XXH3_64bits(payload, bytes));
+    ls_hasher_add(content, logical, sizeof logical);
+}
+
+ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, size_t split,
+                              ls_error *err)
 {
     if (bytes > LS_PACK_RAW_LIMIT)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "a thread block needs %zu bytes in '%s', more than the format has",
                        bytes, out->path);
-    uint8_t header[LS_PACK_SECTION_BYTES], logical[20];
+    uint8_t header[LS_PACK_SECTION_BYTES];
     const void *stored = payload;
     size_t stored_bytes = bytes;
     uint32_t codec = LS_PACK_RAW;
-    if (bytes > RAW_BYTES) {
-        if (!reserve(&out->packed, ZSTD_compressBound(bytes)))
-            return fail_memory(err);
-        size_t packed = ZSTD_compress2(out->zstd, out->packed.at, out->packed.capacity, payload, bytes);
-        if (ZSTD_isError(packed))
-            return fail_memory(err);
-        if (packed < bytes) {
-            codec = LS_PACK_ZSTD;
+    if (bytes > (kind == LS_PACK_BLOCK ? BLOCK_RAW_BYTES : RAW_BYTES)) {
+        ls_status status = compress(out, payload, bytes, split, &codec, &stored_bytes, err);
+        if (status != LS_OK)
+            return status;
+        if (codec != LS_PACK_RAW)
             stored = out->packed.at;
-            stored_bytes = packed;
-        }
     }
     uint64_t hash = XXH3_64bits(payload, bytes);
     ls_put_u32(header, kind);
@@ -102,13 +144,7 @@ ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *paylo
     ls_put_u64(header + 8, stored_bytes);
     ls_put_u64(header + 16, bytes);
     ls_put_u64(header + 24, hash);
-    if (kind != LS_PACK_INDEX && kind != LS_PACK_DIRECTORY) {
-        /* What the file says, without where it says it and how small it was made. */
-        ls_put_u32(logical, kind);
-        ls_put_u64(logical + 4, bytes);
-        ls_put_u64(logical + 12, hash);
-        ls_hasher_add(out->content, logical, sizeof logical);
-    }
+    ls_pack_hash_section(out->content, kind, payload, bytes);
     ls_status status = put(out, header, sizeof header, err);
     return status == LS_OK ? put(out, stored, stored_bytes, err) : status;
 }
@@ -212,12 +248,14 @@ static ls_status fail_section(const ls_pack_in *in, const char *what, uint64_t o
     return ls_error_at(err, in->path, 0, 0);
 }
 
-/* Into in->payload, whose memory grows with what really comes out; NULL or what is wrong. */
-static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw, bool *memory)
+/* Decompresses into in->payload, whose memory grows with what really comes out, up to `raw` bytes and `rest` more.
+ * NULL or what is wrong. */
+static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw, size_t rest,
+                          bool *memory)
 {
     in->payload.count = 0;
     if (raw <= TRUSTED_BYTES) {
-        *memory = reserve(&in->payload, (size_t)raw + LS_PACK_SLACK);
+        *memory = reserve(&in->payload, (size_t)raw + rest + LS_PACK_SLACK);
         if (!*memory)
             return NULL;
         size_t bytes = ZSTD_decompressDCtx(in->zstd, in->payload.at, (size_t)raw, stored, stored_bytes);
@@ -229,7 +267,7 @@ static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_b
     ZSTD_inBuffer from = { stored, stored_bytes, 0 };
     ZSTD_DCtx_reset(in->zstd, ZSTD_reset_session_only);
     for (uint64_t room = TRUSTED_BYTES;; room = raw / 2 < room ? raw : room * 2) {
-        *memory = reserve(&in->payload, (size_t)room + LS_PACK_SLACK);
+        *memory = reserve(&in->payload, (size_t)room + rest + LS_PACK_SLACK);
         if (!*memory)
             return NULL;
         ZSTD_outBuffer to = { in->payload.at, (size_t)room, in->payload.count };
@@ -244,6 +282,53 @@ static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_b
         if (room == raw)
             return "is damaged: it is longer than it says";
     }
+}
+
+/* The payload from what is stored, whatever the codec. */
+static const char *restore(ls_pack_in *in, uint32_t codec, const uint8_t *stored, size_t bytes, uint64_t raw,
+                           bool *memory)
+{
+    size_t frame = codec == LS_PACK_ZSTD ? bytes : 0, rest;
+    if (codec == LS_PACK_SPLIT) {
+        frame = bytes >= 4 ? ls_get_u32(stored) : 0;
+        if (bytes < 4 || frame > bytes - 4)
+            return "is damaged: its parts do not fit together";
+        stored += 4;
+        bytes -= 4;
+    }
+    rest = bytes - frame;
+    if (rest > raw)
+        return "is damaged: its parts do not fit together";
+    in->payload.count = 0;
+    if (frame > 0) {
+        const char *problem = unpack(in, stored, frame, raw - rest, rest, memory);
+        if (problem || !*memory)
+            return problem;
+    } else {
+        *memory = reserve(&in->payload, rest + LS_PACK_SLACK);
+        if (!*memory)
+            return NULL;
+    }
+    memcpy(in->payload.at + in->payload.count, stored + frame, rest);
+    in->payload.count += rest;
+    return in->payload.count == raw ? NULL : "is damaged: it has another length than it says";
+}
+
+ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole, ls_error *err)
+{
+    uint8_t header[LS_PACK_SECTION_BYTES];
+    uint64_t room = in->bytes - LS_PACK_TRAILER_BYTES;
+    if (offset < LS_PACK_HEADER_BYTES || offset > room || room - offset < sizeof header)
+        return fail_section(in, "a section", offset, err, "is outside the file");
+    ls_status status = read_at(in, offset, header, sizeof header, err);
+    if (status != LS_OK)
+        return status;
+    *kind = ls_get_u32(header);
+    *whole = ls_get_u64(header + 8);
+    if (*kind == 0 || *kind >= LS_PACK_KIND_COUNT || *whole > room - offset - sizeof header)
+        return fail_section(in, "a section", offset, err, "is damaged: its header is impossible");
+    *whole += sizeof header;
+    return LS_OK;
 }
 
 ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
@@ -268,7 +353,7 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
         return status;
     uint64_t stored_bytes = ls_get_u64(header + 8), raw = ls_get_u64(header + 16), hash = ls_get_u64(header + 24);
     uint32_t codec = ls_get_u32(header + 4);
-    if (ls_get_u32(header) != kind || (codec != LS_PACK_RAW && codec != LS_PACK_ZSTD)) {
+    if (ls_get_u32(header) != kind || codec > LS_PACK_SPLIT) {
         char problem[96];
         snprintf(problem, sizeof problem, "is damaged: kind %" PRIu32 ", codec %" PRIu32 ", where %s is expected",
                  ls_get_u32(header), codec, kind_names[kind]);
@@ -289,14 +374,8 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
             return status;
         stored = in->stored.at;
     }
-    const char *problem = NULL;
     bool memory = true;
-    if (codec == LS_PACK_ZSTD)
-        problem = unpack(in, stored, (size_t)stored_bytes, raw, &memory);
-    else if ((memory = reserve(&in->payload, (size_t)raw + LS_PACK_SLACK))) {
-        memcpy(in->payload.at, stored, (size_t)raw);
-        in->payload.count = (size_t)raw;
-    }
+    const char *problem = restore(in, codec, stored, (size_t)stored_bytes, raw, &memory);
     if (!memory)
         return fail_memory(err);
     if (!problem && XXH3_64bits(in->payload.at, in->payload.count) != hash)

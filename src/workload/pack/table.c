@@ -1,163 +1,346 @@
-/* table.c: static instructions as three columns of a packed section: the program counters (as differences), the
- * bodies and the tails of their lines. Touches memory only; the meaning of a line is the ISA's. */
+/* table.c: static instructions as columns of a packed section. Numbers stand for texts wherever they give the same text
+ * again, so that loading a table parses nothing; any other text is kept as it is. Touches memory only; what an
+ * instruction means is the ISA's. */
 #include "workload/pack/table.h"
 
 #include "workload/inst_text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-/* How the start of a line is said: numbers where these give the same text again. */
+/* How the start of a line is said. */
 enum { PLACE_PC, PLACE_LINE_PC, PLACE_TEXT };
-#define PLACE_BYTES 48 /* the longest text that numbers give */
+/* How the end of a line is said. */
+enum { TAIL_NONE, TAIL_IMM, TAIL_NO_VALUES, TAIL_VALUES, TAIL_TEXT };
+static const char *const tail_words[] = { [TAIL_NO_VALUES] = "NoVal", [TAIL_VALUES] = "Val" };
 
-/* Written by hand: it runs for each instruction of each table that is loaded. */
-static const char *place_text(char out[PLACE_BYTES], unsigned kind, uint64_t line, uint64_t pc)
+#define SRC_SHIFT 4 /* of the byte with the numbers of registers */
+
+static void put_place(ls_text *out, unsigned kind, uint64_t line, uint64_t pc)
 {
-    char *p = out + PLACE_BYTES, *least;
-    *--p = '\0';
-    least = p - 4;
-    do {
-        *--p = "0123456789abcdef"[pc & 15];
-        pc >>= 4;
-    } while (pc != 0 || p > least);
-    if (kind == PLACE_LINE_PC) {
-        *--p = ' ';
-        do {
-            *--p = (char)('0' + line % 10);
-            line /= 10;
-        } while (line != 0);
-    }
-    return p;
+    if (kind == PLACE_LINE_PC)
+        ls_text_printf(out, "%" PRIu64 " ", line);
+    ls_text_printf(out, "%04" PRIx64, pc);
 }
 
-bool ls_pack_has_addresses(const char *body)
+static void put_tail(ls_text *out, unsigned kind, int64_t first, int64_t second)
 {
-    const char *width = strrchr(body, ' ');
-    width = width ? width + 1 : body;
-    return strcmp(width, "0") != 0;
+    if (kind >= TAIL_IMM)
+        ls_text_printf(out, "%" PRId64, first);
+    if (kind >= TAIL_NO_VALUES)
+        ls_text_printf(out, " %" PRId64 " %s", second, tail_words[kind]);
 }
 
 /* ------------------------------------------------------------------------------------------------- writing */
 
 void ls_pack_table_writer_clear(ls_pack_table_writer *w)
 {
-    w->places.count = w->bodies.count = w->tails.count = 0;
+    for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
+        w->columns[i].count = 0;
+    ls_map_fini(&w->opcodes);
     w->count = w->last_pc = w->last_line = 0;
 }
 
 void ls_pack_table_writer_fini(ls_pack_table_writer *w)
 {
-    free(w->places.at);
-    free(w->bodies.at);
-    free(w->tails.at);
+    for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
+        free(w->columns[i].at);
+    ls_map_fini(&w->opcodes);
+    ls_text_fini(&w->text);
     *w = (ls_pack_table_writer){ 0 };
 }
 
-/* Numbers if they say the text exactly, else the text. */
+static bool same_text(ls_pack_table_writer *w, const char *text)
+{
+    return !w->text.failed && strcmp(ls_text_get(&w->text), text) == 0;
+}
+
 static bool add_place(ls_pack_table_writer *w, const char *text)
 {
-    char *rest, again[PLACE_BYTES];
+    ls_pack_bytes *b = &w->columns[LS_PACK_PLACES];
     unsigned kind = strchr(text, ' ') ? PLACE_LINE_PC : PLACE_PC;
-    uint64_t line = kind == PLACE_LINE_PC ? strtoull(text, &rest, 10) : 0;
-    uint64_t pc = strtoull(kind == PLACE_LINE_PC ? rest : text, NULL, 16);
-    if (strcmp(place_text(again, kind, line, pc), text) != 0)
-        return ls_pack_add_varint(&w->places, PLACE_TEXT) && ls_pack_add_text(&w->places, text, strlen(text));
-    bool done = ls_pack_add_varint(&w->places, kind) &&
-                ls_pack_add_varint(&w->places, ls_zigzag((int64_t)(pc - w->last_pc)));
+    uint64_t pc = 0, line = kind == PLACE_LINE_PC ? strtoull(text, NULL, 10) : 0;
+    ls_text_clear(&w->text);
+    if (ls_inst_text_pc(text, &pc))
+        put_place(&w->text, kind, line, pc);
+    if (!same_text(w, text))
+        return ls_pack_add_varint(b, PLACE_TEXT) && ls_pack_add_text(b, text, strlen(text));
+    bool done = ls_pack_add_varint(b, kind) && ls_pack_add_varint(b, ls_zigzag((int64_t)(pc - w->last_pc)));
     if (kind == PLACE_LINE_PC) {
-        done = done && ls_pack_add_varint(&w->places, ls_zigzag((int64_t)(line - w->last_line)));
+        done = done && ls_pack_add_varint(b, ls_zigzag((int64_t)(line - w->last_line)));
         w->last_line = line;
     }
     w->last_pc = pc;
     return done;
 }
 
+/* The number of an opcode, counted from 1; new ones are added. 0 without memory. */
+static uint64_t opcode_number(ls_pack_table_writer *w, const char *opcode, size_t bytes)
+{
+    uint64_t number = (uint64_t)(uintptr_t)ls_map_getn(&w->opcodes, opcode, bytes);
+    if (number > 0)
+        return number;
+    number = w->opcodes.count + 1;
+    return ls_map_putn(&w->opcodes, opcode, bytes, (void *)(uintptr_t)number) &&
+                   ls_pack_add_text(&w->columns[LS_PACK_OPCODES], opcode, bytes)
+               ? number
+               : 0;
+}
+
+/* Opcode 0 says that the text itself follows. */
+static bool add_body(ls_pack_table_writer *w, const char *text, bool *has_addresses)
+{
+    ls_pack_bytes *b = &w->columns[LS_PACK_BODIES], *registers = &w->columns[LS_PACK_REGISTERS];
+    const char *width = strrchr(text, ' ');
+    ls_inst_fields f;
+    *has_addresses = strcmp(width ? width + 1 : text, "0") != 0;
+    ls_text_clear(&w->text);
+    if (ls_inst_fields_read(text, &f))
+        ls_inst_fields_write(&f, &w->text);
+    if (!same_text(w, text))
+        return ls_pack_add_varint(b, 0) && ls_pack_add_text(b, text, strlen(text));
+    uint64_t number = opcode_number(w, f.opcode, f.opcode_bytes);
+    bool done = number > 0 && ls_pack_add_varint(b, number) &&
+                ls_pack_add_varint(b, f.dst_count | f.src_count << SRC_SHIFT) && ls_pack_add_varint(b, f.width);
+    for (uint32_t i = 0; i < f.dst_count; i++)
+        done = done && ls_pack_add_varint(registers, f.dsts[i]);
+    for (uint32_t i = 0; i < f.src_count; i++)
+        done = done && ls_pack_add_varint(registers, f.srcs[i]);
+    return done;
+}
+
+static bool add_tail(ls_pack_table_writer *w, const char *text)
+{
+    ls_pack_bytes *b = &w->columns[LS_PACK_TAILS];
+    const char *second = strchr(text, ' ');
+    int64_t numbers[2] = { 0, 0 };
+    unsigned kind = !*text                          ? TAIL_NONE
+                    : !second                       ? TAIL_IMM
+                    : ls_ends_with(text, "NoVal") ? TAIL_NO_VALUES
+                                                    : TAIL_VALUES;
+    ls_text_clear(&w->text);
+    if (ls_inst_text_imm(text, &numbers[0]) && (!second || ls_inst_text_imm(second + 1, &numbers[1])))
+        put_tail(&w->text, kind, numbers[0], numbers[1]);
+    if (!same_text(w, text))
+        return ls_pack_add_varint(b, TAIL_TEXT) && ls_pack_add_text(b, text, strlen(text));
+    bool done = ls_pack_add_varint(b, kind);
+    for (unsigned i = 0; i < kind && i < 2; i++)
+        done = done && ls_pack_add_varint(b, ls_zigzag(numbers[i]));
+    return done;
+}
+
 bool ls_pack_table_add(ls_pack_table_writer *w, const ls_inst_text *text, bool *has_addresses)
 {
-    *has_addresses = ls_pack_has_addresses(text->body);
     w->count++;
-    return add_place(w, text->pc) && ls_pack_add_bytes(&w->bodies, text->body, strlen(text->body) + 1) &&
-           ls_pack_add_bytes(&w->tails, text->tail, strlen(text->tail) + 1);
+    return add_place(w, text->pc) && add_body(w, text->body, has_addresses) && add_tail(w, text->tail) &&
+           !w->text.failed;
 }
 
 bool ls_pack_table_payload(const ls_pack_table_writer *w, ls_pack_bytes *out)
 {
     out->count = 0;
-    return ls_pack_add_varint(out, w->count) && ls_pack_add_varint(out, w->places.count) &&
-           ls_pack_add_bytes(out, w->places.at, w->places.count) &&
-           ls_pack_add_varint(out, w->bodies.count) && ls_pack_add_bytes(out, w->bodies.at, w->bodies.count) &&
-           ls_pack_add_varint(out, w->tails.count) && ls_pack_add_bytes(out, w->tails.at, w->tails.count);
+    bool done = ls_pack_add_varint(out, w->count) && ls_pack_add_varint(out, w->opcodes.count);
+    for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
+        done = done && ls_pack_add_text(out, (const char *)w->columns[i].at, w->columns[i].count);
+    return done;
 }
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-/* The next terminated text of a column, or NULL. */
-static const char *next_text(const char **at, const char *end)
+typedef struct table_reader {
+    ls_pack_record columns[LS_PACK_COLUMN_COUNT];
+    uint64_t count, opcode_count, pc, line;
+    struct {
+        const char *at;
+        size_t bytes;
+    } *opcodes;
+} table_reader;
+
+/* One instruction: fields and numbers, or texts where these are kept (at NULL: not). */
+typedef struct table_entry {
+    ls_inst_fields fields;
+    struct entry_text {
+        const char *at;
+        size_t bytes;
+    } pc_text, body_text, tail_text;
+    unsigned place, tail;
+    uint64_t pc, line;
+    int64_t imm[2];
+} table_entry;
+
+/* False if the payload is wrong, or without memory (*memory). */
+static bool open_table(table_reader *r, ls_arena *arena, const uint8_t *payload, size_t bytes, bool *memory)
 {
-    const char *text = *at, *stop = memchr(text, '\0', (size_t)(end - text));
-    if (!stop)
-        return NULL;
-    *at = stop + 1;
+    ls_pack_record all = { payload, payload + bytes, false };
+    *r = (table_reader){ .count = ls_pack_take_number(&all, bytes), .opcode_count = ls_pack_take_number(&all, bytes) };
+    for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++) {
+        size_t column;
+        const uint8_t *at = (const uint8_t *)ls_pack_take_text(&all, &column);
+        r->columns[i] = (ls_pack_record){ at, at + column, false };
+    }
+    ls_pack_record *opcodes = &r->columns[LS_PACK_OPCODES];
+    if (all.failed || all.at != all.end || r->opcode_count > (uint64_t)(opcodes->end - opcodes->at))
+        return false;
+    r->opcodes = ls_arena_array(arena, r->opcode_count + 1, sizeof *r->opcodes);
+    *memory = r->opcodes != NULL;
+    for (uint64_t i = 0; i < r->opcode_count && *memory; i++) {
+        r->opcodes[i].at = ls_pack_take_text(opcodes, &r->opcodes[i].bytes);
+        if (r->opcodes[i].bytes == 0 || memchr(r->opcodes[i].at, '\0', r->opcodes[i].bytes))
+            return false;
+    }
+    return *memory && !opcodes->failed;
+}
+
+static struct entry_text take_text(ls_pack_record *r)
+{
+    struct entry_text text;
+    text.at = ls_pack_take_text(r, &text.bytes);
+    r->failed = r->failed || memchr(text.at, '\0', text.bytes) != NULL;
     return text;
 }
 
-static const char *next_place(ls_arena *arena, ls_pack_record *r, uint64_t *pc, uint64_t *line)
+static void read_body(table_reader *r, table_entry *e)
 {
-    char text[PLACE_BYTES];
-    unsigned kind = (unsigned)ls_pack_take_number(r, PLACE_TEXT);
-    if (kind == PLACE_TEXT) {
-        size_t bytes;
-        const char *from = ls_pack_take_text(r, &bytes);
-        r->failed |= memchr(from, '\0', bytes) != NULL;
-        return ls_arena_strndup(arena, from, bytes);
+    ls_pack_record *b = &r->columns[LS_PACK_BODIES], *registers = &r->columns[LS_PACK_REGISTERS];
+    uint64_t number = ls_pack_take_number(b, r->opcode_count);
+    if (number == 0) {
+        e->body_text = take_text(b);
+        return;
     }
-    *pc += (uint64_t)ls_unzigzag(ls_pack_take_varint(r));
-    if (kind == PLACE_LINE_PC)
-        *line += (uint64_t)ls_unzigzag(ls_pack_take_varint(r));
-    return ls_arena_strdup(arena, place_text(text, kind, *line, *pc));
+    uint64_t counts = ls_pack_take_number(b, LS_INST_SRC_MAX << SRC_SHIFT | LS_INST_DST_MAX);
+    e->fields = (ls_inst_fields){
+        .opcode = r->opcodes[number - 1].at,
+        .opcode_bytes = r->opcodes[number - 1].bytes,
+        .dst_count = (uint32_t)counts & ((1u << SRC_SHIFT) - 1),
+        .src_count = (uint32_t)counts >> SRC_SHIFT,
+        .width = (uint32_t)ls_pack_take_number(b, UINT32_MAX),
+    };
+    if (e->fields.dst_count > LS_INST_DST_MAX || e->fields.src_count > LS_INST_SRC_MAX) {
+        b->failed = true;
+        e->fields.dst_count = e->fields.src_count = 0;
+    }
+    for (uint32_t i = 0; i < e->fields.dst_count; i++)
+        e->fields.dsts[i] = (uint16_t)ls_pack_take_number(registers, LS_REG_COUNT - 1);
+    for (uint32_t i = 0; i < e->fields.src_count; i++)
+        e->fields.srcs[i] = (uint16_t)ls_pack_take_number(registers, LS_REG_COUNT - 1);
 }
 
-/* False without memory; *problem is NULL or what is wrong. */
-static bool read_texts(ls_pack_table *table, const uint8_t *payload, size_t bytes, const char **problem)
+/* The next instruction; false if the payload is wrong. */
+static bool read_entry(table_reader *r, table_entry *e)
 {
-    ls_pack_record r = { payload, payload + bytes, false };
-    size_t place_bytes, body_bytes, tail_bytes;
-    uint64_t count = ls_pack_take_number(&r, bytes);
-    const char *places = ls_pack_take_text(&r, &place_bytes), *bodies = ls_pack_take_text(&r, &body_bytes);
-    const char *tails = ls_pack_take_text(&r, &tail_bytes);
-    *problem = "is damaged: its columns do not fit together";
-    if (r.failed || r.at != r.end || count > place_bytes || count > body_bytes || count > tail_bytes)
-        return true;
-    table->texts = ls_arena_array(&table->arena, count + 1, sizeof *table->texts);
-    table->insts = ls_arena_alloc_aligned(&table->arena, (count + 1) * sizeof *table->insts, 64);
-    table->plain = ls_arena_array(&table->arena, count + 1, sizeof *table->plain);
-    char *body = ls_arena_alloc(&table->arena, body_bytes + 1), *tail = ls_arena_alloc(&table->arena, tail_bytes + 1);
-    if (!table->texts || !table->insts || !table->plain || !body || !tail)
-        return false;
-    memcpy(body, bodies, body_bytes);
-    memcpy(tail, tails, tail_bytes);
-    const char *body_at = body, *tail_at = tail;
-    uint64_t pc = 0, line = 0;
-    ls_pack_record place = { (const uint8_t *)places, (const uint8_t *)places + place_bytes, false };
-    for (uint64_t i = 0; i < count; i++) {
-        ls_inst_text *text = &table->texts[i];
-        text->pc = next_place(&table->arena, &place, &pc, &line);
-        if (!text->pc)
+    ls_pack_record *places = &r->columns[LS_PACK_PLACES], *tails = &r->columns[LS_PACK_TAILS];
+    e->pc_text.at = e->body_text.at = e->tail_text.at = NULL;
+    e->place = (unsigned)ls_pack_take_number(places, PLACE_TEXT);
+    if (e->place == PLACE_TEXT)
+        e->pc_text = take_text(places);
+    else
+        r->pc += (uint64_t)ls_unzigzag(ls_pack_take_varint(places));
+    if (e->place == PLACE_LINE_PC)
+        r->line += (uint64_t)ls_unzigzag(ls_pack_take_varint(places));
+    e->pc = r->pc;
+    e->line = r->line;
+    read_body(r, e);
+    e->tail = (unsigned)ls_pack_take_number(tails, TAIL_TEXT);
+    e->imm[0] = e->imm[1] = 0;
+    if (e->tail == TAIL_TEXT)
+        e->tail_text = take_text(tails);
+    else
+        for (unsigned i = 0; i < e->tail && i < 2; i++)
+            e->imm[i] = ls_unzigzag(ls_pack_take_varint(tails));
+    bool failed = false;
+    for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
+        failed = failed || r->columns[i].failed;
+    return !failed;
+}
+
+static bool at_end(const table_reader *r)
+{
+    for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
+        if (r->columns[i].at != r->columns[i].end)
             return false;
-        text->body = next_text(&body_at, body + body_bytes);
-        text->tail = next_text(&tail_at, tail + tail_bytes);
-        if (place.failed || !text->body || !text->tail)
-            return true;
-    }
-    if (place.at != place.end || body_at != body + body_bytes || tail_at != tail + tail_bytes)
-        return true;
-    table->count = (uint32_t)count;
-    for (uint32_t i = table->count; i-- > 0;)
-        table->plain[i] = ls_pack_has_addresses(table->texts[i].body) ? 0
-                          : i + 1 < table->count                      ? table->plain[i + 1] + 1
-                                                                      : 1;
-    *problem = NULL;
     return true;
+}
+
+/* The texts of an entry, those that are kept and those that are made; false without memory. */
+static bool write_texts(ls_arena *arena, ls_text *scratch, const table_entry *e, ls_inst_text *out)
+{
+    ls_text_clear(scratch);
+    if (!e->pc_text.at)
+        put_place(scratch, e->place, e->line, e->pc);
+    out->pc = e->pc_text.at ? ls_arena_strndup(arena, e->pc_text.at, e->pc_text.bytes)
+                            : ls_arena_strdup(arena, ls_text_get(scratch));
+    ls_text_clear(scratch);
+    if (!e->body_text.at)
+        ls_inst_fields_write(&e->fields, scratch);
+    out->body = e->body_text.at ? ls_arena_strndup(arena, e->body_text.at, e->body_text.bytes)
+                                : ls_arena_strdup(arena, ls_text_get(scratch));
+    ls_text_clear(scratch);
+    if (!e->tail_text.at)
+        put_tail(scratch, e->tail, e->imm[0], e->imm[1]);
+    out->tail = e->tail_text.at ? ls_arena_strndup(arena, e->tail_text.at, e->tail_text.bytes)
+                                : ls_arena_strdup(arena, ls_text_get(scratch));
+    return !scratch->failed && out->pc && out->body && out->tail;
+}
+
+const ls_inst_text *ls_pack_table_texts(ls_pack_table *table)
+{
+    table_reader r;
+    bool memory = true;
+    if (table->texts)
+        return table->texts;
+    ls_inst_text *texts = ls_arena_array(&table->arena, table->count + 1, sizeof *texts);
+    if (!texts || !open_table(&r, &table->arena, table->payload, table->payload_bytes, &memory))
+        return NULL;
+    ls_text scratch = { 0 };
+    for (uint32_t i = 0; i < table->count && memory; i++) {
+        table_entry e;
+        memory = read_entry(&r, &e) && write_texts(&table->arena, &scratch, &e, &texts[i]);
+    }
+    ls_text_fini(&scratch);
+    table->texts = memory ? texts : NULL;
+    return table->texts;
+}
+
+/* ------------------------------------------------------------------------------------------------ decoding */
+
+/* Texts that are kept are parsed as a reader of text would. */
+static ls_status decode_text(table_entry *e, ls_arena *arena, const ls_kernel_info *info, bool unknown_as_alu,
+                             ls_inst *out, uint32_t *width, ls_error *err)
+{
+    ls_inst_text text;
+    ls_text scratch = { 0 };
+    bool memory = write_texts(arena, &scratch, e, &text);
+    ls_text_fini(&scratch);
+    if (!memory)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    const char *last = strrchr(text.body, ' ');
+    *width = strcmp(last ? last + 1 : text.body, "0") != 0;
+    return ls_inst_text_decode(&text, info, unknown_as_alu, out, err);
+}
+
+static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_info *info, bool unknown_as_alu,
+                        ls_error *err)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        table_entry e;
+        ls_status status;
+        if (!read_entry(r, &e))
+            return ls_fail(err, LS_ERR_INPUT, "the table of instructions is damaged at number %" PRIu32, i);
+        uint32_t width = e.fields.width;
+        if (e.pc_text.at || e.body_text.at || e.tail_text.at)
+            status = decode_text(&e, &table->arena, info, unknown_as_alu, &table->insts[i], &width, err);
+        else
+            status = ls_inst_fields_decode(&e.fields, e.pc, e.imm[0], info, unknown_as_alu, &table->insts[i], err);
+        if (status != LS_OK)
+            return status;
+        table->plain[i] = width == 0;
+    }
+    if (!at_end(r))
+        return ls_fail(err, LS_ERR_INPUT, "the table of instructions goes on after its last one");
+    table->count = (uint32_t)r->count;
+    for (uint32_t i = table->count; i-- > 0;)
+        table->plain[i] = table->plain[i] ? table->plain[i + 1] + 1 : 0;
+    return LS_OK;
 }
 
 void ls_pack_table_destroy(ls_pack_table *table)
@@ -168,19 +351,34 @@ void ls_pack_table_destroy(ls_pack_table *table)
     free(table);
 }
 
+static ls_status fill(ls_pack_table *table, const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
+                      const ls_trace_options *options, ls_error *err)
+{
+    table_reader r;
+    bool memory = true;
+    table->payload = ls_arena_alloc(&table->arena, bytes + 1);
+    if (!table->payload)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    memcpy(table->payload, payload, bytes);
+    table->payload_bytes = bytes;
+    if (!open_table(&r, &table->arena, table->payload, bytes, &memory))
+        return memory ? ls_fail(err, LS_ERR_INPUT, "the table of instructions is damaged")
+                      : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    table->insts = ls_arena_alloc_aligned(&table->arena, (r.count + 1) * sizeof *table->insts, 64);
+    table->plain = ls_arena_array(&table->arena, r.count + 1, sizeof *table->plain); /* the last is 0 */
+    if (!table->insts || !table->plain)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    return decode(table, &r, info, options->unknown_opcodes_as_alu, err);
+}
+
 ls_status ls_pack_table_create(const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
                                const ls_trace_options *options, ls_pack_table **out, ls_error *err)
 {
     *out = NULL;
     ls_pack_table *table = calloc(1, sizeof *table);
-    const char *problem = NULL;
-    ls_status status = LS_OK;
-    if (!table || !read_texts(table, payload, bytes, &problem))
-        status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    else if (problem)
-        status = ls_fail(err, LS_ERR_INPUT, "the table of instructions %s", problem);
-    for (uint32_t i = 0; status == LS_OK && i < table->count; i++)
-        status = ls_inst_text_decode(&table->texts[i], info, options->unknown_opcodes_as_alu, &table->insts[i], err);
+    if (!table)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    ls_status status = fill(table, payload, bytes, info, options, err);
     if (status != LS_OK) {
         ls_pack_table_destroy(table);
         return status;

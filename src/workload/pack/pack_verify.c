@@ -1,0 +1,89 @@
+/* pack_verify.c: everything that can be checked in a packed file: each section's checksum, the hash of the content, and
+ * that every thread block decodes. */
+#include "workload/pack/pack.h"
+
+#include "workload/pack/section.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Sections follow each other without gaps; together they make the hash of the content. */
+static ls_status verify_sections(ls_pack_in *in, ls_error *err)
+{
+    static const char *const names[LS_PACK_KIND_COUNT] = {
+        [LS_PACK_BLOCK] = "a block", [LS_PACK_VALUES] = "values", [LS_PACK_TABLE] = "an instruction table",
+        [LS_PACK_INDEX] = "an index", [LS_PACK_CATALOG] = "the catalog", [LS_PACK_DIRECTORY] = "the directory",
+    };
+    uint64_t directory, offset = LS_PACK_HEADER_BYTES;
+    ls_hash content;
+    ls_hasher *hasher = NULL;
+    ls_status status = ls_pack_get_frame(in, &directory, &content, err);
+    if (status == LS_OK)
+        status = ls_hasher_create(&hasher, err);
+    while (status == LS_OK && offset < in->bytes - LS_PACK_TRAILER_BYTES) {
+        uint32_t kind = 0;
+        uint64_t whole = 0;
+        status = ls_pack_peek_section(in, offset, &kind, &whole, err);
+        if (status == LS_OK)
+            status = ls_pack_get_section(in, kind, offset, whole, names[kind], err);
+        if (status == LS_OK)
+            ls_pack_hash_section(hasher, kind, in->payload.at, in->payload.count);
+        offset += whole;
+    }
+    if (status == LS_OK && !ls_hash_same(ls_hasher_get(hasher), content)) {
+        ls_fail(err, LS_ERR_INPUT, "the hash of the content is not the one in the trailer");
+        status = ls_error_at(err, in->path, 0, 0);
+    }
+    ls_hasher_destroy(hasher);
+    return status;
+}
+
+static ls_status verify_kernels(ls_trace *trace, ls_error *err)
+{
+    ls_cta cta = { 0 };
+    ls_status status = LS_OK;
+    for (uint64_t i = 0; i < trace->command_count && status == LS_OK; i++) {
+        ls_kernel *kernel;
+        bool end = false;
+        if (trace->commands[i].kind != LS_COMMAND_KERNEL)
+            continue;
+        status = ls_trace_open_kernel(trace, i, &kernel, err);
+        if (status != LS_OK)
+            break;
+        while (status == LS_OK && !end)
+            status = ls_kernel_next_cta(kernel, &cta, &end, err);
+        ls_kernel_close(kernel);
+    }
+    ls_cta_fini(&cta);
+    return status;
+}
+
+ls_status ls_pack_verify(const char *path, ls_error *err)
+{
+    const ls_trace_options options = { .unknown_opcodes_as_alu = true };
+    struct stat file;
+    ls_trace *trace;
+    ls_pack_in in = { 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &file) != 0) {
+        ls_status status = ls_fail(err, LS_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    ls_status status = ls_pack_in_init(&in, fd, (uint64_t)file.st_size, path, err);
+    if (status == LS_OK)
+        status = verify_sections(&in, err);
+    ls_pack_in_fini(&in);
+    close(fd);
+    if (status == LS_OK)
+        status = ls_pack_source.open(path, &options, &trace, err);
+    if (status != LS_OK)
+        return status;
+    status = verify_kernels(trace, err);
+    ls_trace_close(trace);
+    return status;
+}
