@@ -49,7 +49,7 @@ enum {
     LS_INST_ASYNC_COMMIT = 1u << 4, /* closes a group of asynchronous copies (LDGDEPBAR) */
     LS_INST_ASYNC_WAIT = 1u << 5,   /* waits until at most imm groups are open (DEPBAR.LE SB0, imm) */
     LS_INST_UNKNOWN = 1u << 6,      /* opcode not in the table; treated as an integer instruction by request */
-    LS_INST_FOREIGN = 1u << 7,      /* opcode that no document lists for this generation; decoded all the same */
+    LS_INST_FOREIGN = 1u << 7,      /* opcode that no document lists for this generation; decoded anyway */
     LS_INST_ARRIVE = 1u << 8,       /* BAR.ARV: arrives at the barrier and does not wait */
     LS_INST_ACCEL_BYPASS = 1u << 9, /* what Accel-Sim sends past L1: STRONG with GPU, and atomics; no more */
 };

@@ -141,7 +141,7 @@ static bool count_executions(const ls_kernel *kernel, const ls_cta *cta, uint64_
         *counts = moved;
         *capacity = wanted;
     }
-    for (uint64_t i = 0; i < cta->dyn_count; i++)
+    for (uint64_t i = 0; *counts && i < cta->dyn_count; i++)
         (*counts)[cta->dyns[i].inst]++;
     return true;
 }

@@ -45,7 +45,7 @@ typedef struct ls_command {
 
 typedef struct ls_trace_options {
     bool unknown_opcodes_as_alu; /* else an unknown opcode is LS_ERR_UNSUPPORTED */
-    bool drop_values;            /* forget register values (ls_cta.extra): nobody will write the blocks again */
+    bool drop_values;            /* forget register values (ls_cta.extra): nobody will write blocks again */
 } ls_trace_options;
 
 /* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. options may be NULL. */

@@ -14,9 +14,9 @@
 
 static uint64_t out[32];
 
-static void expand(uint64_t *words, uint32_t mask, ls_addr_mode mode)
+static void expand(const uint64_t *words, uint32_t mask, ls_addr_mode mode)
 {
-    ls_cta cta = { .addrs = words };
+    ls_cta cta = { .addrs = (uint64_t *)(uintptr_t)words };
     ls_dyn dyn = { .mask = mask, .addr = 1u << 2 | mode };
     for (int i = 0; i < 32; i++)
         out[i] = UNTOUCHED;

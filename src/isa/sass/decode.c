@@ -389,7 +389,7 @@ ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool
                        line->dst_count, line->src_count, LS_INST_DST_MAX, LS_INST_SRC_MAX);
     split(&w, line->opcode, line->opcode_bytes);
     uint16_t index = w.count ? ls_sass_opcode_find(w.at[0], w.bytes[0]) : LS_SASS_UNKNOWN;
-    const sass_row *row = sass_row_at(index);
+    const sass_row *row = w.count ? sass_row_at(index) : NULL;
     if (!row && !unknown_as_alu)
         return fail_unknown(&w, line, binary_version, err);
     *out = (ls_inst){ .pc = line->pc, .imm = line->imm, .opcode = index };

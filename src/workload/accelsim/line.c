@@ -344,7 +344,7 @@ static bool word_register(parse *s, uint16_t *out)
 
 static bool parse_prefix(parse *s, const acc_reader *r, const ls_cta *cta, bool *other_place)
 {
-    uint64_t value;
+    uint64_t value = 0;
     *other_place = false;
     if (r->kernel.info.tracer_version < 3) {
         const uint32_t expected[4] = { cta->id[0], cta->id[1], cta->id[2], r->warp };
@@ -393,7 +393,7 @@ static bool parse_body(parse *s)
 
 static bool parse_addresses(parse *s, ls_cta *cta)
 {
-    uint64_t *words = cta->addrs + cta->addr_count, mode;
+    uint64_t *words = cta->addrs + cta->addr_count, mode = 0;
     unsigned lanes = (unsigned)__builtin_popcount(s->mask), count = lanes;
     int64_t difference;
     s->addr = LS_ADDR_NONE;

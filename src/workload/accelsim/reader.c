@@ -426,7 +426,7 @@ static ls_status prepare(acc_reader *r, ls_error *err)
 {
     uint64_t blocks = ls_kernel_cta_count(&r->kernel.info);
     uint32_t warps = ls_kernel_warps(&r->kernel.info);
-    r->warps_seen = calloc((warps + 63) / 64, sizeof *r->warps_seen);
+    r->warps_seen = calloc(warps / 64 + 1, sizeof *r->warps_seen);
     if (!r->warps_seen)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (r->report && blocks <= SEEN_BLOCKS)
