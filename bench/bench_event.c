@@ -1,7 +1,7 @@
 /* bench_event.c: events and ticks in the steady state, with handlers that do next to nothing.
  *
- *     bench_event events COUNT N SPREAD   COUNT events in all; N in flight, each scheduled again by its own handler
- *                                         after a time of its own, 1 to SPREAD cycles
+ *     bench_event events COUNT N SPREAD   COUNT events in all; N in flight, each scheduled again by its own
+ *                                         handler after a time of its own, 1 to SPREAD cycles
  *     bench_event ticks CYCLES N          N tickers for CYCLES cycles */
 #include "bench.h"
 

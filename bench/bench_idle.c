@@ -1,6 +1,6 @@
 /* bench_idle.c: what idle time and idle domains cost.
  *
- *     bench_idle jumps COUNT CYCLES   COUNT events, each CYCLES cycles after the one before, in a machine of two
+ *     bench_idle jumps COUNT CYCLES   COUNT events, each CYCLES cycles after the one before; two domains
  *     bench_idle windows COUNT N      COUNT windows in which one of N linked domains has one event */
 #include "bench.h"
 

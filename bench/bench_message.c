@@ -1,5 +1,5 @@
-/* bench_message.c: messages over one link between two domains, end to end: send, exchange, delivery, the receive
- * handler, and the credit's way home.
+/* bench_message.c: messages over one link between two domains, end to end: send, exchange, delivery, the
+ * receive handler, and the credit's way home.
  *
  *     bench_message burst CYCLES N    every cycle one event that sends N messages
  *     bench_message wait COUNT        COUNT messages, one per cycle, by a sender that waits for the wire */

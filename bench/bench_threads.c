@@ -1,5 +1,5 @@
-/* bench_threads.c: 64 domains in a ring, each with about two microseconds of real work and one message per window,
- * run by one thread and by several in turn, so that both meet the same mood of the host.
+/* bench_threads.c: 64 domains, each with about two microseconds of real work and one message per window, run by
+ * one thread and by several in turn, so that both meet the same mood of the host.
  *
  *     bench_threads [DOMAINS [WORK_NS [WINDOWS [ROUNDS]]]]
  *

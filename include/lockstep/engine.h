@@ -10,9 +10,9 @@
  *
  * The order inside one cycle of a region is fixed: arrivals from links by (arrival time, link number, sequence
  * number), then events in the order in which they were scheduled, then tickers in the order in which they were
- * added, then events that tickers scheduled for this cycle (a ticker that these wake runs in the next one). Regions
- * of a domain that have an edge at the same femtosecond run in the order of their creation. Nothing else decides
- * order, so results cannot depend on threads, windows or assignment.
+ * added, then events that tickers scheduled for this cycle (a ticker that these wake runs in the next one).
+ * Regions of a domain that have an edge at the same femtosecond run in the order of their creation. Nothing else
+ * decides order, so results cannot depend on threads, windows or assignment.
  *
  * During the run, calls that take a region or ticker may be made only from inside its own domain, and calls that
  * take a link only from its `from` region (sender) or `to` region (receiver). An event that is scheduled on
@@ -66,8 +66,9 @@ LS_API ls_time ls_region_time(ls_region *region);
 LS_API void ls_domain_pending(ls_domain *domain, int64_t delta);
 /* Says that real work was done; the watchdog watches this. Deliveries count by themselves. */
 LS_API void ls_domain_progress(ls_domain *domain);
-/* Ends the whole run one lookahead from now (the time the news needs to reach every domain; 10 us where links are
- * longer or there are none): every domain runs exactly its cycles before that time, whatever the window size. */
+/* Ends the whole run one lookahead from now (the time the news needs to reach every domain; 10 us where links
+ * are longer or there are none): every domain runs exactly its cycles before that time, whatever the window
+ * size. */
 LS_API void ls_domain_stop(ls_domain *domain);
 
 /* ----------------------------------------------------------------------------------------------- events */
@@ -242,8 +243,8 @@ typedef struct ls_run_result {
     bool partial; /* stopped by control->stop */
 } ls_run_result;
 
-/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on; what is
- * scheduled in between starts where the run ended, in every domain.
+/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on; what
+ * is scheduled in between starts where the run ended, in every domain.
  * LS_ERR_DEADLOCK names the cycle of waiters in err and leaves the whole report in ls_engine_report(). */
 LS_API ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err);
 

@@ -27,7 +27,8 @@ ls_status ls_block_create(ls_region *region, const char *name, const ls_block_ty
         return status;
     if (type->waits != NULL)
         status = ls_waits_register(engine, name, type->waits, state, err);
-    if (status == LS_OK && (!ls_map_put(&engine->block_names, name, block) || !ls_vec_push(&engine->blocks, block)))
+    if (status == LS_OK &&
+        (!ls_map_put(&engine->block_names, name, block) || !ls_vec_push(&engine->blocks, block)))
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for block '%s'", name);
     if (status != LS_OK) {
         if (type->fini != NULL)

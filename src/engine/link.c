@@ -312,7 +312,7 @@ static void arm_wake(ls_link *link)
     wheel_add_arrival(from, &link->wake);
 }
 
-/* Runs the oldest waiters later in this cycle if the link is ready, else in the first cycle in which it will be. */
+/* Runs the oldest waiters later in this cycle if the link is ready, else in the first cycle in which it is. */
 static void plan_service(ls_link *link)
 {
     if (link->waiters == NULL || link->serving || ls_event_scheduled(&link->serve))
@@ -323,8 +323,8 @@ static void plan_service(ls_link *link)
         arm_wake(link);
 }
 
-/* Every waiter goes through the list, ready or not: so each finds the link ready when its turn comes, and who came
- * first is served first. */
+/* Every waiter goes through the list, ready or not: so each finds the link ready when its turn comes, and who
+ * came first is served first. */
 void ls_link_wait(ls_link *link, ls_event *event)
 {
     hot_assert(link->from->running && event->region == NULL);

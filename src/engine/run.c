@@ -288,8 +288,8 @@ static void assign(run *r)
             r->order[k] = id;
         }
     }
-    /* Neighbours share cache lines (of next_time above all), so a thread gets them in small groups; at least two
-     * groups, so that kinds of domains that were created together are spread. */
+    /* Neighbours share cache lines (of next_time above all), so a thread gets them in small groups; at least
+     * two groups, so that kinds of domains that were created together are spread. */
     size_t group = count / (2 * (size_t)r->threads);
     group = group < 1 ? 1 : group > LS_CACHE_LINE / sizeof(ls_time) ? LS_CACHE_LINE / sizeof(ls_time) : group;
     for (uint32_t i = 0; i < count; i++)
@@ -352,8 +352,8 @@ static void fill_result(const run *r, ls_run_result *result)
     result->end_time = engine_last_cycle(engine);
 }
 
-/* Domains that had nothing to do stand at old cycles. What is scheduled between this run and the next one must not
- * start there: its messages would arrive in the past of the others. */
+/* Domains that had nothing to do stand at old cycles. What is scheduled between this run and the next one must
+ * not start there: its messages would arrive in the past of the others. */
 static void move_up(const run *r)
 {
     ls_engine *engine = r->engine;

@@ -96,7 +96,7 @@ struct ls_region {
     ls_domain *domain;
     ls_clock clock;
     uint32_t clock_id;   /* index into the engine's list of different clocks */
-    ls_cycle idle_floor; /* where the end of the last run left floor: none of its own cycles since, if still there */
+    ls_cycle idle_floor; /* where the last run left floor: no cycle was run since, if it is still there */
     uint32_t index;      /* in its domain */
     ls_cycle peek_cycle; /* the last cycle that was converted, and its time: domains with several regions */
     ls_time peek_time;
@@ -264,7 +264,7 @@ void link_credit_window(ls_link *link, unsigned parity);
 void link_prepare(ls_link *link); /* before a run: hooks may have got subscribers */
 
 /* domain.c */
-ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run: the same for every window size */
+ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */
 ls_time domain_next_time(const ls_domain *domain);
 void domain_exchange(ls_domain *domain, unsigned parity);
 void domain_run_window(ls_domain *domain);

@@ -74,7 +74,7 @@ static void sink_fini(ls_wait_sink *sink)
 /* The edges as a graph over the numbers of the names; NONE ends a list. */
 #define NONE UINT32_MAX
 typedef struct wait_graph {
-    uint32_t *from, *to, *next; /* per edge: its ends, and the next edge of the same waiter in the order told */
+    uint32_t *from, *to, *next; /* per edge: its ends, and the next edge of the same waiter, as told */
     uint32_t *cursor;           /* per node: the next edge to follow */
     uint8_t *state;             /* per node: 0 new, 1 on the path, 2 done */
     ls_arena arena;
@@ -149,7 +149,7 @@ static bool find_cycle_from(wait_graph *graph, uint32_t node, size_t *path, size
     }
 }
 
-/* path: room for one entry per edge. Without memory there is no cycle to name; the edges are told all the same. */
+/* path: room for one entry per edge. Without memory no cycle is named; the edges are told all the same. */
 static bool find_cycle(const ls_wait_sink *sink, size_t *path, size_t *length)
 {
     wait_graph graph = { 0 };

@@ -117,8 +117,8 @@ static inline void bucket_add_event(ls_region *region, ls_event *event, ls_cycle
         event->prev = event;
         mark(region, i);
     } else {
-        /* In this order: between the two stores to event stands one that the compiler cannot move them over, so
-         * that it does not join them through a vector register, which takes twice as many instructions. */
+        /* In this order: between the two stores to event stands one that the compiler cannot move them over,
+         * so that it does not join them through a vector register, which takes twice as many instructions. */
         ls_event *oldest = newest->next;
         event->next = oldest;
         oldest->prev = event;

@@ -1,7 +1,8 @@
-/* test_block.c: blocks are created, connected through ports, refused with a clear sentence, and ended in reverse. */
+/* test_block.c: blocks are created, connected through ports, refused with a clear sentence, and ended in
+ * reverse. */
 #include "engine/fixture.h"
 
-/* ------------------------------------------------------------------------------------ two types and a machine */
+/* -------------------------------------------------------------------------------- two types and a machine */
 
 typedef struct memory_ops {
     uint64_t (*read)(void *self, uint64_t address);
@@ -125,7 +126,7 @@ static void refused(machine *m, ls_block *user, const char *used, ls_block *prov
     assert_int_equal(ls_block_connect(user, used, provider, provided, NULL), LS_ERR_USAGE);
 }
 
-/* ---------------------------------------------------------------------------------------------------- blocks */
+/* ------------------------------------------------------------------------------------------------- blocks */
 
 static void test_what_a_block_knows(void **state)
 {
@@ -195,7 +196,7 @@ static void test_blocks_tell_their_waits(void **state)
                                   "l1-0 waits for nobody (it likes waiting)");
 }
 
-/* ----------------------------------------------------------------------------------------------------- ports */
+/* -------------------------------------------------------------------------------------------------- ports */
 
 static void test_connected_port_calls(void **state)
 {

@@ -109,7 +109,7 @@ static void test_own_hook(void **state)
     ls_engine_destroy(engine);
 }
 
-/* ------------------------------------------------------------------------------------- link.send, link.deliver */
+/* -------------------------------------------------------------------------------- link.send, link.deliver */
 
 static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {

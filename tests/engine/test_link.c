@@ -1,5 +1,5 @@
-/* test_link.c: the closed forms of a link: arrival for every width and flit, throughput of the wire and of the
- * credits, and messages that arrive as they were sent. */
+/* test_link.c: the closed forms of a link: arrival for every width and flit, throughput of the wire and of
+ * the credits, and messages that arrive as they were sent. */
 #include "engine/pump.h"
 
 /* -------------------------------------------------------------------------------------------------- wire */

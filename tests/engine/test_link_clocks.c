@@ -1,11 +1,11 @@
-/* test_link_clocks.c: links between clocks: arrivals and credits exact to the femtosecond, and one order for what
- * arrives together. */
+/* test_link_clocks.c: links between clocks: arrivals and credits exact to the femtosecond, and one order
+ * for what arrives together. */
 #include "engine/pump.h"
 
 static const uint64_t hz[] = { GHZ,        2 * GHZ,    700000000,  333333333,       1365000000,
                                3500500000, 1000000007, 1132000000, 123456789012345, 1000 };
 
-/* ------------------------------------------------------------------------------------- exact arrival times */
+/* ------------------------------------------------------------------------------------ exact arrival times */
 
 static void check_pair(uint64_t from_hz, uint64_t to_hz, uint32_t latency, uint64_t start)
 {
@@ -68,7 +68,7 @@ static void test_random_clocks(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ order of arrival */
+/* --------------------------------------------------------------------------------------- order of arrival */
 
 enum { SENDERS = 6, EACH = 200 };
 
@@ -135,7 +135,8 @@ static void order_receive(void *self, ls_link *link, const void *payload, ls_cyc
     ls_link_release(link, 1);
 }
 
-/* What comes between two edges of a slow receiver is delivered at the second, in the order in which it came. */
+/* What comes between two edges of a slow receiver is delivered at the second, in the order in which it
+ * came. */
 static void test_order_of_arrivals(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_link_wait.c: who waits for a link runs in the first cycle in which it is ready, in order, and costs nothing
- * until then. */
+/* test_link_wait.c: who waits for a link runs in the first cycle in which it is ready, in order, and costs
+ * nothing until then. */
 #include "engine/fixture.h"
 
 typedef struct machine machine;
@@ -115,7 +115,8 @@ static void test_ready_now(void **state)
     destroy(m);
 }
 
-/* Later: among the arrivals of the first ready cycle, so before the events that were scheduled for it long ago. */
+/* Later: among the arrivals of the first ready cycle, so before the events that were scheduled for it long
+ * ago. */
 static void test_wire_busy(void **state)
 {
     (void)state;

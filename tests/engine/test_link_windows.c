@@ -1,5 +1,5 @@
-/* test_link_windows.c: what one half of a link writes in a window, the other half does not see before the next: the
- * two are run by different threads. Looks into the engine's own structs. */
+/* test_link_windows.c: what one half of a link writes in a window, the other half does not see before the
+ * next: the two are run by different threads. Looks into the engine's own structs. */
 #include "engine/fixture.h"
 
 #include "engine/state.h"

@@ -1,5 +1,5 @@
-/* test_nomem.c: the host runs out of memory at every single allocation in turn, from the first call to the last:
- * each time the call in question says so, and everything can be given back. */
+/* test_nomem.c: the host runs out of memory at every single allocation in turn, from the first call to the
+ * last: each time the call in question says so, and everything can be given back. */
 #include "engine/fixture.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ void *__wrap_aligned_alloc(size_t align, size_t bytes)
     return fails() ? NULL : __real_aligned_alloc(align, bytes);
 }
 
-/* --------------------------------------------------------------------------------------------- the machine */
+/* -------------------------------------------------------------------------------------------- the machine */
 
 enum { TIMERS = 200, DOMAINS = 3 };
 

@@ -1,5 +1,5 @@
-/* test_registry.c: types register by declaration in their own file, are found sorted, and plug-ins add theirs or are
- * refused whole. The types below are this program's own. */
+/* test_registry.c: types register by declaration in their own file, are found sorted, and plug-ins add
+ * theirs or are refused whole. The types below are this program's own. */
 #include "engine/fixture.h"
 
 #include <stdio.h>

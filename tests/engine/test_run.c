@@ -55,7 +55,7 @@ static void send(void *self, ls_cycle now)
     assert_non_null(ls_link_send(self, 1));
 }
 
-/* ------------------------------------------------------------------------------------------- the simple cases */
+/* --------------------------------------------------------------------------------------- the simple cases */
 
 static void test_nothing_to_run(void **state)
 {
@@ -126,7 +126,7 @@ static void test_more_threads_than_domains(void **state)
     ls_engine_destroy(engine);
 }
 
-/* ------------------------------------------------------------------------------------------- until, resume */
+/* ------------------------------------------------------------------------------------------ until, resume */
 
 static void test_until_is_exclusive(void **state)
 {
@@ -154,7 +154,8 @@ static void test_until_is_exclusive(void **state)
     ls_engine_destroy(engine);
 }
 
-/* Cut anywhere, also between the sending of a message and its arrival, a run goes on as if it had not been. */
+/* Cut anywhere, also between the sending of a message and its arrival, a run goes on as if it had not
+ * been. */
 static void test_cut_while_messages_are_under_way(void **state)
 {
     (void)state;
@@ -373,7 +374,7 @@ static void test_progress(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ watchdog */
+/* ----------------------------------------------------------------------------------------------- watchdog */
 
 static ls_status watch(counter *c, uint64_t last, ls_time watchdog, int64_t pending, ls_time until, char *what)
 {

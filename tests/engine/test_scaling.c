@@ -1,5 +1,5 @@
-/* test_scaling.c: the arithmetic of the scaling report: work, span, and list scheduling on 2 to 64 threads, plus a
- * barrier per window that is worth sharing. */
+/* test_scaling.c: the arithmetic of the scaling report: work, span, and list scheduling on 2 to 64
+ * threads, plus a barrier per window that is worth sharing. */
 #include "engine/fixture.h"
 
 #include "base/pool.h"

@@ -1,9 +1,10 @@
-/* test_waits.c: who waits for whom: the cycle that a deadlock is made of is found and named, in one line and in full. */
+/* test_waits.c: who waits for whom: the cycle that a deadlock is made of is found and named, in one line
+ * and in full. */
 #include "engine/fixture.h"
 
 #include <stdio.h>
 
-/* ------------------------------------------------------------------------------------------- told by blocks */
+/* ----------------------------------------------------------------------------------------- told by blocks */
 
 typedef struct edge {
     const char *waiter, *holder, *detail;
@@ -159,7 +160,7 @@ static void test_long_chains(void **state)
     check_chain(true);
 }
 
-/* --------------------------------------------------------------------------------------- a ring of three links */
+/* ---------------------------------------------------------------------------------- a ring of three links */
 
 typedef struct node {
     ls_region *region;

@@ -1,5 +1,5 @@
-/* test_wheel.c: events run in the cycle and in the order that engine.h promises, whatever the distance, and can be
- * taken back from anywhere. */
+/* test_wheel.c: events run in the cycle and in the order that engine.h promises, whatever the distance,
+ * and can be taken back from anywhere. */
 #include "engine/fixture.h"
 
 typedef struct machine {
@@ -346,8 +346,8 @@ static void cross(void *self, ls_cycle now)
     ls_schedule(c->to, &c->lands[2].event, 5);
 }
 
-/* An event on another clock counts from that clock's last edge and runs at its next edge at the soonest. At equal
- * times the region that was created first has had its turn, the other one has not. */
+/* An event on another clock counts from that clock's last edge and runs at its next edge at the soonest.
+ * At equal times the region that was created first has had its turn, the other one has not. */
 static void check_crossing(uint64_t from_hz, uint64_t to_hz, bool to_first, uint64_t cycle)
 {
     crossing *c = test_calloc(1, sizeof *c);
@@ -385,8 +385,8 @@ static void test_events_on_another_clock(void **state)
             }
 }
 
-/* The idle region's clock is moved up while it has events waiting beyond its wheel: they keep their cycle and their
- * place before later ones. */
+/* The idle region's clock is moved up while it has events waiting beyond its wheel: they keep their cycle
+ * and their place before later ones. */
 static void test_idle_region_with_far_events(void **state)
 {
     (void)state;

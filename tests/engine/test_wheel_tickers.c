@@ -1,4 +1,5 @@
-/* test_wheel_tickers.c: tickers run in order, every cycle while they have work, and wake when engine.h says. */
+/* test_wheel_tickers.c: tickers run in order, every cycle while they have work, and wake when engine.h
+ * says. */
 #include "engine/fixture.h"
 
 /* A ticker that logs, then wakes one other, then says how many more cycles it wants. */
@@ -70,7 +71,8 @@ static void test_asleep_until_woken(void **state)
     ls_run_result result = run_all(m->engine);
     assert_int_equal(result.ticks, 0);
     assert_int_equal(result.cycles, 0);
-    /* woken between runs: nothing ran before, so the first cycle is 0; then asleep until an event 5000 later */
+    /* woken between runs: nothing ran before, so the first cycle is 0; then asleep until an event 5000
+     * later */
     m->beats[3].more = 2;
     ls_ticker_wake(&m->beats[3].ticker);
     probe_init(&m->p[0], &m->log, 900, wake, &m->beats[3]);
@@ -95,7 +97,8 @@ static void test_order_is_that_of_adding(void **state)
                { 640, 1 }, { 1024, 1 }, { 1199, 1 });
 }
 
-/* From an event or a ticker added earlier: in this cycle. From itself or a ticker added later: in the next. */
+/* From an event or a ticker added earlier: in this cycle. From itself or a ticker added later: in the
+ * next. */
 static void test_wake_rules(void **state)
 {
     machine *m = *state;
@@ -165,7 +168,8 @@ static void test_wake_from_an_arrival_is_in_this_cycle(void **state)
     assert_log(&m->log, { 3000, 27 }, { 3001, 27 }, { 1, 27 });
 }
 
-/* Events that a ticker schedules for the same cycle run after all tickers; what they wake runs in the next. */
+/* Events that a ticker schedules for the same cycle run after all tickers; what they wake runs in the
+ * next. */
 static void test_events_scheduled_by_tickers(void **state)
 {
     machine *m = *state;
