@@ -59,15 +59,26 @@ static void wake_by(bank_channel *c, ls_cycle at)
     ls_schedule_at(c->region, &c->wake, at);
 }
 
+/* Room in the queue now. The commands are run up to now only if that could matter: not all of those that are in the
+ * queue when the commands stopped and that may have joined until the next wake are too many. */
 static bool bank_ready(void *self, bool write)
 {
     bank_channel *c = self;
     uint32_t kind = c->apart && write;
-    if (c->count < c->limit[kind])
-        return c->count < c->capacity;
     if (c->count >= c->capacity)
         return false;
-    bank_advance(c, ls_region_now(c->region));
+    if (c->count < c->limit[kind])
+        return true;
+    if ((int32_t)(c->front_seen - c->front_head) < 0)
+        c->front_seen = c->front_head;
+    while (c->front_seen != c->front_tail && c->requests[c->front[c->front_seen & c->ring_mask]].enter <= c->wake.cycle)
+        c->front_seen++;
+    if (c->waiting[kind] + (c->front_seen - c->front_head) < c->limit[kind])
+        return true;
+    ls_cycle now = ls_region_now(c->region);
+    bank_advance(c, now);
+    if (c->front_at <= now)
+        bank_join(c, now);
     return c->waiting[kind] < c->limit[kind];
 }
 
@@ -88,32 +99,32 @@ static void bank_push(void *self, const dram_request *request)
     r->bank = (uint8_t)bank_of(c, request);
     r->atoms = request->atoms != 0 ? request->atoms : 1;
     r->write = request->write;
+    bool alone = c->front_head == c->front_tail;
     c->front[c->front_tail++ & c->ring_mask] = number;
     c->writes_coming += r->write;
     c->n.requests++;
     if (c->count++ == 0)
         c->active_since = now;
-    if (c->front_enter == LS_CYCLE_MAX) {
-        bank_look_at_front(c);
-        if (c->next > r->enter)
-            c->next = r->enter;
+    if (alone)
+        c->front_at = r->enter;
+    if (c->next > r->enter && (c->busy & c->banks[r->bank].bit) == 0)
+        c->next = r->enter;
+    if (alone || r->write)
         wake_by(c, visible(c, r->enter, r->write));
-    } else if (r->write) {
-        wake_by(c, visible(c, r->enter, true));
-    }
 }
 
 const dram_ops bank_ops = { .ready = bank_ready, .push = bank_push };
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
-static void finish(bank_channel *c, bank_data data, ls_cycle now)
+static inline void finish(bank_channel *c, const bank_data *data, ls_cycle now)
 {
     const dram_reply_ops *reply = c->reply.ops;
-    ls_histogram_add(&c->n.latency, now - data.pushed);
+    ls_histogram_add(&c->n.latency, now - data->pushed);
     if (--c->count == 0)
         c->n.active_cycles += now - c->active_since;
-    reply->done(c->reply.self, data.token, data.write);
+    ls_domain_progress(c->domain);
+    reply->done(c->reply.self, data->token, data->write);
 }
 
 static inline bool has_room(const bank_channel *c, uint32_t token)
@@ -123,50 +134,52 @@ static inline bool has_room(const bank_channel *c, uint32_t token)
 }
 
 /* One read from the return queue. A read that waits behind nobody is taken from the pipe directly. */
-static void answer_read(bank_channel *c, ls_cycle now)
+static inline void answer_read(bank_channel *c, ls_cycle now)
 {
-    if (c->return_head != c->return_tail) {
-        bank_data data = c->returns[c->return_head & c->return_mask];
-        if (has_room(c, data.token)) {
+    if (LS_UNLIKELY(c->return_head != c->return_tail)) {
+        const bank_data *data = &c->returns[c->return_head & c->return_mask];
+        if (has_room(c, data->token)) {
             c->return_head++;
             finish(c, data, now);
         }
     } else if (c->pipe_head != c->pipe_tail) {
-        bank_data data = c->pipe[c->pipe_head & c->ring_mask];
-        if (data.due + c->pipe_held >= now)
+        const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+        if (data->due + c->pipe_held >= now)
             return;
         c->pipe_head++;
-        if (has_room(c, data.token))
+        if (has_room(c, data->token))
             finish(c, data, now);
         else
-            c->returns[c->return_tail++ & c->return_mask] = data;
+            c->returns[c->return_tail++ & c->return_mask] = *data;
     }
 }
 
 /* What leaves the pipe in this cycle. A read that finds the return queue empty may as well stay where it is. */
-static void empty_pipe(bank_channel *c, ls_cycle now)
+static inline void empty_pipe(bank_channel *c, ls_cycle now)
 {
-    if (c->return_tail - c->return_head >= c->return_limit) {
+    uint32_t returning = c->return_tail - c->return_head;
+    if (LS_UNLIKELY(returning >= c->return_limit)) {
         c->pipe_held++;
         return;
     }
     if (c->pipe_head == c->pipe_tail)
         return;
-    bank_data data = c->pipe[c->pipe_head & c->ring_mask];
-    if (data.due + c->pipe_held != now)
+    const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+    if (data->due + c->pipe_held != now)
         return;
-    if (data.write) {
+    if (data->write) {
         c->pipe_head++;
         finish(c, data, now);
-    } else if (c->return_head != c->return_tail) {
+    } else if (returning != 0) {
         c->pipe_head++;
-        c->returns[c->return_tail++ & c->return_mask] = data;
+        c->returns[c->return_tail++ & c->return_mask] = *data;
     }
 }
 
-static ls_cycle next_wake(const bank_channel *c, ls_cycle now)
+/* When the outside could next see something: data that comes out, or a command's effect. */
+static inline ls_cycle next_wake(const bank_channel *c, ls_cycle now)
 {
-    if (c->return_head != c->return_tail)
+    if (LS_UNLIKELY(c->return_head != c->return_tail))
         return now + 1;
     ls_cycle at = LS_CYCLE_MAX;
     if (c->next != LS_CYCLE_MAX)
@@ -179,17 +192,14 @@ static ls_cycle next_wake(const bank_channel *c, ls_cycle now)
     return at;
 }
 
+/* The commands of this very cycle may wait for the next time: nobody sees them before. */
 void bank_wake(void *self, ls_cycle now)
 {
     bank_channel *c = self;
     c->awake = true;
     bank_advance(c, now - 1);
-    uint32_t before = c->count;
     answer_read(c, now);
     empty_pipe(c, now);
-    if (c->count != before)
-        ls_domain_progress(ls_region_domain(c->region));
-    bank_advance(c, now);
     c->awake = false;
     ls_cycle at = next_wake(c, now);
     if (at != LS_CYCLE_MAX)

@@ -22,6 +22,8 @@
 #define BANK_GROUPS_MAX 16
 #define BANK_WHEEL 64 /* cycles */
 
+/* What a busy bank waits to send. */
+enum { BANK_READ, BANK_WRITE, BANK_ACTIVATE, BANK_PRECHARGE, BANK_WANTS };
 enum { BANK_FRFCFS, BANK_FIFO };
 enum { BANK_BUS_SINGLE, BANK_BUS_DUAL, BANK_BUS_ACCELSIM };
 enum { BANK_GROUP_LOW, BANK_GROUP_HIGH };
@@ -56,9 +58,10 @@ typedef struct bank_request {
     uint32_t older, newer; /* neighbouring rows of the bank, valid in the oldest of a row */
     uint8_t bank, atoms;   /* atoms: still to move */
     bool write;
+    uint8_t unused[13]; /* the size is a power of two */
 } bank_request;
 
-/* Requests of one bank, by row. The row that is being served stands apart: it is served until it is empty. */
+/* Waiting requests of one bank, by row. The row that is being served stands apart: it is served until it is empty. */
 typedef struct bank_rows {
     uint32_t first, last, row; /* of the row being served; first is BANK_NONE if there is none */
     uint32_t served;           /* of it, while others waited */
@@ -66,16 +69,20 @@ typedef struct bank_rows {
 } bank_rows;
 
 typedef struct bank {
-    uint32_t row;     /* open, or the last that was */
-    uint32_t request; /* being served, or BANK_NONE */
-    uint32_t group;
+    ls_cycle at[BANK_WANTS]; /* from when on it may send, as far as it is itself concerned */
+    ls_cycle look;           /* while in the wheel: when to look at it again */
+    uint64_t bit;            /* in the masks of the channel */
+    uint32_t row;            /* open, or the last that was */
+    uint32_t request;        /* being served, while busy */
+    uint32_t want;           /* what it waits to send, while busy */
+    uint32_t number, group;
+    bank_rows rows[2]; /* [1]: writes, if they wait apart */
     bool open;
-    ls_cycle at;                              /* while unripe: when to look at it again */
-    ls_cycle read_at, write_at, pre_at, act_at; /* as far as the bank itself is concerned */
+    uint8_t unused[11]; /* the size is a power of two */
 } bank;
 
 typedef struct bank_group {
-    ls_cycle read_at, write_at, pre_at, act_at;
+    ls_cycle at[BANK_WANTS];
 } bank_group;
 
 /* On its way through the data pipe, or a read in the return queue. */
@@ -86,17 +93,19 @@ typedef struct bank_data {
 } bank_data;
 
 typedef struct bank_channel {
-    /* The command side. Masks have a bit per bank. Invariants: busy is the union of the four want masks, which do not
-     * overlap; ripe is part of busy; busy banks that are not ripe are in the wheel. */
+    /* The command side. Masks have a bit per bank. Invariants: a busy bank is in the mask ripe[want] or in one slot of the
+     * wheel; no other bank is in any of them. */
     ls_cycle next; /* the next cycle with something to do; LS_CYCLE_MAX: none */
-    uint64_t busy, ripe, want_read, want_write, want_act, want_pre;
-    ls_cycle column_at, read_at, write_at, act_at, refresh_due;
+    uint64_t busy; /* banks with a request */
+    uint64_t ripe[BANK_WANTS];
+    ls_cycle at[BANK_WANTS]; /* from when on the channel lets a command through; like those of groups and banks */
+    ls_cycle refresh_due;
     uint64_t wheel_bits;         /* bit i: wheel[i] != 0 */
     uint64_t queued[2];          /* banks with waiting requests; [1]: writes, if they wait apart */
     uint32_t waiting[2], limit[2];
     uint32_t write_high, write_low;
-    ls_cycle front_enter;        /* of the first request in front, LS_CYCLE_MAX if there is none */
-    uint32_t front_kind;         /* and which queue it goes to */
+    ls_cycle front_at;           /* when the first request in front may join the queue; LS_CYCLE_MAX: no request */
+    ls_cycle taken;              /* the last cycle in which a bank may have taken a request */
     uint32_t turn, bank_mask;    /* turn: the bank that comes first */
     bool apart, draining;        /* writes wait apart; and are being worked off */
     uint32_t bus, scheduler, row_hit_limit; /* row_hit_limit: UINT32_MAX for none */
@@ -108,10 +117,10 @@ typedef struct bank_channel {
     uint32_t pipe_depth;
     bank_times times;
     bank *banks;
-    bank_rows *rows[2];
     bank_request *requests;
     uint32_t *front;             /* ring of requests */
     uint32_t front_head, front_tail, ring_mask;
+    uint32_t front_seen;         /* those before it may have joined until the next wake */
     uint32_t free_request;
     uint32_t writes_coming;      /* requests to write whose last command has not been sent */
     bank_data *pipe;             /* ring */
@@ -123,6 +132,7 @@ typedef struct bank_channel {
     /* The block. */
     ls_port reply;
     ls_region *region;
+    ls_domain *domain;
     ls_event wake;
     bool awake;
     uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
@@ -141,7 +151,7 @@ typedef struct bank_channel {
 /* bank_queue.c */
 void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request);
 /* The next request of a bank that has one; it leaves the queue. */
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, uint32_t number);
+uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b);
 
 /* bank.c */
 extern const dram_ops bank_ops;
@@ -155,16 +165,7 @@ static inline void bank_advance(bank_channel *c, ls_cycle to)
     if (c->next <= to)
         bank_run(c, to);
 }
-/* Loads front_enter and front_kind after the front ring changed at its head. */
-static inline void bank_look_at_front(bank_channel *c)
-{
-    if (c->front_head == c->front_tail) {
-        c->front_enter = LS_CYCLE_MAX;
-        return;
-    }
-    const bank_request *r = &c->requests[c->front[c->front_head & c->ring_mask]];
-    c->front_enter = r->enter;
-    c->front_kind = c->apart && r->write;
-}
+/* Lets the requests that have passed the front by cycle t join the queue. */
+void bank_join(bank_channel *c, ls_cycle t);
 
 #endif

@@ -1,93 +1,84 @@
 /* bank_command.c: the banks and the command bus. Knows cycles and masks; nothing of ports, events or answers.
  *
- * In each cycle, in this order: a request from the front joins the queue; one bank without a request takes one from
- * the queue, banks by turns; commands leave. What a command needs is kept as the first cycle in which it may leave:
- * per bank, per bank group and for the channel. A bank is ripe when its own and its group's times have come; the
- * others wait in a small wheel. A group's time can move on while a ripe bank waits for the bus, so it is looked at
- * once more before the command leaves.
+ * In each cycle, in this order: a request from the front joins the queue; one bank without a request takes one
+ * from the queue, banks by turns; commands leave. What a command needs is kept as the first cycle in which it may
+ * leave: per bank, per bank group and for the channel. A bank is ripe when its own and its group's times have
+ * come; the others wait in a small wheel. A group's time can move on while a ripe bank waits for the bus, so it
+ * is looked at once more before the command leaves.
  *
  * The turn moves by one when a bank takes a request and behind the bank of a row command, as in GPGPU-Sim. */
 #include "model/dram/bank.h"
+
+#include <string.h>
 
 static inline ls_cycle later(ls_cycle a, ls_cycle b)
 {
     return a > b ? a : b;
 }
 
+static inline ls_cycle sooner(ls_cycle a, ls_cycle b)
+{
+    return a < b ? a : b;
+}
+
 /* The first bank of a mask that is not empty, counting from `from` and around. */
-static inline uint32_t first_from(uint64_t mask, uint32_t from)
+static inline bank *first_from(const bank_channel *c, uint64_t mask, uint32_t from)
 {
     uint64_t behind = mask >> from << from;
-    return (uint32_t)__builtin_ctzll(behind != 0 ? behind : mask);
+    return &c->banks[__builtin_ctzll(behind != 0 ? behind : mask)];
 }
 
 /* ---------------------------------------------------------------------------------------- ripe and unripe */
 
 /* Not before cycle `at`, which is later than t. Far times are looked at again on the way. */
-static inline void wait_until(bank_channel *c, uint32_t number, ls_cycle at, ls_cycle t)
+static inline void wait_until(bank_channel *c, bank *b, ls_cycle at, ls_cycle t)
 {
-    uint64_t bit = UINT64_C(1) << number;
-    uint32_t slot = (uint32_t)(at - t < BANK_WHEEL ? at : t + BANK_WHEEL - 1) % BANK_WHEEL;
-    c->banks[number].at = at;
-    c->ripe &= ~bit;
-    c->wheel[slot] |= bit;
+    ls_cycle look = at - t < BANK_WHEEL ? at : t + BANK_WHEEL - 1;
+    uint32_t slot = (uint32_t)look % BANK_WHEEL;
+    b->look = at;
+    c->wheel[slot] |= b->bit;
     c->wheel_bits |= UINT64_C(1) << slot;
 }
 
-/* Decides what a busy bank wants next and from when on. */
-static inline void set_want(bank_channel *c, uint32_t number, ls_cycle t)
-{
-    uint64_t bit = UINT64_C(1) << number;
-    bank *b = &c->banks[number];
-    const bank_request *r = &c->requests[b->request];
-    const bank_group *g = &c->groups[b->group];
-    ls_cycle at;
-    if (!b->open) {
-        c->want_act |= bit;
-        at = later(b->act_at, g->act_at);
-    } else if (b->row != r->row) {
-        c->want_pre |= bit;
-        at = later(b->pre_at, g->pre_at);
-    } else if (r->write) {
-        c->want_write |= bit;
-        at = later(b->write_at, g->write_at);
-    } else {
-        c->want_read |= bit;
-        at = later(b->read_at, g->read_at);
-    }
-    if (at <= t)
-        c->ripe |= bit;
-    else
-        wait_until(c, number, at, t);
-}
-
-static void ripen(bank_channel *c, ls_cycle t)
+static inline void ripen(bank_channel *c, ls_cycle t)
 {
     uint32_t slot = (uint32_t)t % BANK_WHEEL;
-    uint64_t mask = c->wheel[slot] & c->busy & ~c->ripe;
+    uint64_t mask = c->wheel[slot];
     c->wheel[slot] = 0;
     c->wheel_bits &= ~(UINT64_C(1) << slot);
-    for (; mask != 0; mask &= mask - 1) {
-        uint32_t number = (uint32_t)__builtin_ctzll(mask);
-        if (c->banks[number].at <= t)
-            c->ripe |= UINT64_C(1) << number;
+    do {
+        bank *b = &c->banks[__builtin_ctzll(mask)];
+        mask &= mask - 1;
+        if (LS_LIKELY(b->look <= t))
+            c->ripe[b->want] |= b->bit;
         else
-            wait_until(c, number, c->banks[number].at, t);
-    }
+            wait_until(c, b, b->look, t);
+    } while (mask != 0);
+}
+
+static inline void set_want(bank_channel *c, bank *b, uint32_t want, ls_cycle t)
+{
+    ls_cycle at = later(b->at[want], c->groups[b->group].at[want]);
+    b->want = want;
+    if (at <= t)
+        c->ripe[want] |= b->bit;
+    else
+        wait_until(c, b, at, t);
 }
 
 /* ----------------------------------------------------------------------------------------------- refresh */
 
-/* All banks: closed, refreshed, and usable again from one cycle on. No command leaves between the due time and that
- * cycle, so the whole of it is known at once. Refreshes that fell into idle time are counted when work comes. */
-static void refresh(bank_channel *c, ls_cycle t)
+/* All banks: closed, refreshed, and usable again from one cycle on. No command leaves between the due time and
+ * that cycle, so the whole of it is known at once. Refreshes of idle time are counted when work comes. */
+static __attribute__((noinline, cold)) void refresh(bank_channel *c, ls_cycle t)
 {
     ls_cycle start = c->refresh_due;
     uint32_t open = 0;
     for (uint32_t i = 0; i <= c->bank_mask; i++) {
         const bank *b = &c->banks[i];
         open += b->open;
-        start = later(start, b->open ? later(b->pre_at, c->groups[b->group].pre_at) : b->act_at);
+        start = later(start, b->open ? later(b->at[BANK_PRECHARGE], c->groups[b->group].at[BANK_PRECHARGE])
+                                     : b->at[BANK_ACTIVATE]);
     }
     ls_cycle end = start + (open != 0 ? c->times.rp : 0) + c->times.rfc;
     c->n.precharges += open;
@@ -100,13 +91,16 @@ static void refresh(bank_channel *c, ls_cycle t)
         end = c->refresh_due + c->times.rfc;
         c->refresh_due += c->times.refi;
     }
+    memset(c->ripe, 0, sizeof c->ripe);
+    memset(c->wheel, 0, sizeof c->wheel);
+    c->wheel_bits = 0;
     for (uint32_t i = 0; i <= c->bank_mask; i++) {
-        c->banks[i].open = false;
-        c->banks[i].act_at = end;
+        bank *b = &c->banks[i];
+        b->open = false;
+        b->at[BANK_ACTIVATE] = end;
+        if ((c->busy & b->bit) != 0)
+            set_want(c, b, BANK_ACTIVATE, t);
     }
-    c->want_read = c->want_write = c->want_pre = c->want_act = c->ripe = 0;
-    for (uint64_t mask = c->busy; mask != 0; mask &= mask - 1)
-        set_want(c, (uint32_t)__builtin_ctzll(mask), t);
 }
 
 /* ------------------------------------------------------------------------------------------------- queue */
@@ -114,7 +108,7 @@ static void refresh(bank_channel *c, ls_cycle t)
 /* Which queue is served: reads, unless writes wait apart and are many, or there is no read. */
 static inline uint32_t queue_in_turn(bank_channel *c)
 {
-    if (!c->apart)
+    if (LS_LIKELY(!c->apart))
         return 0;
     if (c->waiting[1] >= c->write_high)
         c->draining = true;
@@ -123,246 +117,290 @@ static inline uint32_t queue_in_turn(bank_channel *c)
     return c->draining || c->waiting[0] == 0;
 }
 
-static void join_queue(bank_channel *c)
+/* The first request in front is gone; no more than one joins in a cycle. */
+static inline void next_in_front(bank_channel *c)
 {
-    uint32_t request = c->front[c->front_head++ & c->ring_mask];
-    bank_queue_add(c, c->front_kind, request);
-    bank_look_at_front(c);
+    ls_cycle joined = c->front_at;
+    if (++c->front_head == c->front_tail) {
+        c->front_at = LS_CYCLE_MAX;
+        return;
+    }
+    c->front_at = later(c->requests[c->front[c->front_head & c->ring_mask]].enter, joined + 1);
 }
 
-static void take_request(bank_channel *c, uint32_t kind, uint64_t banks, ls_cycle t)
+void bank_join(bank_channel *c, ls_cycle t)
 {
-    uint32_t number = first_from(banks, c->turn);
-    bank *b = &c->banks[number];
-    b->request = bank_queue_take(c, kind, number);
-    c->busy |= UINT64_C(1) << number;
+    do {
+        uint32_t request = c->front[c->front_head & c->ring_mask];
+        uint32_t kind = c->apart && c->requests[request].write;
+        if (c->waiting[kind] == c->limit[kind]) {
+            c->front_at = t + 1; /* room comes from a bank that takes a request, and is seen in the next cycle */
+            return;
+        }
+        bank_queue_add(c, kind, request);
+        next_in_front(c);
+    } while (c->front_at <= t);
+}
+
+static inline void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t)
+{
+    const bank_request *r = &c->requests[request];
+    b->request = request;
+    c->busy |= b->bit;
     if (c->scheduler == BANK_FRFCFS)
         c->turn = (c->turn + 1) & c->bank_mask;
-    if (!b->open)
+    uint32_t want = r->write; /* BANK_READ or BANK_WRITE */
+    if (!b->open) {
         c->n.row_misses++;
-    else if (b->row == c->requests[b->request].row)
-        c->n.row_hits++;
-    else
+        want = BANK_ACTIVATE;
+    } else if (b->row != r->row) {
         c->n.row_conflicts++;
-    set_want(c, number, t);
+        want = BANK_PRECHARGE;
+    } else {
+        c->n.row_hits++;
+    }
+    set_want(c, b, want, t);
+}
+
+/* A request that joins in this very cycle and finds its bank free and no other in need has no need to queue. */
+static inline bool serve_at_once(bank_channel *c, ls_cycle t)
+{
+    uint32_t request = c->front[c->front_head & c->ring_mask];
+    bank *b = &c->banks[c->requests[request].bank];
+    if (c->front_at != t || (c->busy & b->bit) != 0 || (c->queued[0] & ~c->busy) != 0 || c->apart ||
+        c->scheduler != BANK_FRFCFS || c->waiting[0] == c->limit[0])
+        return false;
+    if (c->waiting[0] >= c->n.queue_peak)
+        c->n.queue_peak = c->waiting[0] + 1;
+    next_in_front(c);
+    serve(c, b, request, t);
+    return true;
+}
+
+/* At most one bank takes a request. */
+static inline void take_request(bank_channel *c, ls_cycle t)
+{
+    c->taken = t;
+    if (c->front_at <= t) {
+        if (serve_at_once(c, t))
+            return;
+        bank_join(c, t);
+    }
+    uint32_t kind = queue_in_turn(c);
+    uint64_t banks = c->queued[kind] & ~c->busy;
+    if (banks != 0) {
+        bank *b = first_from(c, banks, c->turn);
+        serve(c, b, bank_queue_take(c, kind, b), t);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------- commands */
 
-static void send_activate(bank_channel *c, uint32_t number, ls_cycle t)
+static inline void send_activate(bank_channel *c, bank *b, ls_cycle t)
 {
-    bank *b = &c->banks[number];
+    const bank_request *r = &c->requests[b->request];
+    c->ripe[BANK_ACTIVATE] &= ~b->bit;
     b->open = true;
-    b->row = c->requests[b->request].row;
-    b->read_at = t + c->times.rcd;
-    b->write_at = t + c->times.rcdwr;
-    b->pre_at = t + c->times.ras;
-    b->act_at = t + c->times.rc;
-    c->groups[b->group].act_at = t + c->times.rrdl;
+    b->row = r->row;
+    b->at[BANK_READ] = t + c->times.rcd;
+    b->at[BANK_WRITE] = t + c->times.rcdwr;
+    b->at[BANK_PRECHARGE] = t + c->times.ras;
+    b->at[BANK_ACTIVATE] = t + c->times.rc;
+    c->groups[b->group].at[BANK_ACTIVATE] = t + c->times.rrdl;
     c->faw_at[c->activate_turn] = t + c->times.faw;
     c->activate_turn = (c->activate_turn + 1) & 3;
-    c->act_at = later(t + c->times.rrd, c->faw_at[c->activate_turn]);
-    c->want_act &= ~(UINT64_C(1) << number);
+    c->at[BANK_ACTIVATE] = later(t + c->times.rrd, c->faw_at[c->activate_turn]);
     c->n.activates++;
+    set_want(c, b, r->write, t);
 }
 
-static void send_precharge(bank_channel *c, uint32_t number, ls_cycle t)
+static inline void send_precharge(bank_channel *c, bank *b, ls_cycle t)
 {
-    bank *b = &c->banks[number];
+    c->ripe[BANK_PRECHARGE] &= ~b->bit;
     b->open = false;
-    b->act_at = later(b->act_at, t + c->times.rp);
-    c->want_pre &= ~(UINT64_C(1) << number);
+    b->at[BANK_ACTIVATE] = later(b->at[BANK_ACTIVATE], t + c->times.rp);
     c->n.precharges++;
+    set_want(c, b, BANK_ACTIVATE, t);
 }
 
-static void send_row(bank_channel *c, uint32_t number, ls_cycle t)
+static inline void send_row(bank_channel *c, bank *b, ls_cycle t)
 {
-    if (c->want_act >> number & 1)
-        send_activate(c, number, t);
+    c->turn = (b->number + 1) & c->bank_mask;
+    if (b->want == BANK_ACTIVATE)
+        send_activate(c, b, t);
     else
-        send_precharge(c, number, t);
-    c->turn = (number + 1) & c->bank_mask;
-    c->ripe &= ~(UINT64_C(1) << number);
-    set_want(c, number, t);
+        send_precharge(c, b, t);
 }
 
-/* The data enters the pipe behind what is in it. One entry per request: that of its last atom. */
-static inline void send_data(bank_channel *c, const bank_request *r, ls_cycle t)
+/* Data enters the pipe behind what is in it. After the last atom of the request the bank is free. */
+static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
 {
-    c->pipe_last = later(t - c->pipe_held + (r->write ? c->times.wl : c->times.cl), c->pipe_last + 1);
-    if (r->atoms == 0)
-        c->pipe[c->pipe_tail++ & c->ring_mask] =
-            (bank_data){ .due = c->pipe_last, .pushed = r->pushed, .token = r->token, .write = r->write };
-}
-
-static void send_column(bank_channel *c, uint32_t number, ls_cycle t)
-{
-    uint64_t bit = UINT64_C(1) << number;
-    bank *b = &c->banks[number];
     bank_group *g = &c->groups[b->group];
     bank_request *r = &c->requests[b->request];
-    c->column_at = t + c->times.ccd;
-    g->write_at = t + c->times.ccdl;
-    if (r->write) {
-        g->read_at = t + c->times.wtrl;
-        c->read_at = t + c->times.wtr;
-        b->pre_at = later(b->pre_at, t + c->times.wtp);
-        c->n.writes++;
-    } else {
-        g->read_at = t + c->times.ccdl;
-        c->write_at = t + c->times.rtw;
-        b->pre_at = later(b->pre_at, t + c->times.burst);
-        g->pre_at = t + c->times.rtpl;
-        c->n.reads++;
-    }
+    ls_cycle due = t - c->pipe_held, pre;
+    c->ripe[b->want] &= ~b->bit;
+    g->at[BANK_WRITE] = t + c->times.ccdl;
     c->n.busy_cycles += c->times.burst;
-    r->atoms--;
-    send_data(c, r, t);
-    if (r->atoms != 0) {
-        wait_until(c, number, r->write ? g->write_at : g->read_at, t);
+    if (b->want == BANK_READ) {
+        c->at[BANK_READ] = t + c->times.ccd;
+        c->at[BANK_WRITE] = t + c->times.rtw;
+        g->at[BANK_READ] = t + c->times.ccdl;
+        g->at[BANK_PRECHARGE] = t + c->times.rtpl;
+        pre = t + c->times.burst;
+        due += c->times.cl;
+        c->n.reads++;
+    } else {
+        c->at[BANK_READ] = t + c->times.wtr;
+        c->at[BANK_WRITE] = t + c->times.ccd;
+        g->at[BANK_READ] = t + c->times.wtrl;
+        pre = t + c->times.wtp;
+        due += c->times.wl;
+        c->n.writes++;
+    }
+    b->at[BANK_PRECHARGE] = later(b->at[BANK_PRECHARGE], pre);
+    c->pipe_last = later(due, c->pipe_last + 1);
+    if (LS_UNLIKELY(--r->atoms != 0)) {
+        wait_until(c, b, g->at[BANK_WRITE], t);
         return;
     }
+    bank_data *data = &c->pipe[c->pipe_tail++ & c->ring_mask];
+    data->due = c->pipe_last;
+    data->pushed = r->pushed;
+    data->token = r->token;
+    data->write = r->write;
     c->writes_coming -= r->write;
-    c->want_read &= ~bit;
-    c->want_write &= ~bit;
-    c->busy &= ~bit;
-    c->ripe &= ~bit;
+    c->busy &= ~b->bit;
     r->next = c->free_request;
     c->free_request = b->request;
-    b->request = BANK_NONE;
 }
 
-/* The first bank from `from` on whose group allows its column command; the others found on the way wait. */
-static uint32_t find_column(bank_channel *c, uint64_t banks, uint32_t from, ls_cycle t)
+/* The first bank of a mask, from `from` on and around, whose group lets it send; those on the way wait. */
+static inline bank *find(bank_channel *c, uint64_t *mask, uint32_t from, ls_cycle t)
 {
-    while (banks != 0) {
-        uint32_t number = first_from(banks, from);
-        const bank_group *g = &c->groups[c->banks[number].group];
-        ls_cycle at = c->want_write >> number & 1 ? g->write_at : g->read_at;
-        if (at <= t)
-            return number;
-        wait_until(c, number, at, t);
-        banks &= ~(UINT64_C(1) << number);
+    while (*mask != 0) {
+        bank *b = first_from(c, *mask, from);
+        ls_cycle at = c->groups[b->group].at[b->want];
+        if (LS_LIKELY(at <= t))
+            return b;
+        *mask &= ~b->bit;
+        c->ripe[b->want] &= ~b->bit;
+        wait_until(c, b, at, t);
     }
-    return BANK_NONE;
+    return NULL;
 }
 
-static uint32_t find_row(bank_channel *c, uint64_t banks, uint32_t from, ls_cycle t)
+/* `count` banks from `start` and around. */
+static inline uint64_t banks_around(const bank_channel *c, uint32_t start, uint32_t count)
 {
-    while (banks != 0) {
-        uint32_t number = first_from(banks, from);
-        const bank_group *g = &c->groups[c->banks[number].group];
-        ls_cycle at = c->want_act >> number & 1 ? g->act_at : g->pre_at;
-        if (at <= t)
-            return number;
-        wait_until(c, number, at, t);
-        banks &= ~(UINT64_C(1) << number);
-    }
-    return BANK_NONE;
+    uint64_t all = UINT64_MAX >> (63 - c->bank_mask);
+    if (count > c->bank_mask)
+        return all;
+    uint64_t ones = (UINT64_C(1) << count) - 1;
+    return start == 0 ? ones : (ones << start | ones >> (c->bank_mask + 1 - start)) & all;
 }
 
-/* One command, of whichever kind stands first. GPGPU-Sim's single bus goes on after a row command and may send a
- * column command too, but starts anew behind the bank of the row command as many banks further as it had passed,
- * and so leaves some out. */
-static void send_single(bank_channel *c, uint64_t columns, uint64_t rows, ls_cycle t)
-{
-    uint32_t from = c->turn;
-    uint32_t column = find_column(c, columns, from, t);
-    uint32_t row = find_row(c, rows, from, t);
-    uint32_t column_place = (column - from) & c->bank_mask, row_place = (row - from) & c->bank_mask;
-    if (column != BANK_NONE && (row == BANK_NONE || column_place < row_place)) {
-        send_column(c, column, t);
-        return;
-    }
-    if (row == BANK_NONE)
-        return;
-    send_row(c, row, t);
-    if (c->bus == BANK_BUS_SINGLE || column == BANK_NONE)
-        return;
-    uint32_t banks = c->bank_mask + 1, skipped = row_place + 1;
-    if (skipped == banks)
-        return;
-    columns &= c->ripe;
-    for (uint32_t i = 0; i < skipped; i++)
-        columns &= ~(UINT64_C(1) << ((c->turn + i) & c->bank_mask));
-    column = find_column(c, columns, (c->turn + skipped) & c->bank_mask, t);
-    if (column != BANK_NONE)
-        send_column(c, column, t);
-}
-
+/* One command per cycle, of whichever kind stands first. GPGPU-Sim's single bus goes on after a row command and may
+ * send a column command too, but its search then starts as many banks behind the one of the row command as it had
+ * passed until there, and leaves those out. Dual: one of each; the column command goes first. */
 static inline void send_commands(bank_channel *c, ls_cycle t)
 {
-    uint64_t columns = 0, rows = c->want_pre;
-    if (t >= c->column_at && c->pipe_last + c->pipe_held < t + c->pipe_depth) {
-        if (t >= c->read_at)
-            columns = c->want_read;
-        if (t >= c->write_at)
-            columns |= c->want_write;
-    }
-    if (t >= c->act_at)
-        rows |= c->want_act;
-    columns &= c->ripe;
-    rows &= c->ripe;
-    if (c->bus != BANK_BUS_DUAL) {
-        if ((columns | rows) != 0)
-            send_single(c, columns, rows, t);
+    uint64_t columns = 0, rows = c->ripe[BANK_PRECHARGE];
+    if (t >= c->at[BANK_READ])
+        columns = c->ripe[BANK_READ];
+    if (t >= c->at[BANK_WRITE])
+        columns |= c->ripe[BANK_WRITE];
+    if (t >= c->at[BANK_ACTIVATE])
+        rows |= c->ripe[BANK_ACTIVATE];
+    if (LS_UNLIKELY(c->pipe_last + c->pipe_held >= t + c->pipe_depth))
+        columns = 0; /* the return queue has been full for so long that the pipe is, too */
+    if ((columns | rows) == 0)
         return;
+    bank *column = NULL, *row = NULL;
+    if (c->bus == BANK_BUS_DUAL) {
+        column = find(c, &columns, c->turn, t);
+    } else {
+        uint64_t all = columns | rows;
+        bank *first = find(c, &all, c->turn, t);
+        if (first == NULL)
+            return;
+        if (first->want <= BANK_WRITE) {
+            column = first;
+        } else {
+            row = first;
+            columns &= all;
+            if (columns != 0 && c->bus == BANK_BUS_ACCELSIM) {
+                uint32_t passed = ((row->number - c->turn) & c->bank_mask) + 1;
+                columns &= ~banks_around(c, (row->number + 1) & c->bank_mask, passed);
+                column = find(c, &columns, (row->number + 1 + passed) & c->bank_mask, t);
+            }
+        }
     }
-    uint32_t column = find_column(c, columns, c->turn, t);
-    if (column != BANK_NONE)
+    if (column != NULL)
         send_column(c, column, t);
-    uint32_t row = find_row(c, rows, c->turn, t);
-    if (row != BANK_NONE)
+    if (c->bus == BANK_BUS_DUAL)
+        row = find(c, &rows, c->turn, t);
+    if (row != NULL)
         send_row(c, row, t);
 }
 
 /* -------------------------------------------------------------------------------------------------- time */
 
-/* The next cycle after t in which something can happen. */
-static inline ls_cycle next_after(bank_channel *c, ls_cycle t)
+/* When a request from the front finds its bank free, if that is before `next`. The others join in passing, as far as
+ * there is room now: more of it comes when a bank takes a request, and then this is looked at again. */
+static inline ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle next)
 {
-    ls_cycle soon = t + 1, next = LS_CYCLE_MAX;
-    if ((c->queued[queue_in_turn(c)] & ~c->busy) != 0 || (c->ripe & c->want_pre) != 0)
-        return soon;
-    if (c->front_enter != LS_CYCLE_MAX && c->waiting[c->front_kind] < c->limit[c->front_kind])
-        next = later(c->front_enter, soon);
-    if (c->wheel_bits != 0) {
-        uint32_t turn = (uint32_t)soon % BANK_WHEEL;
-        uint64_t bits = c->wheel_bits >> turn | c->wheel_bits << (-turn % BANK_WHEEL);
-        ls_cycle at = soon + (uint32_t)__builtin_ctzll(bits);
-        next = at < next ? at : next;
-    }
-    if ((c->ripe & c->want_read) != 0) {
-        ls_cycle at = later(soon, later(c->column_at, c->read_at));
-        next = at < next ? at : next;
-    }
-    if ((c->ripe & c->want_write) != 0) {
-        ls_cycle at = later(soon, later(c->column_at, c->write_at));
-        next = at < next ? at : next;
-    }
-    if ((c->ripe & c->want_act) != 0) {
-        ls_cycle at = later(soon, c->act_at);
-        next = at < next ? at : next;
+    uint32_t room = c->limit[0] - c->waiting[0] + c->limit[1] - c->waiting[1];
+    ls_cycle enter = c->front_at;
+    for (uint32_t at = c->front_head; enter < next && room != 0; room--) {
+        if ((c->busy & c->banks[c->requests[c->front[at & c->ring_mask]].bank].bit) == 0)
+            return later(enter, soon);
+        if (++at == c->front_tail)
+            break;
+        enter = c->requests[c->front[at & c->ring_mask]].enter;
     }
     return next;
 }
 
+/* The next cycle after t in which something can happen. */
+static inline ls_cycle next_after(bank_channel *c, ls_cycle t)
+{
+    ls_cycle soon = t + 1, next = LS_CYCLE_MAX, at = LS_CYCLE_MAX;
+    if (c->wheel_bits != 0) {
+        uint32_t turn = (uint32_t)soon % BANK_WHEEL;
+        uint64_t bits = c->wheel_bits >> turn | c->wheel_bits << (-turn % BANK_WHEEL);
+        next = soon + (uint32_t)__builtin_ctzll(bits);
+    }
+    if (c->ripe[BANK_READ] != 0)
+        at = c->at[BANK_READ];
+    if (c->ripe[BANK_WRITE] != 0)
+        at = sooner(at, c->at[BANK_WRITE]);
+    if (c->ripe[BANK_ACTIVATE] != 0)
+        at = sooner(at, c->at[BANK_ACTIVATE]);
+    if (c->ripe[BANK_PRECHARGE] != 0)
+        at = soon;
+    next = sooner(next, later(at, soon));
+    if ((c->queued[queue_in_turn(c)] & ~c->busy) != 0)
+        return sooner(next, c->taken + 1);
+    return c->front_at < next ? next_arrival(c, c->taken + 1, next) : next;
+}
+
 void bank_run(bank_channel *c, ls_cycle to)
 {
+    ls_cycle t = c->next;
     do {
-        ls_cycle t = c->next;
         if (LS_UNLIKELY(t >= c->refresh_due))
             refresh(c, t);
         if (c->wheel_bits >> (t % BANK_WHEEL) & 1)
             ripen(c, t);
-        if (c->front_enter <= t && c->waiting[c->front_kind] < c->limit[c->front_kind])
-            join_queue(c);
-        uint32_t kind = queue_in_turn(c);
-        uint64_t takers = c->queued[kind] & ~c->busy;
-        if (takers != 0)
-            take_request(c, kind, takers, t);
-        if (c->ripe != 0)
-            send_commands(c, t);
-        c->next = next_after(c, t);
-    } while (c->next <= to);
+        if (c->taken < t)
+            take_request(c, t);
+        send_commands(c, t);
+        /* A bank that has just become free takes its next request in the next cycle, whatever else happens then.
+         * Nobody can see it before its time, unless the queue is full or about to be. */
+        if ((c->queued[0] & ~c->busy) != 0 && (t < to || (c->waiting[0] + 1 < c->limit[0] && !c->apart)) &&
+            t + 1 < c->refresh_due)
+            take_request(c, t + 1);
+        t = next_after(c, t);
+    } while (t <= to);
+    c->next = t;
 }

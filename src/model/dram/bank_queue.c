@@ -89,8 +89,9 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         fifo_add(c, request);
         return;
     }
-    bank_rows *rows = &c->rows[kind][r->bank];
-    c->queued[kind] |= UINT64_C(1) << r->bank;
+    bank *b = &c->banks[r->bank];
+    bank_rows *rows = &b->rows[kind];
+    c->queued[kind] |= b->bit;
     r->next = BANK_NONE;
     if (rows->first != BANK_NONE && rows->row == r->row) {
         c->requests[rows->last].next = request;
@@ -108,16 +109,16 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
     insert_row(c, rows, request, rows->newest);
 }
 
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, uint32_t number)
+uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b)
 {
     c->waiting[kind]--;
     if (c->scheduler == BANK_FIFO)
         return fifo_take(c);
-    bank_rows *rows = &c->rows[kind][number];
+    bank_rows *rows = &b->rows[kind];
     if (rows->oldest != BANK_NONE) {
         if (rows->first == BANK_NONE) {
             uint32_t first = rows->oldest;
-            while (first != BANK_NONE && c->requests[first].row != c->banks[number].row)
+            while (first != BANK_NONE && c->requests[first].row != b->row)
                 first = c->requests[first].newer;
             serve_row(c, rows, first != BANK_NONE ? first : rows->oldest);
         } else if (rows->served == c->row_hit_limit) {
@@ -129,6 +130,6 @@ uint32_t bank_queue_take(bank_channel *c, uint32_t kind, uint32_t number)
     uint32_t request = rows->first;
     rows->first = c->requests[request].next;
     if (rows->first == BANK_NONE && rows->oldest == BANK_NONE)
-        c->queued[kind] &= ~(UINT64_C(1) << number);
+        c->queued[kind] &= ~b->bit;
     return request;
 }

@@ -180,7 +180,9 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
     if (status != LS_OK)
         return status;
     uint64_t burst = t.burst / t.rate;
-    uint64_t wtrl = t.wl + burst + t.cdlrl, rtw = t.cl + burst + 2;
+    uint64_t rtw = spec->turnaround && t.cl + burst + 2 > t.wl ? t.cl + burst + 2 - t.wl : 0;
+    uint64_t wtr = spec->turnaround ? t.wl + burst + t.cdlr : 0;
+    uint64_t wtrl = spec->turnaround ? t.wl + burst + t.cdlrl : 0;
     c->times = (bank_times){
         .burst = (uint32_t)burst,
         .ccd = (uint32_t)t.ccd,
@@ -198,9 +200,9 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
         .faw = (uint32_t)t.faw,
         .refi = (uint32_t)t.refi,
         .rfc = (uint32_t)t.rfc,
-        .rtw = spec->turnaround && rtw > t.wl ? (uint32_t)(rtw - t.wl) : 0,
-        .wtr = spec->turnaround ? (uint32_t)(t.wl + burst + t.cdlr) : 0,
-        .wtrl = spec->turnaround && wtrl > t.ccdl ? (uint32_t)wtrl : (uint32_t)t.ccdl,
+        .rtw = (uint32_t)(rtw > t.ccd ? rtw : t.ccd),
+        .wtr = (uint32_t)(wtr > t.ccd ? wtr : t.ccd),
+        .wtrl = (uint32_t)(wtrl > t.ccdl ? wtrl : t.ccdl),
         .wtp = (uint32_t)(t.wl + burst + t.wr),
     };
     c->scheduler = spec->scheduler;
@@ -248,10 +250,7 @@ static bool bank_allocate(bank_channel *c)
     c->pipe = ls_domain_alloc(domain, size * sizeof *c->pipe);
     c->returns = ls_domain_alloc(domain, returns * sizeof *c->returns);
     c->banks = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->banks);
-    c->rows[0] = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->rows[0]);
-    c->rows[1] = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->rows[1]);
-    return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL &&
-           c->banks != NULL && c->rows[0] != NULL && c->rows[1] != NULL;
+    return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL && c->banks != NULL;
 }
 
 static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -260,6 +259,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
     dram_timing timing;
     c->spec = spec;
     c->region = ls_block_region(block);
+    c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
     ls_status status = apply_spec(c, &timing, err);
     if (status != LS_OK)
@@ -268,10 +268,9 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_fail(err, LS_ERR_NOMEM, "no memory for DRAM channel '%s'", c->name);
     uint32_t banks = c->bank_mask + 1, groups = (uint32_t)timing.groups;
     for (uint32_t i = 0; i < banks; i++) {
-        c->banks[i].request = BANK_NONE;
+        const bank_rows none = { .first = BANK_NONE, .oldest = BANK_NONE, .newest = BANK_NONE };
+        c->banks[i] = (bank){ .bit = UINT64_C(1) << i, .number = i, .request = BANK_NONE, .rows = { none, none } };
         c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
-        for (int kind = 0; kind < 2; kind++)
-            c->rows[kind][i] = (bank_rows){ .first = BANK_NONE, .oldest = BANK_NONE, .newest = BANK_NONE };
     }
     c->free_request = BANK_NONE;
     for (uint32_t i = c->capacity; i-- > 0;) {
@@ -279,7 +278,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         c->free_request = i;
     }
     c->fifo_first = BANK_NONE;
-    c->next = c->front_enter = LS_CYCLE_MAX;
+    c->next = c->front_at = LS_CYCLE_MAX;
     ls_event_init(&c->wake, bank_wake, c);
     return LS_OK;
 }
