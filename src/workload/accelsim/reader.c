@@ -430,7 +430,7 @@ static ls_status prepare(acc_reader *r, ls_error *err)
     if (!r->warps_seen)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (r->report && blocks <= SEEN_BLOCKS)
-        r->seen = calloc((size_t)(blocks + 63) / 64, sizeof *r->seen);
+        r->seen = calloc((size_t)(blocks / 64 + 1), sizeof *r->seen);
     return ls_insts_reserve(&r->kernel, err);
 }
 
