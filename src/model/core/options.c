@@ -5,9 +5,9 @@ ls_status options_check(const options_spec *spec, ls_error *err)
 {
     ls_status status = LS_OK;
     if (spec->fetch == OPTION_CYCLE)
-        status = readonly_check(&spec->icache, "icache", err);
+        status = readonly_check(&spec->icache, "icache", "l0", "l1", err);
     if (status == LS_OK && spec->constant == OPTION_CYCLE)
-        status = readonly_check(&spec->ccache, "ccache", err);
+        status = readonly_check(&spec->ccache, "ccache", "l1", "l15", err);
     if (status == LS_OK && spec->translation == OPTION_CYCLE)
         status = tlb_check(&spec->tlb, err);
     return status;

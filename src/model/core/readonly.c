@@ -17,13 +17,16 @@ static ls_status check_level(const char *prefix, const char *level, uint64_t byt
     return LS_OK;
 }
 
-ls_status readonly_check(const readonly_spec *spec, const char *prefix, ls_error *err)
+ls_status readonly_check(const readonly_spec *spec, const char *prefix, const char *first, const char *second,
+                         ls_error *err)
 {
     if ((spec->line_bytes & (spec->line_bytes - 1)) != 0)
         return ls_fail(err, LS_ERR_INPUT, "%s.line_bytes is %llu, it must be a power of two", prefix,
                        (unsigned long long)spec->line_bytes);
-    ls_status status = check_level(prefix, "l0", spec->l0_bytes, spec->l0_ways, spec->line_bytes, err);
-    return status != LS_OK ? status : check_level(prefix, "l1", spec->l1_bytes, spec->l1_ways, spec->line_bytes, err);
+    ls_status status = check_level(prefix, first, spec->l0_bytes, spec->l0_ways, spec->line_bytes, err);
+    if (status != LS_OK)
+        return status;
+    return check_level(prefix, second, spec->l1_bytes, spec->l1_ways, spec->line_bytes, err);
 }
 
 bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *counters, uint32_t caches,

@@ -69,8 +69,9 @@ typedef struct readonly {
 
 typedef enum readonly_outcome { READONLY_HIT, READONLY_WAIT, READONLY_FULL } readonly_outcome;
 
-/* `prefix` is the one of the keys, for messages. */
-ls_status readonly_check(const readonly_spec *spec, const char *prefix, ls_error *err);
+/* For messages: what the keys begin with, and how they call the levels. */
+ls_status readonly_check(const readonly_spec *spec, const char *prefix, const char *first, const char *second,
+                         ls_error *err);
 bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *counters, uint32_t caches,
                    uint32_t number, ls_domain *domain);
 /* A kernel's place in one of the address spaces: launches of one function share it. */
