@@ -43,7 +43,8 @@ typedef struct run {
     /* watchdog */
     uint64_t progress_seen;
     ls_time stuck_fs; /* time simulated in windows since the last progress */
-    uint64_t next_callback_ns;
+    /* progress */
+    uint64_t next_callback_ns, looked_ns, look_mask;
 } run;
 
 /* ----------------------------------------------------------------------------------------------- planning */
@@ -80,6 +81,21 @@ static void report_progress(run *r)
     r->options->progress(r->options->progress_self, &progress);
 }
 
+/* The clock is looked at every 2^n windows, which should be a few milliseconds. */
+static void look_at_clock(run *r)
+{
+    uint64_t now = ls_host_ns();
+    if (now - r->looked_ns < PROGRESS_INTERVAL_NS / 100)
+        r->look_mask = r->look_mask < 1023 ? 2 * r->look_mask + 1 : r->look_mask;
+    else if (now - r->looked_ns > PROGRESS_INTERVAL_NS / 10)
+        r->look_mask >>= 1;
+    r->looked_ns = now;
+    if (now >= r->next_callback_ns) {
+        r->next_callback_ns = now + PROGRESS_INTERVAL_NS;
+        report_progress(r);
+    }
+}
+
 /* Signals, watchdog and progress: everything that is looked at between windows. False ends the run. */
 static bool between_windows(run *r)
 {
@@ -113,13 +129,8 @@ static bool between_windows(run *r)
         r->progress_seen = progress;
         r->stuck_fs = 0;
     }
-    if (r->options->progress != NULL && (r->windows & 63) == 0) {
-        uint64_t now = ls_host_ns();
-        if (now >= r->next_callback_ns) {
-            r->next_callback_ns = now + PROGRESS_INTERVAL_NS;
-            report_progress(r);
-        }
-    }
+    if (r->options->progress != NULL && (r->windows & r->look_mask) == 0)
+        look_at_clock(r);
     return true;
 }
 
