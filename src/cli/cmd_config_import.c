@@ -1,5 +1,5 @@
-/* cmd_config_import.c: `lockstep config import`: Accel-Sim's option files as a platform file. The work is done in
- * src/platform/import.c; here are the command line, the output file and what is said on the way. */
+/* cmd_config_import.c: `lockstep config import`: Accel-Sim's option files as a platform file. The work is
+ * done in src/platform/import.c; here are the command line, the output file and what is said on the way. */
 #include "cli/cmd_config_import.h"
 
 #include "base/file.h"
@@ -79,11 +79,12 @@ const cli_command cmd_config_import = {
     .name = "import",
     .summary = "make a platform from Accel-Sim's configuration files",
     .about =
-        "Reads files of `-option value` lines and writes a platform file of the machine `gpu`. Behind each value "
-        "stands the option that it comes from. Options that are not given count with Accel-Sim's defaults.\n\n"
-        "Options that the platform cannot express are listed at the end of the file and on standard error: those "
-        "that would change the timing, then those that never do when traces are simulated. An option that "
-        "Accel-Sim does not have is a warning, a malformed value an error.",
+        "Reads files of `-option value` lines and writes a platform file of the machine `gpu`. Behind each "
+        "value stands the option that it comes from. Options that are not given count with Accel-Sim's "
+        "defaults.\n\n"
+        "Options that the platform cannot express are listed at the end of the file and on standard error: "
+        "those that would change the timing, then those that never do when traces are simulated. An option "
+        "that Accel-Sim does not have is a warning, a malformed value an error.",
     .order = 6,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

@@ -1,4 +1,4 @@
-/* import.c: the way of an import: read the files, walk the table, write the platform, list what was left over.
+/* import.c: the way of an import: read the files, walk the table, write the platform, list what is left over.
  * Also the functions on which the converters stand. */
 #include "platform/import_rows.h"
 
@@ -13,13 +13,13 @@
 #define COMMENT_COLUMN 46
 #define LINE_BYTES 1024
 
-static bool no_memory(importer *im)
+bool import_no_memory(importer *im)
 {
     im->status = ls_fail(im->err, LS_ERR_NOMEM, "the host has no memory left");
     return false;
 }
 
-/* ----------------------------------------------------------------------------------------- what options say */
+/* ------------------------------------------------------------------------------------- what options say */
 
 static const import_row *row_of(const char *option)
 {
@@ -95,7 +95,7 @@ bool import_fields(importer *im, const char *option, const char *separators, uin
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------- what is written */
+/* -------------------------------------------------------------------------------------- what is written */
 
 /* With the machine at hand nothing is written that it would refuse. */
 static bool check(importer *im, const char *key, const char *value, const char *option)
@@ -106,8 +106,8 @@ static bool check(importer *im, const char *key, const char *value, const char *
         return true;
     const ls_key *first = ls_schema_find(&im->schema, key);
     if (!first) {
-        im->status = ls_fail(im->err, LS_ERR_INTERNAL, "the import writes '%s', which is no key of machine '%s'",
-                             key, MACHINE);
+        im->status = ls_fail(im->err, LS_ERR_INTERNAL,
+                             "the import writes '%s', which is no key of machine '%s'", key, MACHINE);
         return false;
     }
     for (const ls_key *k = first; k; k = k->same)
@@ -130,12 +130,13 @@ static void write_line(importer *im, const char *key, const char *value, const c
     ls_text_printf(&im->yaml, "%*s# %s\n", gap, "", comment);
 }
 
-static const char *comment_of(const importer *im, const char *option, const char *how, char *out, size_t out_bytes)
+static const char *comment_of(const importer *im, const char *option, const char *how, char *out,
+                              size_t out_bytes)
 {
     if (!option)
         return how;
-    snprintf(out, out_bytes, "%s-%s%s%s", import_find(im, option) ? "from " : "Accel-Sim's default of ", option,
-             how ? "; " : "", how ? how : "");
+    snprintf(out, out_bytes, "%s-%s%s%s", import_find(im, option) ? "from " : "Accel-Sim's default of ",
+             option, how ? "; " : "", how ? how : "");
     return out;
 }
 
@@ -180,7 +181,7 @@ bool import_put_fixed(importer *im, const char *key, const char *value, const ch
     return import_put(im, key, value, NULL, why);
 }
 
-/* --------------------------------------------------------------------------------------------------- notes */
+/* ------------------------------------------------------------------------------------------------ notes */
 
 void import_note(importer *im, const char *option, ls_import_fate fate, const char *why)
 {
@@ -196,7 +197,7 @@ void import_note(importer *im, const char *option, ls_import_fate fate, const ch
                             .order = given ? (size_t)(given - im->options.at) + 1 : 0,
                             .why = why };
     if (!note.option || !ls_vec_push(&im->notes, note))
-        (void)no_memory(im);
+        (void)import_no_memory(im);
 }
 
 /* Numbers are compared as such: 0x20, 32 and 32.0 are the same. */
@@ -238,7 +239,7 @@ static void note_unknown(importer *im)
         if (why)
             import_note(im, option->name, LS_IMPORT_UNKNOWN, why);
         else
-            (void)no_memory(im);
+            (void)import_no_memory(im);
     }
 }
 
@@ -308,7 +309,7 @@ ls_status ls_import_print_notes(const ls_import *import, ls_import_fate fate, FI
     return ls_table_print(&table, out, "  ", err);
 }
 
-/* ---------------------------------------------------------------------------------------------- the whole way */
+/* ---------------------------------------------------------------------------------------- the whole way */
 
 static bool read_files(importer *im)
 {
@@ -321,7 +322,8 @@ static bool read_files(importer *im)
             if (im->status != LS_OK)
                 return false;
         }
-        if (!import_read(im, file->path, file->text ? file->text : text, file->text ? file->text_bytes : bytes))
+        if (!import_read(im, file->path, file->text ? file->text : text,
+                         file->text ? file->text_bytes : bytes))
             return false;
     }
     return true;
@@ -378,8 +380,10 @@ static ls_status run(importer *im, ls_import *out)
         return im->status;
     ls_import_note *notes = ls_arena_array(im->arena, im->notes.count + 1, sizeof *notes);
     char *yaml = im->yaml.failed ? NULL : ls_arena_strndup(im->arena, ls_text_get(&im->yaml), im->yaml.count);
-    if (!notes || !yaml)
-        return ls_fail(im->err, LS_ERR_NOMEM, "the host has no memory left");
+    if (!notes || !yaml) {
+        (void)import_no_memory(im);
+        return im->status;
+    }
     if (im->notes.count > 0)
         memcpy(notes, im->notes.at, im->notes.count * sizeof *notes);
     *out = (ls_import){
@@ -395,10 +399,11 @@ ls_status ls_import_accelsim(ls_arena *arena, const ls_import_file *files, size_
     *out = (ls_import){ 0 };
     if (file_count == 0)
         return ls_fail(err, LS_ERR_USAGE, "there is no file to import");
-    importer im = {
-        .arena = arena, .files = files, .file_count = file_count, .first_file = files[0].path,
-        .err = err ? err : &unused
-    };
+    importer im = { .arena = arena,
+                    .files = files,
+                    .file_count = file_count,
+                    .first_file = files[0].path,
+                    .err = err ? err : &unused };
     ls_status status = run(&im, out);
     ls_vec_fini(&im.options);
     ls_vec_fini(&im.notes);

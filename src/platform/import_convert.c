@@ -1,11 +1,11 @@
-/* import_convert.c: converters of the import for cores: plain numbers, occupancy, schedulers, operand collection,
- * and the classes of instructions with their units. */
+/* import_convert.c: converters of the import for cores: plain numbers, occupancy, schedulers, operand
+ * collection, and the classes of instructions with their units. */
 #include "isa/inst.h"
 #include "platform/import_rows.h"
 
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------- plain values */
+/* ----------------------------------------------------------------------------------------- plain values */
 
 bool import_convert_uint(importer *im, const import_row *row)
 {
@@ -19,7 +19,8 @@ bool import_convert_kib(importer *im, const import_row *row)
     if (!import_uint(im, row->option, &bytes))
         return false;
     if (bytes % 1024 != 0)
-        return import_fail(im, row->option, "%llu bytes are no whole number of KiB", (unsigned long long)bytes);
+        return import_fail(im, row->option, "%llu bytes are no whole number of KiB",
+                           (unsigned long long)bytes);
     return import_put_uint(im, row->key, bytes / 1024, row->option, NULL);
 }
 
@@ -41,12 +42,13 @@ bool import_convert_flag(importer *im, const import_row *row)
            import_put(im, row->key, value ? "true" : "false", row->option, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------- occupancy */
+/* -------------------------------------------------------------------------------------------- occupancy */
 
 bool import_convert_cores(importer *im, const import_row *row)
 {
     uint64_t clusters, per_cluster;
-    if (!import_uint(im, row->option, &clusters) || !import_uint(im, "gpgpu_n_cores_per_cluster", &per_cluster))
+    if (!import_uint(im, row->option, &clusters) ||
+        !import_uint(im, "gpgpu_n_cores_per_cluster", &per_cluster))
         return false;
     if (per_cluster != 1)
         import_note(im, "gpgpu_n_cores_per_cluster", LS_IMPORT_MISSING,
@@ -80,7 +82,8 @@ bool import_convert_concurrency(importer *im, const import_row *row)
     if (!on)
         import_note(im, "gpgpu_max_concurrent_kernel", LS_IMPORT_QUIET,
                     "without -gpgpu_concurrent_kernel_sm kernels run one after the other");
-    return import_put_uint(im, row->key, kernels, row->option, on ? "and -gpgpu_max_concurrent_kernel" : NULL);
+    return import_put_uint(im, row->key, kernels, row->option,
+                           on ? "and -gpgpu_max_concurrent_kernel" : NULL);
 }
 
 bool import_convert_spread(importer *im, const import_row *row)
@@ -89,7 +92,7 @@ bool import_convert_spread(importer *im, const import_row *row)
     return import_put_fixed(im, "dispatch.spread", "true", "Accel-Sim spreads small grids over all cores");
 }
 
-/* ------------------------------------------------------------------------------------------------ schedulers */
+/* ------------------------------------------------------------------------------------------- schedulers */
 
 /* "two_level_active:6:0:1": active warps, inner and outer policy (0 round robin, 1 greedy then oldest). */
 static bool two_level(importer *im, const import_row *row, const char *value)
@@ -124,7 +127,7 @@ bool import_convert_scheduler(importer *im, const import_row *row)
     return import_put(im, row->key, "lrr", row->option, "the nearest one");
 }
 
-/* ---------------------------------------------------------------------------------------- operand collection */
+/* ----------------------------------------------------------------------------------- operand collection */
 
 /* A number per core, shared out to its schedulers. */
 bool import_convert_per_sub_core(importer *im, const import_row *row)
@@ -166,7 +169,7 @@ bool import_convert_ports(importer *im, const import_row *row)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- units */
+/* ------------------------------------------------------------------------------------------------ units */
 
 /* One unit of each kind per scheduler; integer and double-precision units may be missing. */
 bool import_convert_units(importer *im, const import_row *row)
@@ -180,7 +183,8 @@ bool import_convert_units(importer *im, const import_row *row)
     return true;
 }
 
-#define UNIT_FIELDS 5 /* enabled, units, largest latency, width before and after operand collection; then a name */
+/* Enabled, units, largest latency, width before and after operand collection; then a name. */
+#define UNIT_FIELDS 5
 
 static bool read_special_unit(importer *im, const char *option, uint64_t fields[UNIT_FIELDS])
 {
@@ -202,7 +206,7 @@ bool import_convert_special_unit(importer *im, const import_row *row)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- classes */
+/* ---------------------------------------------------------------------------------------------- classes */
 
 /* From which of Accel-Sim's classes ours take their latency and interval. Opcode by opcode its classes are in
  * isa/sass/opcodes.def; where one of our classes has opcodes of two of its classes, the common ones count. */
@@ -271,9 +275,9 @@ static bool put_classes(importer *im, class_origin origin, const char *unit, uin
     char latency_text[24], interval_text[24];
     snprintf(latency_text, sizeof latency_text, "%llu", (unsigned long long)latency);
     snprintf(interval_text, sizeof interval_text, "%llu", (unsigned long long)interval);
-    const import_pair pairs[] = {
-        { "unit", unit }, { "latency_cycles", latency_text }, { "interval_cycles", interval_text }
-    };
+    const import_pair pairs[] = { { "unit", unit },
+                                  { "latency_cycles", latency_text },
+                                  { "interval_cycles", interval_text } };
     for (size_t i = 0; i < LS_CLASS_COUNT; i++) {
         char section[64];
         snprintf(section, sizeof section, "core.class.%s", class_names[i]);
@@ -329,8 +333,9 @@ static const struct special {
     { FROM_UNIFORM, "uniform", "specialized_unit_4", "trace_opcode_latency_initiation_spec_op_4" },
 };
 
-/* What Accel-Sim does without the unit: branches and textures of old GPUs are integer instructions, old tensor
- * instructions have an option of their own; without a uniform datapath it would stop at the first such opcode. */
+/* What Accel-Sim does without the unit: branches and textures of old GPUs are integer instructions, old
+ * tensor instructions have an option of their own; without a uniform datapath it would stop at the first
+ * opcode. */
 static bool put_without_unit(importer *im, const struct special *special)
 {
     uint64_t latency = 0, interval = 0;
@@ -394,7 +399,7 @@ bool import_convert_memory_classes(importer *im, const import_row *row)
     return put_classes(im, FROM_MEMORY, "memory", 1, 1, NULL, "the load/store unit; its latencies are below");
 }
 
-/* ---------------------------------------------------------------------------------------------------- the rest */
+/* --------------------------------------------------------------------------------------------- the rest */
 
 bool import_convert_coalescing(importer *im, const import_row *row)
 {

@@ -1,22 +1,23 @@
-/* import_dram.c: converters of the import for memory channels: the timing string and how requests are scheduled. */
+/* import_dram.c: converters of the import for memory channels: the timing string and how requests are
+ * scheduled. */
 #include "platform/import_rows.h"
 
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------------- timing */
+/* ----------------------------------------------------------------------------------------------- timing */
 
 /* The numbers of -gpgpu_dram_timing_opt in the order in which they stand if they have no names. */
 static const struct timing_name {
     const char *name, *key;
     const char *fallback; /* if it is left out; NULL: it must be there */
 } timing_names[] = {
-    { "nbk", "dram.banks", NULL },         { "CCD", "dram.ccd_cycles", NULL },
-    { "RRD", "dram.rrd_cycles", NULL },    { "RCD", "dram.rcd_cycles", NULL },
-    { "RAS", "dram.ras_cycles", NULL },    { "RP", "dram.rp_cycles", NULL },
-    { "RC", "dram.rc_cycles", NULL },      { "CL", "dram.cl_cycles", NULL },
-    { "WL", "dram.wl_cycles", NULL },      { "CDLR", "dram.cdlr_cycles", NULL },
-    { "WR", "dram.wr_cycles", NULL },      { "nbkgrp", "dram.bank_groups", "1" },
-    { "CCDL", "dram.ccdl_cycles", "0" },   { "RTPL", "dram.rtpl_cycles", "0" },
+    { "nbk", "dram.banks", NULL },       { "CCD", "dram.ccd_cycles", NULL },
+    { "RRD", "dram.rrd_cycles", NULL },  { "RCD", "dram.rcd_cycles", NULL },
+    { "RAS", "dram.ras_cycles", NULL },  { "RP", "dram.rp_cycles", NULL },
+    { "RC", "dram.rc_cycles", NULL },    { "CL", "dram.cl_cycles", NULL },
+    { "WL", "dram.wl_cycles", NULL },    { "CDLR", "dram.cdlr_cycles", NULL },
+    { "WR", "dram.wr_cycles", NULL },    { "nbkgrp", "dram.bank_groups", "1" },
+    { "CCDL", "dram.ccdl_cycles", "0" }, { "RTPL", "dram.rtpl_cycles", "0" },
 };
 #define TIMINGS LS_COUNT_OF(timing_names)
 
@@ -56,7 +57,7 @@ static bool read_timing(importer *im, const char *option, const char *values[TIM
             return import_fail(im, option, "it has more than %zu numbers", TIMINGS);
         values[index] = ls_arena_strndup(im->arena, number, (size_t)(at + bytes - number));
         if (!values[index])
-            return import_fail(im, option, "the host has no memory left");
+            return import_no_memory(im);
         uint64_t value;
         if (ls_parse_u64(values[index], strlen(values[index]), &value, im->err) != LS_OK) {
             ls_error_prefix(im->err, "%s", timing_names[index].name);
@@ -100,7 +101,7 @@ bool import_convert_dram_bus(importer *im, const import_row *row)
            import_put_uint(im, "dram.burst_length", burst, "gpgpu_dram_burst_length", NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------- scheduling */
+/* ------------------------------------------------------------------------------------------- scheduling */
 
 /* One of a few names by number; `key` is the platform's key. */
 static bool put_choice(importer *im, const import_row *row, const char *const *names, size_t count)
@@ -163,7 +164,8 @@ bool import_convert_dram_write_queue(importer *im, const import_row *row)
         import_note(im, "dram_write_queue_size", LS_IMPORT_QUIET, "-dram_seperate_write_queue_enable is 0");
         return import_put(im, row->key, "0", row->option, NULL);
     }
-    const char *option = "dram_write_queue_size"; /* entries, when to start and when to stop working them off */
+    const char *option =
+        "dram_write_queue_size"; /* entries, when to start and when to stop working them off */
     return import_fields(im, option, ":", sizes, 3, NULL) &&
            import_put_uint(im, row->key, sizes[0], option, NULL) &&
            import_put_uint(im, "dram.write_queue_high", sizes[1], option, NULL) &&

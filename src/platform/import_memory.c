@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------- clocks */
+/* ----------------------------------------------------------------------------------------------- clocks */
 
 bool import_convert_clocks(importer *im, const import_row *row)
 {
@@ -27,23 +27,23 @@ bool import_convert_clocks(importer *im, const import_row *row)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------------- network */
+/* ---------------------------------------------------------------------------------------------- network */
 
 /* Accel-Sim keeps a request for -gpgpu_l2_rop_latency core cycles in front of L2, and its crossbars take one
  * cycle each: a load that goes past L1 and hits L2 can be followed by its dependent instruction
  * rop + ACCELSIM_L2_HIT_CYCLES cycles later (measured: formats/accelsim.md, "Exact anchors").
  *
- * Here the same time lies in three places: the request link, l2.delay_cycles and the reply link. Links give the
- * parallel engine its lookahead, so they get as much as they can: half of the ROP latency each. PIPELINE_CYCLES is
- * what such a load costs beside these three keys, from issue to the issue of its dependent instruction (measured:
- * `lockstep run synth:chain,op=LDG_L2`); the rest of the sum is left to l2.delay_cycles. Thread blocks travel as
- * long as requests, so that they do not shorten the lookahead. */
+ * Here the same time lies in three places: the request link, l2.delay_cycles and the reply link. Links give
+ * the parallel engine its lookahead, so they get as much as they can: half of the ROP latency each.
+ * PIPELINE_CYCLES is what such a load costs beside these three keys, from issue to the issue of its dependent
+ * instruction (measured: `lockstep run synth:chain,op=LDG_L2`); the rest of the sum is left to
+ * l2.delay_cycles. Thread blocks travel as long as requests, so that they do not shorten the lookahead. */
 #define ACCELSIM_L2_HIT_CYCLES 15
 #define PIPELINE_CYCLES 11
 #define DELAY_MIN_CYCLES 1
 #define LINK_MIN_CYCLES 1
-/* A credit comes back after both ways. Accel-Sim's crossbar takes a message every cycle whatever the distance, also
- * from one core to one slice (stores to one line): there must be more credits than cycles. */
+/* A credit comes back after both ways. Accel-Sim's crossbar takes a message every cycle whatever the
+ * distance, also from one core to one slice (stores to one line): there must be more credits than cycles. */
 #define CREDITS_TO_SPARE 64
 
 typedef struct network_split {
@@ -80,7 +80,7 @@ bool import_convert_network(importer *im, const import_row *row)
                            "as long as a request, within the launch latency");
 }
 
-/* ---------------------------------------------------------------------------------------------------- caches */
+/* ----------------------------------------------------------------------------------------------- caches */
 
 #define LINE_BYTES 128
 
@@ -194,7 +194,8 @@ static void note_cache(importer *im, const char *option, const cache_string *c)
     if (c->allocate != 'm')
         import_note(im, option, LS_IMPORT_MISSING, "f, s: a line is taken at the miss, not at the fill");
     if (c->write_allocate != 'L' && !(c->write_allocate == 'N' && strchr("TE", c->write)))
-        import_note(im, option, LS_IMPORT_MISSING, "N, W, F: a store takes a line and fetches at the next read");
+        import_note(im, option, LS_IMPORT_MISSING,
+                    "N, W, F: a store takes a line and fetches at the next read");
     if (!strchr("LPX", c->hash))
         import_note(im, option, LS_IMPORT_MISSING, "H, C: sets are picked linearly instead");
     if (!strchr("AS", c->mshr))
@@ -219,15 +220,20 @@ static bool put_cache(importer *im, const import_row *row, const cache_string *c
         uint64_t value;
         const char *how;
     } numbers[] = {
-        { "sets", c->sets, NULL },           { "ways", c->ways, ways_how },    { "mshr_entries", c->entries, NULL },
-        { "mshr_merge", c->merge, NULL }, { "miss_queue", c->queue, NULL },
+        { "sets", c->sets, NULL },
+        { "ways", c->ways, ways_how },
+        { "mshr_entries", c->entries, NULL },
+        { "mshr_merge", c->merge, NULL },
+        { "miss_queue", c->queue, NULL },
     };
     const struct {
         const char *name, *value;
     } choices[] = {
         { "write_policy", write_policy(c) },
         { "replacement", c->replacement == 'L' ? "lru" : "fifo" },
-        { "hash", c->hash == 'P' ? "ipoly" : c->hash == 'X' ? "xor" : "linear" },
+        { "hash", c->hash == 'P'   ? "ipoly"
+                  : c->hash == 'X' ? "xor"
+                                   : "linear" },
     };
     char key[64];
     for (size_t i = 0; i < LS_COUNT_OF(numbers); i++) {
@@ -290,7 +296,8 @@ bool import_convert_carve_out(importer *im, const import_row *row)
     for (const char *separator = ""; *at; separator = ", ") {
         size_t bytes = strcspn(at, ",");
         if (bytes == 0 || ls_parse_u64(at, bytes, &size, im->err) != LS_OK)
-            return bytes == 0 ? import_fail(im, option, "it has an empty field") : import_fail_with(im, option);
+            return bytes == 0 ? import_fail(im, option, "it has an empty field")
+                              : import_fail_with(im, option);
         int more = snprintf(list + used, sizeof list - used, "%s%llu", separator, (unsigned long long)size);
         used += (size_t)more;
         if (used + 2 > sizeof list)
@@ -303,7 +310,7 @@ bool import_convert_carve_out(importer *im, const import_row *row)
            import_put(im, "core.shared_options_kib", list, option, NULL);
 }
 
-/* ----------------------------------------------------------------------------------------------- address map */
+/* ------------------------------------------------------------------------------------------ address map */
 
 bool import_convert_slice_hash(importer *im, const import_row *row)
 {
@@ -316,7 +323,8 @@ bool import_convert_slice_hash(importer *im, const import_row *row)
                            (unsigned long long)value);
     if (value < LS_COUNT_OF(names))
         return import_put(im, row->key, names[value], row->option, NULL);
-    import_note(im, row->option, LS_IMPORT_MISSING, "there is no PAE, random or custom indexing: ipoly stands for it");
+    import_note(im, row->option, LS_IMPORT_MISSING,
+                "there is no PAE, random or custom indexing: ipoly stands for it");
     return import_put(im, row->key, "ipoly", row->option, "the nearest one");
 }
 
@@ -342,7 +350,8 @@ bool import_convert_bit_map(importer *im, const import_row *row)
     const char *map = end + 1;
     size_t bits = strspn(map, "0RBCSrbcs.|");
     if (map[bits] || bits == 0)
-        return import_fail(im, row->option, "'%c' in the map is none of R, B, C, S, 0", bits ? map[bits] : ';');
+        return import_fail(im, row->option, "'%c' in the map is none of R, B, C, S, 0",
+                           bits ? map[bits] : ';');
     while (strncmp(map, "00000000.", 9) == 0)
         map += 9;
     return import_put_uint(im, "memory.interleave_bytes", UINT64_C(1) << bit, row->option, NULL) &&

@@ -27,14 +27,9 @@ static bool fail_at(const scanner *s, uint32_t line, const char *before, const c
                     const char *after)
 {
     char quoted[QUOTED_BYTES];
-    ls_fail(s->im->err, LS_ERR_INPUT, "%s'%s' %s", before, ls_quote(text, bytes, quoted, sizeof quoted), after);
+    ls_fail(s->im->err, LS_ERR_INPUT, "%s'%s' %s", before, ls_quote(text, bytes, quoted, sizeof quoted),
+            after);
     s->im->status = ls_error_at(s->im->err, s->path, line, 0);
-    return false;
-}
-
-static bool no_memory(importer *im)
-{
-    im->status = ls_fail(im->err, LS_ERR_NOMEM, "the host has no memory left");
     return false;
 }
 
@@ -84,7 +79,7 @@ static bool read_quoted(scanner *s, word *out)
     if (!closed)
         return fail_at(s, out->line, "the quotation mark of ", start, (size_t)(s->end - start),
                        "is never closed");
-    return out->text ? true : no_memory(s->im);
+    return out->text ? true : import_no_memory(s->im);
 }
 
 static bool next_word(scanner *s, word *out)
@@ -102,7 +97,7 @@ static bool next_word(scanner *s, word *out)
         s->at++;
     out->bytes = (size_t)(s->at - start);
     out->text = ls_arena_strndup(s->im->arena, start, out->bytes);
-    return out->text ? true : no_memory(s->im);
+    return out->text ? true : import_no_memory(s->im);
 }
 
 static bool is_option(const word *w)
@@ -131,7 +126,7 @@ static bool add_option(scanner *s, const char *name, const word *value, uint32_t
     };
     return (ls_vec_push(&im->options, option) &&
             ls_map_put(&im->by_name, name, (void *)(uintptr_t)im->options.count)) ||
-           no_memory(im);
+           import_no_memory(im);
 }
 
 bool import_read(importer *im, const char *path, const char *text, size_t bytes)

@@ -21,9 +21,9 @@ struct import_row {
     const char *fallback; /* what Accel-Sim takes when it is not given; NULL: it has no value then */
     const char *key;      /* ours, or its section; for an option that belongs to another one: that one */
     import_convert *convert; /* NULL: another row's converter reads it, or it has no key */
-    const char *neutral; /* the value with which Accel-Sim does what our model always does; NULL: any */
-    const char *why;     /* what is lost with another value, or why nothing is */
-    ls_import_fate fate; /* if it is lost */
+    const char *neutral;     /* the value with which Accel-Sim does what our model always does; NULL: any */
+    const char *why;         /* what is lost with another value, or why nothing is */
+    ls_import_fate fate;     /* if it is lost */
 };
 
 extern const import_row import_rows[];
@@ -65,12 +65,13 @@ const import_option *import_find(const importer *im, const char *name); /* NULL:
 bool import_fail(importer *im, const char *option, const char *fmt, ...) LS_PRINTF(3, 4);
 /* The same for an error that a parser has put into im->err. */
 bool import_fail_with(importer *im, const char *option);
+bool import_no_memory(importer *im);
 /* As given, else the fallback of its row; NULL if it has none. */
 const char *import_value(const importer *im, const char *option);
 /* A whole number; false after an error. */
 bool import_uint(importer *im, const char *option, uint64_t *out);
-/* Fields separated by one of `separators`: exactly `count` numbers, and what follows them in *rest (may be NULL:
- * nothing may follow). */
+/* Fields separated by one of `separators`: exactly `count` numbers, and what follows them in *rest (if that
+ * is NULL, nothing may follow). */
 bool import_fields(importer *im, const char *option, const char *separators, uint64_t *out, size_t count,
                    const char **rest);
 
@@ -79,7 +80,8 @@ bool import_put(importer *im, const char *key, const char *value, const char *op
 bool import_put_uint(importer *im, const char *key, uint64_t value, const char *option, const char *how);
 /* The same without an option: `why` is the comment. */
 bool import_put_fixed(importer *im, const char *key, const char *value, const char *why);
-/* Several keys of one section on one line: "section: {name: value, ...}". option NULL: `how` is the comment. */
+/* Several keys of one section on one line: "section: {name: value, ...}"; option NULL: `how` is all of the
+ * comment. */
 typedef struct import_pair {
     const char *name, *value;
 } import_pair;
@@ -90,9 +92,9 @@ void import_note(importer *im, const char *option, ls_import_fate fate, const ch
 
 /* --- import_convert.c, import_memory.c, import_dram.c --- */
 
-import_convert import_convert_uint;     /* the number itself */
-import_convert import_convert_kib;      /* bytes to KiB */
-import_convert import_convert_flag;     /* 0 or 1 to false or true */
+import_convert import_convert_uint; /* the number itself */
+import_convert import_convert_kib;  /* bytes to KiB */
+import_convert import_convert_flag; /* 0 or 1 to false or true */
 import_convert import_convert_cores;
 import_convert import_convert_warps;
 import_convert import_convert_scheduler;

@@ -12,13 +12,14 @@
  * given. */
 #include "platform/import_rows.h"
 
+/* clang-format off */
 #define HEADING(text_) { .key = text_ }
 #define CONSTANTS(converter_) { .key = "", .convert = converter_ }
-#define KEYS(option_, default_, key_, converter_)                                                             \
+#define KEYS(option_, default_, key_, converter_)                                                            \
     { .option = option_, .fallback = default_, .key = key_, .convert = converter_ }
 #define CHECK(option_, default_, about_, converter_) KEYS(option_, default_, about_, converter_)
 #define PART(option_, default_, of_) { .option = option_, .fallback = default_, .key = of_ }
-#define FIXED(option_, default_, value_, why_)                                                                \
+#define FIXED(option_, default_, value_, why_)                                                               \
     { .option = option_, .fallback = default_, .neutral = value_, .why = why_, .fate = LS_IMPORT_MISSING }
 #define QUIET(option_, why_) { .option = option_, .why = why_, .fate = LS_IMPORT_QUIET }
 
@@ -29,6 +30,7 @@
 #define FORKS "for checkpoints"
 #define GENERIC_ONLY "collectors serve all units"
 #define ENDS_EARLY "ends the simulation early; `lockstep run` has limits of its own"
+#define CREDITS "noc.credits is the buffer of each core and channel"
 #define UNUSED_UNIT "no opcode uses this unit"
 
 const import_row import_rows[] = {
@@ -43,10 +45,10 @@ const import_row import_rows[] = {
     FIXED("network_mode", "1", "2", "the network is a crossbar with the latency of -gpgpu_l2_rop_latency"),
     FIXED("icnt_subnets", "2", "2", "requests and replies have a network each"),
     FIXED("icnt_grant_cycles", "1", "1", "an output port takes one message per cycle"),
-    FIXED("icnt_arbiter_algo", "1", "none", "messages pass an output port in the order of their arrival, then of cores"),
-    FIXED("icnt_out_buffer_limit", "64", "none", "noc.credits is the buffer of each core and channel"),
-    FIXED("gpgpu_n_cluster_ejection_buffer_size", "8", "none", "noc.credits is the buffer of each core and channel"),
-    FIXED("gpgpu_n_ldst_response_buffer_size", "2", "none", "noc.credits is the buffer of each core and channel"),
+    FIXED("icnt_arbiter_algo", "1", "none", "messages pass a port in the order of arrival, then of cores"),
+    FIXED("icnt_out_buffer_limit", "64", "none", CREDITS),
+    FIXED("gpgpu_n_cluster_ejection_buffer_size", "8", "none", CREDITS),
+    FIXED("gpgpu_n_ldst_response_buffer_size", "2", "none", CREDITS),
     QUIET("inter_config_file", "the built-in crossbar does not read it"),
     QUIET("icnt_flit_size", "messages count as one, whatever their size"),
     QUIET("icnt_verbose", OUTPUT),
@@ -60,7 +62,7 @@ const import_row import_rows[] = {
     FIXED("gpgpu_ignore_resources_limitation", "0", "0", "blocks that do not fit on a core are refused"),
     FIXED("gpgpu_simt_core_sim_order", "1", "1", "cores have no order"),
     FIXED("gpgpu_flush_l2_cache", "0", "0", "L2 keeps its lines between kernels"),
-    QUIET("gpgpu_perf_sim_memcpy", "its addresses are cut to 32 bits, so that it warms nothing; see `lockstep run`"),
+    QUIET("gpgpu_perf_sim_memcpy", "its addresses are cut to 32 bits: it warms nothing; see `lockstep run`"),
 
     HEADING("cores"),
     KEYS("gpgpu_num_sched_per_core", "1", "core.sub_cores", import_convert_uint),
@@ -170,7 +172,8 @@ const import_row import_rows[] = {
     KEYS("gpgpu_dram_scheduler", "1", "dram.scheduler", import_convert_dram_scheduler),
     KEYS("gpgpu_frfcfs_dram_sched_queue_size", "0", "dram.queue_entries", import_convert_dram_queue),
     KEYS("gpgpu_dram_return_queue_size", "0", "dram.return_entries", import_convert_dram_queue),
-    KEYS("dram_seperate_write_queue_enable", "0", "dram.write_queue_entries", import_convert_dram_write_queue),
+    KEYS("dram_seperate_write_queue_enable", "0", "dram.write_queue_entries",
+         import_convert_dram_write_queue),
     PART("dram_write_queue_size", "32:28:16", "dram_seperate_write_queue_enable"),
     KEYS("dram_dual_bus_interface", "0", "dram.command_bus", import_convert_dram_command_bus),
     KEYS("dram_bnkgrp_indexing_policy", "0", "dram.bank_group_bits", import_convert_dram_groups),
@@ -291,5 +294,6 @@ const import_row import_rows[] = {
     QUIET("accelwattch_hybrid_perfsim_CYCLES", POWER),
     QUIET("accelwattch_hybrid_perfsim_VOLTAGE", POWER),
 };
+/* clang-format on */
 
 const size_t import_row_count = LS_COUNT_OF(import_rows);
