@@ -1,5 +1,5 @@
-/* test_address.c: the address map: places worked out by hand for three real configurations, a second reading of
- * the rules bit by bit, and properties that every map must have. */
+/* test_address.c: the address map: places worked out by hand for three real configurations, a second
+ * reading of the rules bit by bit, and properties that every map must have. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -70,8 +70,8 @@ static void check_cases(const mem_map_spec *spec, const hand_case *cases, size_t
     }
 }
 
-/* 12 channels, no hash: the channel is (address / 256) % 12, the map applies to the quotient and the low byte.
- * Fields: S 0-4, C 5-6, B 7, C 8-11, B 12-14, R 15-27. The slice is bit 7, which local leaves out. */
+/* 12 channels, no hash: the channel is (address / 256) % 12, the map applies to the quotient and the low
+ * byte. Fields: S 0-4, C 5-6, B 7, C 8-11, B 12-14, R 15-27. The slice is bit 7, which local leaves out. */
 static void test_rtx2060(void **state)
 {
     (void)state;
@@ -90,8 +90,8 @@ static void test_rtx2060(void **state)
     check_cases(&rtx2060, cases, LS_COUNT_OF(cases));
 }
 
-/* 16 channels: address bits 8-11, fields above move up by 4: C 12-15, B 16-18, R 19-31. The hash sees bits 13 and
- * up: bit 13 flips place bits 0 and 2, bit 14 flips 1 and 3; the place is channel * 2 + slice. */
+/* 16 channels: address bits 8-11, fields above move up by 4: C 12-15, B 16-18, R 19-31. The hash sees bits
+ * 13 and up: bit 13 flips place bits 0 and 2, bit 14 flips 1 and 3; the place is channel * 2 + slice. */
 static void test_rtx3070(void **state)
 {
     (void)state;
@@ -251,7 +251,8 @@ static void test_bit_by_bit(void **state)
 
 /* -------------------------------------------------------------------------------------------- properties */
 
-/* Every sector of the first `sectors` has a place of its own: sectors are numbered by their place in a bit set. */
+/* Every sector of the first `sectors` has a place of its own: sectors are numbered by their place in a bit
+ * set. */
 static void check_bijective(const mem_map_spec *spec, uint32_t sectors)
 {
     mem_map map = make(spec);

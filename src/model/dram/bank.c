@@ -1,8 +1,9 @@
-/* bank.c: arrivals, the data pipe, answers, and when to wake: what the outside sees of the channel of bank.h.
+/* bank.c: arrivals, the data pipe, answers, and when to wake: what the outside sees of bank.h's channel.
  *
- * Cycle by cycle the order is GPGPU-Sim's: a read that has left the data pipe in an earlier cycle is answered; what
- * leaves the pipe in this cycle goes to the return queue (a write is done at once); commands; at the end of the
- * cycle one request leaves the front for the queue, where the next cycle finds it. */
+ * Cycle by cycle the order is GPGPU-Sim's: a read that has left the data pipe in an earlier cycle is
+ * answered; what leaves the pipe in this cycle goes to the return queue (a write is done at once);
+ * commands; at the end of the cycle one request leaves the front for the queue, where the next cycle finds
+ * it. */
 #include "model/cache/cache.h"
 #include "model/dram/bank.h"
 
@@ -19,8 +20,9 @@ static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
     return product / c;
 }
 
-/* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front: the first one after the edge of
- * the front clock that ends its delay. An edge of the front clock at the same time as one of the DRAM is after it. */
+/* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front: the first one after
+ * the edge of the front clock that ends its delay. An edge of the front clock at the same time as one of
+ * the DRAM is after it. */
 static inline ls_cycle leaves_front(const bank_channel *c, ls_cycle stamp)
 {
     if (c->front_ratio.num == c->front_ratio.den || c->front_latency == 0)
@@ -59,8 +61,8 @@ static void wake_by(bank_channel *c, ls_cycle at)
     ls_schedule_at(c->region, &c->wake, at);
 }
 
-/* Room in the queue now. The commands are run up to now only if that could matter: not all of those that are in the
- * queue when the commands stopped and that may have joined until the next wake are too many. */
+/* Room in the queue now. The commands are run up to now only if that could matter: not all of those that
+ * are in the queue when the commands stopped and that may have joined until the next wake are too many. */
 static bool bank_ready(void *self, bool write)
 {
     bank_channel *c = self;
@@ -71,7 +73,8 @@ static bool bank_ready(void *self, bool write)
         return true;
     if ((int32_t)(c->front_seen - c->front_head) < 0)
         c->front_seen = c->front_head;
-    while (c->front_seen != c->front_tail && c->requests[c->front[c->front_seen & c->ring_mask]].enter <= c->wake.cycle)
+    while (c->front_seen != c->front_tail &&
+           c->requests[c->front[c->front_seen & c->ring_mask]].enter <= c->wake.cycle)
         c->front_seen++;
     if (c->waiting[kind] + (c->front_seen - c->front_head) < c->limit[kind])
         return true;
@@ -154,7 +157,8 @@ static inline void answer_read(bank_channel *c, ls_cycle now)
     }
 }
 
-/* What leaves the pipe in this cycle. A read that finds the return queue empty may as well stay where it is. */
+/* What leaves the pipe in this cycle. A read that finds the return queue empty may as well stay where it
+ * is. */
 static inline void empty_pipe(bank_channel *c, ls_cycle now)
 {
     uint32_t returning = c->return_tail - c->return_head;

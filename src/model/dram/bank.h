@@ -5,13 +5,13 @@
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
  *   bank.c          arrivals, the data pipe, answers, when to wake
  *
- * A request passes: the front (a fixed delay), the queue, the slot of its bank (one request per bank is being
- * served), its commands, the data pipe (cl or wl cycles), for a read the return queue, and out.
+ * A request passes: the front (a fixed delay), the queue, the slot of its bank (one request per bank is
+ * being served), its commands, the data pipe (cl or wl cycles), for a read the return queue, and out.
  *
- * The command side is lazy: bank_advance() runs its cycles up to the present only when the outcome can be seen,
- * which is when data of a command could have come out, or when somebody asks for room. It jumps from one cycle
- * with a command to the next. Every rule is a time from which on something is allowed, so what it decides is the
- * same as if each cycle were looked at. */
+ * The command side is lazy: bank_advance() runs its cycles up to the present only when the outcome can be
+ * seen, which is when data of a command could have come out, or when somebody asks for room. It jumps from
+ * one cycle with a command to the next. Every rule is a time from which on something is allowed, so what it
+ * decides is the same as if each cycle were looked at. */
 #ifndef MODEL_DRAM_BANK_H
 #define MODEL_DRAM_BANK_H
 
@@ -61,7 +61,8 @@ typedef struct bank_request {
     uint8_t unused[13]; /* the size is a power of two */
 } bank_request;
 
-/* Waiting requests of one bank, by row. The row that is being served stands apart: it is served until it is empty. */
+/* Waiting requests of one bank, by row. The row that is being served stands apart: it is served until it is
+ * empty. */
 typedef struct bank_rows {
     uint32_t first, last, row; /* of the row being served; first is BANK_NONE if there is none */
     uint32_t served;           /* of it, while others waited */
@@ -93,41 +94,41 @@ typedef struct bank_data {
 } bank_data;
 
 typedef struct bank_channel {
-    /* The command side. Masks have a bit per bank. Invariants: a busy bank is in the mask ripe[want] or in one slot of the
-     * wheel; no other bank is in any of them. */
+    /* The command side. Masks have a bit per bank. Invariants: a busy bank is in the mask ripe[want] or in
+     * one slot of the wheel; no other bank is in any of them. */
     ls_cycle next; /* the next cycle with something to do; LS_CYCLE_MAX: none */
     uint64_t busy; /* banks with a request */
     uint64_t ripe[BANK_WANTS];
-    ls_cycle at[BANK_WANTS]; /* from when on the channel lets a command through; like those of groups and banks */
+    ls_cycle at[BANK_WANTS]; /* from when on the channel lets a command through, as in groups and banks */
     ls_cycle refresh_due;
-    uint64_t wheel_bits;         /* bit i: wheel[i] != 0 */
-    uint64_t queued[2];          /* banks with waiting requests; [1]: writes, if they wait apart */
+    uint64_t wheel_bits; /* bit i: wheel[i] != 0 */
+    uint64_t queued[2];  /* banks with waiting requests; [1]: writes, if they wait apart */
     uint32_t waiting[2], limit[2];
     uint32_t write_high, write_low;
-    ls_cycle front_at;           /* when the first request in front may join the queue; LS_CYCLE_MAX: no request */
-    ls_cycle taken;              /* the last cycle in which a bank may have taken a request */
-    uint32_t turn, bank_mask;    /* turn: the bank that comes first */
-    bool apart, draining;        /* writes wait apart; and are being worked off */
+    ls_cycle front_at; /* when the first in front may join the queue; LS_CYCLE_MAX: nobody there, or no room */
+    ls_cycle taken;    /* the last cycle in which a bank may have taken a request */
+    uint32_t turn, bank_mask;               /* turn: the bank that comes first */
+    bool apart, draining;                   /* writes wait apart; and are being worked off */
     uint32_t bus, scheduler, row_hit_limit; /* row_hit_limit: UINT32_MAX for none */
     uint32_t fifo_first, fifo_last;
     uint32_t activate_turn;
-    ls_cycle faw_at[4];          /* when the window of each of the last four activates ends */
-    ls_cycle pipe_last;          /* due of the last data that entered the pipe */
-    uint64_t pipe_held;          /* cycles in which the pipe stood still */
+    ls_cycle faw_at[4]; /* when the window of each of the last four activates ends */
+    ls_cycle pipe_last; /* due of the last data that entered the pipe */
+    uint64_t pipe_held; /* cycles in which the pipe stood still */
     uint32_t pipe_depth;
     bank_times times;
     bank *banks;
     bank_request *requests;
-    uint32_t *front;             /* ring of requests */
+    uint32_t *front; /* ring of requests */
     uint32_t front_head, front_tail, ring_mask;
-    uint32_t front_seen;         /* those before it may have joined until the next wake */
+    uint32_t front_seen; /* those before it may have joined until the next wake */
     uint32_t free_request;
-    uint32_t writes_coming;      /* requests to write whose last command has not been sent */
-    bank_data *pipe;             /* ring */
+    uint32_t writes_coming; /* requests to write whose last command has not been sent */
+    bank_data *pipe;        /* ring */
     uint32_t pipe_head, pipe_tail;
     dram_counters n;
     bank_group groups[BANK_GROUPS_MAX];
-    uint64_t wheel[BANK_WHEEL];  /* banks to look at in that cycle, modulo BANK_WHEEL */
+    uint64_t wheel[BANK_WHEEL]; /* banks to look at in that cycle, modulo BANK_WHEEL */
 
     /* The block. */
     ls_port reply;

@@ -1,10 +1,10 @@
-/* bank_command.c: the banks and the command bus. Knows cycles and masks; nothing of ports, events or answers.
+/* bank_command.c: the banks and the command bus. Knows cycles and masks; nothing of ports and events.
  *
- * In each cycle, in this order: a request from the front joins the queue; one bank without a request takes one
- * from the queue, banks by turns; commands leave. What a command needs is kept as the first cycle in which it may
- * leave: per bank, per bank group and for the channel. A bank is ripe when its own and its group's times have
- * come; the others wait in a small wheel. A group's time can move on while a ripe bank waits for the bus, so it
- * is looked at once more before the command leaves.
+ * In each cycle, in this order: a request from the front joins the queue; one bank without a request takes
+ * one from the queue, banks by turns; commands leave. What a command needs is kept as the first cycle in
+ * which it may leave: per bank, per bank group and for the channel. A bank is ripe when its own and its
+ * group's times have come; the others wait in a small wheel. A group's time can move on while a ripe bank
+ * waits for the bus, so it is looked at once more before the command leaves.
  *
  * The turn moves by one when a bank takes a request and behind the bank of a row command, as in GPGPU-Sim. */
 #include "model/dram/bank.h"
@@ -68,8 +68,8 @@ static inline void set_want(bank_channel *c, bank *b, uint32_t want, ls_cycle t)
 
 /* ----------------------------------------------------------------------------------------------- refresh */
 
-/* All banks: closed, refreshed, and usable again from one cycle on. No command leaves between the due time and
- * that cycle, so the whole of it is known at once. Refreshes of idle time are counted when work comes. */
+/* All banks: closed, refreshed, and usable again from one cycle on. No command leaves between the due time
+ * and that cycle, so the whole of it is known at once. Refreshes of idle time are counted when work comes. */
 static __attribute__((noinline, cold)) void refresh(bank_channel *c, ls_cycle t)
 {
     ls_cycle start = c->refresh_due;
@@ -134,7 +134,7 @@ void bank_join(bank_channel *c, ls_cycle t)
         uint32_t request = c->front[c->front_head & c->ring_mask];
         uint32_t kind = c->apart && c->requests[request].write;
         if (c->waiting[kind] == c->limit[kind]) {
-            c->front_at = t + 1; /* room comes from a bank that takes a request, and is seen in the next cycle */
+            c->front_at = LS_CYCLE_MAX; /* until a bank takes a request */
             return;
         }
         bank_queue_add(c, kind, request);
@@ -162,7 +162,8 @@ static inline void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t)
     set_want(c, b, want, t);
 }
 
-/* A request that joins in this very cycle and finds its bank free and no other in need has no need to queue. */
+/* A request that joins in this very cycle and finds its bank free and no other in need has no need to
+ * queue. */
 static inline bool serve_at_once(bank_channel *c, ls_cycle t)
 {
     uint32_t request = c->front[c->front_head & c->ring_mask];
@@ -191,6 +192,8 @@ static inline void take_request(bank_channel *c, ls_cycle t)
     if (banks != 0) {
         bank *b = first_from(c, banks, c->turn);
         serve(c, b, bank_queue_take(c, kind, b), t);
+        if (c->front_at == LS_CYCLE_MAX && c->front_head != c->front_tail)
+            c->front_at = t + 1; /* it was full: the next cycle sees the room */
     }
 }
 
@@ -299,9 +302,10 @@ static inline uint64_t banks_around(const bank_channel *c, uint32_t start, uint3
     return start == 0 ? ones : (ones << start | ones >> (c->bank_mask + 1 - start)) & all;
 }
 
-/* One command per cycle, of whichever kind stands first. GPGPU-Sim's single bus goes on after a row command and may
- * send a column command too, but its search then starts as many banks behind the one of the row command as it had
- * passed until there, and leaves those out. Dual: one of each; the column command goes first. */
+/* One command per cycle, of whichever kind stands first. GPGPU-Sim's single bus goes on after a row command
+ * and may send a column command too, but its search then starts as many banks behind the one of the row
+ * command as it had passed until there, and leaves those out. Dual: one of each; the column command goes
+ * first. */
 static inline void send_commands(bank_channel *c, ls_cycle t)
 {
     uint64_t columns = 0, rows = c->ripe[BANK_PRECHARGE];
@@ -345,8 +349,9 @@ static inline void send_commands(bank_channel *c, ls_cycle t)
 
 /* -------------------------------------------------------------------------------------------------- time */
 
-/* When a request from the front finds its bank free, if that is before `next`. The others join in passing, as far as
- * there is room now: more of it comes when a bank takes a request, and then this is looked at again. */
+/* When a request from the front finds its bank free, if that is before `next`. The others join in passing,
+ * as far as there is room now: more of it comes when a bank takes a request, and then this is looked at
+ * again. */
 static inline ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle next)
 {
     uint32_t room = c->limit[0] - c->waiting[0] + c->limit[1] - c->waiting[1];
@@ -395,8 +400,8 @@ void bank_run(bank_channel *c, ls_cycle to)
         if (c->taken < t)
             take_request(c, t);
         send_commands(c, t);
-        /* A bank that has just become free takes its next request in the next cycle, whatever else happens then.
-         * Nobody can see it before its time, unless the queue is full or about to be. */
+        /* A bank that has just become free takes its next request in the next cycle, whatever else happens
+         * then. Nobody can see it before its time, unless the queue is full or about to be. */
         if ((c->queued[0] & ~c->busy) != 0 && (t < to || (c->waiting[0] + 1 < c->limit[0] && !c->apart)) &&
             t + 1 < c->refresh_due)
             take_request(c, t + 1);

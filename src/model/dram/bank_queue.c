@@ -1,9 +1,9 @@
 /* bank_queue.c: requests that wait for their bank to become free.
  *
- * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank; and once a row is being
- * served, requests of it go on until none is left, also those that come meanwhile. row_hit_limit bounds that: after
- * so many, the oldest request of the bank is next. FIFO: in the order of arrival, whatever the bank; the oldest
- * waits for its bank and everybody else waits for it. */
+ * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank; and once a row is
+ * being served, requests of it go on until none is left, also those that come meanwhile. row_hit_limit
+ * bounds that: after so many, the oldest request of the bank is next. FIFO: in the order of arrival,
+ * whatever the bank; the oldest waits for its bank and everybody else waits for it. */
 #include "model/dram/bank.h"
 
 /* --------------------------------------------------------------------------------------------------- FIFO */

@@ -1,4 +1,4 @@
-/* bank_setup.c: slot dram, model bank: the keys of the channel of bank.h, their way to numbers, and the block. */
+/* bank_setup.c: slot dram, model bank: the keys of the channel of bank.h, their way to numbers, the block. */
 #include "model/dram/bank.h"
 
 #include <stdio.h>
@@ -11,16 +11,10 @@ static const char *const group_bit_names[] = { "low", "high", NULL };
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
 
 #define KEY(field_, name_, unit_, default_, min_, max_, help_)                                                \
-    { .name = (name_),                                                                                        \
-      .type = LS_PARAM_TYPE_UINT,                                                                             \
-      .offset = offsetof(bank_spec, field_),                                                                  \
-      .default_text = (default_),                                                                             \
-      .min = (min_),                                                                                          \
-      .max = (double)(max_),                                                                                  \
-      .unit = (unit_),                                                                                        \
-      .help = (help_) },
+    { .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(bank_spec, field_),                     \
+      .default_text = (default_), .min = (min_), .max = (double)(max_), .unit = (unit_), .help = (help_) }
 #define TIMING_KEY(field_, name_, unit_, max_, help_)                                                         \
-    KEY(keys.field_, name_, unit_, "0", 0, max_, help_ "; 0: as the timing set says")
+    KEY(keys.field_, name_, unit_, "0", 0, max_, help_ "; 0: as the timing set says"),
 
 static const ls_param bank_params[] = {
     LS_PARAM_CHOICE(bank_spec, timing, "timing", "gddr6", dram_timing_names,
@@ -29,36 +23,31 @@ static const ls_param bank_params[] = {
                     "frfcfs: requests of the open row first, then the oldest; fifo: in order"),
     LS_PARAM_CHOICE(bank_spec, command_bus, "command_bus", "single", bus_names,
                     "commands per cycle: single: one; dual: one for a row and one for a column; accelsim: as "
-                    "Accel-Sim does without a dual bus: a column command may follow a row command"),
+                    "Accel-Sim does without a dual bus, a column command may follow a row command"),
     LS_PARAM_CHOICE(bank_spec, group_bits, "bank_group_bits", "low", group_bit_names,
                     "which bits of the bank number are its group"),
     LS_PARAM_CHOICE(bank_spec, hash, "bank_hash", "none", hash_names,
                     "how the row's lowest bits are mixed into the bank number"),
     LS_PARAM_BOOL(bank_spec, refresh, true, "refresh, if refi_cycles has a value"),
     LS_PARAM_BOOL(bank_spec, turnaround, true, "time to turn the data bus between reads and writes"),
-    KEY(queue_entries, "queue_entries", "requests", "64", 1, 65536, "requests waiting for their bank")
-        KEY(write_queue_entries, "write_queue_entries", "requests", "0", 0, 65536,
-            "writes wait in a queue of their own with so many entries; 0: together with reads")
-            KEY(write_high, "write_queue_high", "requests", "0", 0, 65536,
-                "writes are worked off once so many wait; 0: when their queue is 7/8 full")
-                KEY(write_low, "write_queue_low", "requests", "0", 0, 65536,
-                    "until fewer than so many wait; 0: when it is half full")
-                    KEY(return_entries, "return_entries", "requests", "192", 1, 65536,
-                        "reads waiting for room above; when full the data pipe stands still")
-                        KEY(request_limit, "request_limit", "requests", "0", 0, 1e6,
-                            "requests in the channel at once; 0: all queues together and one more")
-                            KEY(row_hit_limit, "row_hit_limit", "requests", "0", 0, 1e6,
-                                "requests served from one row while others of the bank wait; 0: no limit")
-                                KEY(front_latency_cycles, "front_latency_cycles", "cycles", "0", 0, 1e6,
-                                    "fixed time of a request before the queue, in cycles of front_clock_mhz"){
-                                    .name = "front_clock_mhz",
-                                    .type = LS_PARAM_TYPE_FREQ,
-                                    .offset = offsetof(bank_spec, front_clock),
-                                    .default_text = "0",
-                                    .min = 0,
-                                    .max = 1e6,
-                                    .unit = "MHz",
-                                    .help = "clock of front_latency_cycles; 0: the DRAM clock" },
+    KEY(queue_entries, "queue_entries", "requests", "64", 1, 65536, "requests waiting for their bank"),
+    KEY(write_queue_entries, "write_queue_entries", "requests", "0", 0, 65536,
+        "writes wait in a queue of their own with so many entries; 0: together with reads"),
+    KEY(write_high, "write_queue_high", "requests", "0", 0, 65536,
+        "writes are worked off once so many wait; 0: when their queue is 7/8 full"),
+    KEY(write_low, "write_queue_low", "requests", "0", 0, 65536,
+        "until fewer than so many wait; 0: when it is half full"),
+    KEY(return_entries, "return_entries", "requests", "192", 1, 65536,
+        "reads waiting for room above; when full the data pipe stands still"),
+    KEY(request_limit, "request_limit", "requests", "0", 0, 1e6,
+        "requests in the channel at once; 0: all queues together and one more"),
+    KEY(row_hit_limit, "row_hit_limit", "requests", "0", 0, 1e6,
+        "requests served from one row while others of the bank wait; 0: no limit"),
+    KEY(front_latency_cycles, "front_latency_cycles", "cycles", "0", 0, 1e6,
+        "fixed time of a request before the queue, in cycles of front_clock_mhz"),
+    { .name = "front_clock_mhz", .type = LS_PARAM_TYPE_FREQ, .offset = offsetof(bank_spec, front_clock),
+      .default_text = "0", .min = 0, .max = 1e6, .unit = "MHz",
+      .help = "clock of front_latency_cycles; 0: the DRAM clock" },
     DRAM_TIMING_KEYS(TIMING_KEY)
 };
 
@@ -250,7 +239,8 @@ static bool bank_allocate(bank_channel *c)
     c->pipe = ls_domain_alloc(domain, size * sizeof *c->pipe);
     c->returns = ls_domain_alloc(domain, returns * sizeof *c->returns);
     c->banks = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->banks);
-    return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL && c->banks != NULL;
+    return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL &&
+           c->banks != NULL;
 }
 
 static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -269,7 +259,8 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
     uint32_t banks = c->bank_mask + 1, groups = (uint32_t)timing.groups;
     for (uint32_t i = 0; i < banks; i++) {
         const bank_rows none = { .first = BANK_NONE, .oldest = BANK_NONE, .newest = BANK_NONE };
-        c->banks[i] = (bank){ .bit = UINT64_C(1) << i, .number = i, .request = BANK_NONE, .rows = { none, none } };
+        c->banks[i] =
+            (bank){ .bit = UINT64_C(1) << i, .number = i, .request = BANK_NONE, .rows = { none, none } };
         c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
     }
     c->free_request = BANK_NONE;

@@ -1,9 +1,9 @@
 /* dram.h: the place of a memory channel below the L2 slices, and what its models share.
  *
- * A DRAM block lives in the DRAM clock's region of a memory partition's domain. The partition calls it through
- * the port "dram" from the L2 clock's region; it calls back through its used port "reply". A request moves one
- * or more atoms of 32 bytes of one row. Models: `bank` (bank.c: commands, banks and their timing), `fixed`
- * (fixed.c: latency and bandwidth). */
+ * A DRAM block lives in the DRAM clock's region of a memory partition's domain. The partition calls it
+ * through the port "dram" from the L2 clock's region; it calls back through its used port "reply". A
+ * request moves one or more atoms of 32 bytes of one row. Models: `bank` (bank.c: commands, banks and their
+ * timing), `fixed` (fixed.c: latency and bandwidth). */
 #ifndef MODEL_DRAM_H
 #define MODEL_DRAM_H
 
@@ -22,15 +22,15 @@ typedef struct dram_request {
 typedef struct dram_ops {
     /* Can another request be taken now? */
     bool (*ready)(void *self, bool write);
-    /* Takes it; only when ready. It reaches the channel at the next edge of the DRAM clock, one per cycle. The DRAM
-     * block wakes itself up. */
+    /* Takes it; only when ready. It reaches the channel at the next edge of the DRAM clock, one per cycle.
+     * The DRAM block wakes itself up. */
     void (*push)(void *self, const dram_request *request);
 } dram_ops;
 
 /* Used port "reply", interface "dram-reply/1". */
 typedef struct dram_reply_ops {
-    /* Is there room for the data of this read? Asked before each; asked again in the next DRAM cycle if not. The
-     * answer to a write needs no room and does not ask. */
+    /* Is there room for the data of this read? Asked before each; asked again in the next DRAM cycle if
+     * not. The answer to a write needs no room and does not ask. */
     bool (*ready)(void *self, uint32_t token);
     /* The data of a read is here, or a write is done. Called from the DRAM clock's region. */
     void (*done)(void *self, uint32_t token, bool write);

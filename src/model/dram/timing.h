@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* One line per number: field, platform key, unit, largest value, meaning. Cycles are those of the command clock. */
+/* One line per number: field, platform key, unit, largest value, meaning. Cycles are those of the command
+ * clock. */
 #define DRAM_TIMING_KEYS(X)                                                                                   \
     X(banks, "banks", "banks", 64, "banks per channel (a power of two)")                                      \
     X(groups, "bank_groups", "groups", 16, "bank groups per channel (a power of two)")                        \
