@@ -1,16 +1,14 @@
-/* cmd_validate.c: `lockstep validate`: the simulator against its references. What is measured and how it is told is in
- * src/cli/validate; here are the command line and the files. */
+/* cmd_validate.c: `lockstep validate`: the simulator against its references. What is measured and how it
+ * is told is in src/cli/validate; here are the command line and the files. */
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/validate/validate.h"
 
-
-
 typedef ls_status measuring(const validate_reference *ref, validate_report *report, ls_error *err);
 
 static const char *const parts[] = { "micro", "traces", "hardware", "determinism", NULL };
-static measuring *const measurings[] = { validate_micro, validate_traces, validate_hardware, validate_determinism };
-
+static measuring *const measurings[] = { validate_micro, validate_traces, validate_hardware,
+                                         validate_determinism };
 
 static ls_status write_file(const validate_report *report, const char *path,
                             void (*tell)(const validate_report *report, FILE *to), ls_error *err)
@@ -69,7 +67,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
 static const cli_option options[] = {
     { .name = "reference", .letter = 'r', .type = CLI_TEXT, .arg = "DIR", .complete = CLI_COMPLETE_DIR,
       .help = "measured facts, beside traces and formats; else $" VALIDATE_VARIABLE ", else " VALIDATE_DEFAULT },
-    { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts, .help = "run one part instead of all four" },
+    { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts,
+      .help = "run one part instead of all four" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads of each simulation; no result depends on it" },
     { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
@@ -89,11 +88,14 @@ static const cli_example examples[] = {
 static const cli_command command = {
     .name = "validate",
     .summary = "measure how well the simulator agrees with its references",
-    .about = "micro runs one-purpose kernels, traces real programs, both on platforms imported from Accel-Sim's "
-             "configurations and against Accel-Sim's own numbers. hardware compares native platforms with measurements of "
-             "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results.\n\n"
-             "The reference data is not part of the program. A check that fails makes the exit code 5; deviations that are "
-             "known are shown with their explanation.",
+    .about =
+        "micro runs one-purpose kernels, traces real programs, both on platforms imported from Accel-Sim's "
+        "configurations and against Accel-Sim's own numbers. hardware compares native platforms with "
+        "measurements of "
+        "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results.\n\n"
+        "The reference data is not part of the program. A check that fails makes the exit code 5; "
+        "deviations that are "
+        "known are shown with their explanation.",
     .order = 40,
     CLI_OPTIONS(options),
     CLI_EXAMPLES(examples),

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------------ reference */
+/* ---------------------------------------------------------------------------------------------- reference */
 
 static void missing_directory(void **state)
 {
@@ -57,7 +57,7 @@ static void csv_cells(void **state)
     ls_arena_fini(&arena);
 }
 
-/* ------------------------------------------------------------------------------------------------- telling */
+/* ------------------------------------------------------------------------------------------------ telling */
 
 static const char *const columns[] = { "test", "platform", "cycles", NULL };
 
@@ -70,7 +70,12 @@ static void make_report(validate_report *report)
     s->plot_label = s->plot_unit = "cycles";
     const validate_row rows[] = {
         { .cells = { "a_b", "one", "10" }, .verdict = VALIDATE_PASS, .reference = 10, .ours = 10 },
-        { .cells = { "c,d", "two", "12" }, .verdict = VALIDATE_KNOWN, .note = "Because.", .reference = 10, .ours = 12, .deviation = 20 },
+        { .cells = { "c,d", "two", "12" },
+          .verdict = VALIDATE_KNOWN,
+          .note = "Because.",
+          .reference = 10,
+          .ours = 12,
+          .deviation = 20 },
         { .cells = { "e&f", "two", "" }, .verdict = VALIDATE_FAIL, .note = "Because." },
     };
     for (size_t i = 0; i < LS_COUNT_OF(rows); i++)
@@ -161,8 +166,9 @@ static void counts_by_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_directory), cmocka_unit_test(csv_cells),         cmocka_unit_test(text_is_aligned),
-        cmocka_unit_test(csv_is_tidy),       cmocka_unit_test(markdown_and_html), cmocka_unit_test(counts_by_verdict),
+        cmocka_unit_test(missing_directory), cmocka_unit_test(csv_cells),
+        cmocka_unit_test(text_is_aligned),   cmocka_unit_test(csv_is_tidy),
+        cmocka_unit_test(markdown_and_html), cmocka_unit_test(counts_by_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

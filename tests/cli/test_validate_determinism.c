@@ -30,7 +30,9 @@ static void another_machine_is_another_hash(void **state)
     static const char *const sets[] = { "l2.delay_cycles=6" };
     reference_begin(&f);
     reference_ok(&f, validate_import(&f.ref, "SM86_RTX3070", &platform, &f.err));
-    validate_job job = { .platform = platform, .trace = "synth:vector-add,n=1024", .threads = 1, .hash = true };
+    validate_job job = {
+        .platform = platform, .trace = "synth:vector-add,n=1024", .threads = 1, .hash = true
+    };
     reference_ok(&f, validate_simulate(&f.arena, &job, &a, &f.err));
     job.platform.sets = sets;
     job.platform.set_count = 1;
@@ -41,6 +43,7 @@ static void another_machine_is_another_hash(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_trace), cmocka_unit_test(another_machine_is_another_hash) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_trace),
+                                        cmocka_unit_test(another_machine_is_another_hash) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,8 @@ static void every_check(void **state)
     for (size_t i = 0; i < s->rows.count; i++) {
         const validate_row *row = &s->rows.at[i];
         if (row->verdict == VALIDATE_FAIL)
-            fail_msg("%s of %s: %s instead of %s (%s)", row->cells[0], row->cells[1], row->cells[3], row->cells[4],
-                     row->note ? row->note : row->cells[2]);
+            fail_msg("%s of %s: %s instead of %s (%s)", row->cells[0], row->cells[1], row->cells[3],
+                     row->cells[4], row->note ? row->note : row->cells[2]);
     }
     reference_end(&f);
 }

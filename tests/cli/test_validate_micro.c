@@ -18,8 +18,8 @@ static void every_anchor(void **state)
         const validate_row *row = &s->rows.at[i];
         exact += fabs(row->deviation) < 0.0005;
         if (row->verdict != VALIDATE_PASS || !(fabs(row->deviation) <= WORST))
-            fail_msg("%s on %s: %.3f cycles per instruction instead of %.3f", row->cells[0], row->cells[1], row->ours,
-                     row->reference);
+            fail_msg("%s on %s: %.3f cycles per instruction instead of %.3f", row->cells[0], row->cells[1],
+                     row->ours, row->reference);
     }
     assert_true(exact >= 195);
     reference_end(&f);

@@ -1,4 +1,5 @@
-/* Real traces on imported configurations: counters are Accel-Sim's, cycles nearly so, and every kernel file runs. */
+/* Real traces on imported configurations: counters are Accel-Sim's, cycles nearly so, and every kernel
+ * file runs. */
 #include "reference.h"
 
 #include <math.h>
@@ -23,8 +24,9 @@ static void golden_traces(void **state)
             continue;
         double worst = strcmp(row->cells[2], "nolaunchlat") == 0 ? WORST_NO_LAUNCH : WORST;
         if (row->verdict != VALIDATE_PASS || row->counts_apart != 0 || !(fabs(row->deviation) <= worst))
-            fail_msg("%s on %s (%s): %.0f cycles instead of %.0f, counters %llu apart", row->cells[0], row->cells[1],
-                     row->cells[2], row->ours, row->reference, (unsigned long long)row->counts_apart);
+            fail_msg("%s on %s (%s): %.0f cycles instead of %.0f, counters %llu apart", row->cells[0],
+                     row->cells[1], row->cells[2], row->ours, row->reference,
+                     (unsigned long long)row->counts_apart);
         measured++;
     }
     const validate_row *mean = &s->rows.at[s->rows.count - 1];
@@ -34,7 +36,8 @@ static void golden_traces(void **state)
     reference_end(&f);
 }
 
-/* Also the four that the list leaves out, and those with instructions after the end of a warp, which stop Accel-Sim. */
+/* Also the four that the list leaves out, and those with instructions after the end of a warp, which stop
+ * Accel-Sim. */
 static void every_kernel_file(void **state)
 {
     (void)state;

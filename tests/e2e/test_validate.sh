@@ -1,6 +1,7 @@
+#!/usr/bin/env bash
 # `lockstep validate`: where the reference is looked for, its files, and the exit code of a check that fails.
-# shellcheck shell=bash
-source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+# shellcheck source=lib.bash
+source "$(dirname "$0")/lib.bash"
 reference=${LOCKSTEP_REFERENCE:-$SOURCE_DIR/../shared/reference}
 
 unset LOCKSTEP_REFERENCE

@@ -1,4 +1,5 @@
-/* determinism.c: every trace with several numbers of host threads: all results must be the same to the last digit. */
+/* determinism.c: every trace with several numbers of host threads: all results must be the same to the
+ * last digit. */
 #include "base/file.h"
 #include "cli/validate/validate.h"
 
@@ -10,8 +11,8 @@
 
 static const uint32_t threads[] = { 1, 2, 3, 8 };
 
-static const char *const columns[] = { "trace",     "platform",  "kernels",   "1 thread", "2 threads",
-                                       "3 threads", "8 threads", NULL };
+static const char *const columns[] = { "trace",     "platform",  "kernels",   "1 thread",
+                                       "2 threads", "3 threads", "8 threads", NULL };
 
 static int by_name(const void *a, const void *b)
 {
@@ -43,15 +44,17 @@ static ls_status list_traces(const validate_reference *ref, const char ***names,
     return *names ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for the list of traces");
 }
 
-static ls_status run_trace_often(const validate_reference *ref, validate_report *report, validate_section *section,
-                                 const ls_config_request *platform, const char *name, ls_error *err)
+static ls_status run_trace_often(const validate_reference *ref, validate_report *report,
+                                 validate_section *section, const ls_config_request *platform,
+                                 const char *name, ls_error *err)
 {
     ls_arena *arena = &report->arena;
     validate_result first, result;
-    validate_row row = { .cells = { ls_arena_strdup(arena, name), ls_arena_strdup(arena, platform->platform) } };
-    validate_job job = {
-        .platform = *platform, .trace = ls_arena_printf(arena, "%s/%s", ref->traces, name), .hash = true
-    };
+    validate_row row = { .cells = { ls_arena_strdup(arena, name),
+                                    ls_arena_strdup(arena, platform->platform) } };
+    validate_job job = { .platform = *platform,
+                         .trace = ls_arena_printf(arena, "%s/%s", ref->traces, name),
+                         .hash = true };
     if (!row.cells[0] || !row.cells[1] || !job.trace)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
     for (size_t i = 0; i < LS_COUNT_OF(threads); i++) {
@@ -77,24 +80,28 @@ ls_status validate_determinism(const validate_reference *ref, validate_report *r
     ls_config_request platform;
     const char **names = NULL;
     size_t count = 0;
-    validate_section *section = validate_section_add(report, "determinism", "The same results with any threads", columns);
+    validate_section *section =
+        validate_section_add(report, "determinism", "The same results with any threads", columns);
     if (!section)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
-    section->about = "The hash of everything a run exports (every counter of every block for every kernel, times and "
-                     "events; not the host's part) with 1, 2, 3 and 8 host threads, on imported " CONFIG
-                     ". Passes: all four are equal.";
+    section->about =
+        "The hash of everything a run exports (every counter of every block for every kernel, times and "
+        "events; not the host's part) with 1, 2, 3 and 8 host threads, on imported " CONFIG
+        ". Passes: all four are equal.";
     ls_status status = validate_import(ref, CONFIG, &platform, err);
     if (status == LS_OK && !platform.text)
-        status = ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", CONFIG, ref->configs);
+        status =
+            ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", CONFIG, ref->configs);
     if (status == LS_OK)
         status = list_traces(ref, &names, &count, err);
     for (size_t i = 0; i < count && status == LS_OK; i++)
         status = run_trace_often(ref, report, section, &platform, names[i], err);
     if (status != LS_OK)
         return status;
-    section->summary = ls_arena_printf(&report->arena, "determinism: %zu traces with 1, 2, 3 and 8 threads: %zu with equal "
-                                                       "results, %zu failed",
-                                       count, validate_count(section, VALIDATE_PASS),
-                                       validate_count(section, VALIDATE_FAIL));
+    section->summary =
+        ls_arena_printf(&report->arena,
+                        "determinism: %zu traces with 1, 2, 3 and 8 threads: %zu with equal "
+                        "results, %zu failed",
+                        count, validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_FAIL));
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }

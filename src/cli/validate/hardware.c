@@ -1,4 +1,5 @@
-/* hardware.c: native platforms against measurements of the GPUs they describe; the checks are in hardware.def. */
+/* hardware.c: native platforms against measurements of the GPUs they describe; the checks are in
+ * hardware.def. */
 #include "cli/validate/validate.h"
 #include "workload/synth/synth.h"
 
@@ -21,7 +22,8 @@ typedef struct check {
 } check;
 
 static const check checks[] = {
-#define HARDWARE(platform_, workload_, parameter_, low_, high_, measure_, expected_, tolerance_, what_, source_) \
+#define HARDWARE(platform_, workload_, parameter_, low_, high_, measure_, expected_, tolerance_, what_,       \
+                 source_)                                                                                     \
     { platform_, workload_, parameter_, low_, high_, measure_, expected_, tolerance_, what_, source_ },
 #include "cli/validate/hardware.def"
 #undef HARDWARE
@@ -51,7 +53,8 @@ static ls_status simulate(const validate_reference *ref, ls_arena *arena, const 
     return validate_simulate(arena, &job, out, err);
 }
 
-static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const check *c, double *out, ls_error *err)
+static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const check *c, double *out,
+                          ls_error *err)
 {
     validate_result low, high;
     ls_status status = simulate(ref, arena, c, c->measure == CYCLES ? c->high : c->low, &low, err);
@@ -100,12 +103,15 @@ static ls_status add_check(const validate_reference *ref, validate_report *repor
 
 ls_status validate_hardware(const validate_reference *ref, validate_report *report, ls_error *err)
 {
-    validate_section *section = validate_section_add(report, "hardware", "Native platforms against GPUs", columns);
+    validate_section *section =
+        validate_section_add(report, "hardware", "Native platforms against GPUs", columns);
     if (!section)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
-    section->about = "Platforms that describe GPUs, against what was measured on those GPUs. Cycles of a kernel include its "
-                     "launch; latencies are the slope between a short and a long chain of loads, so that launch and "
-                     "first touch cancel out.";
+    section->about =
+        "Platforms that describe GPUs, against what was measured on those GPUs. Cycles of a kernel "
+        "include its "
+        "launch; latencies are the slope between a short and a long chain of loads, so that launch and "
+        "first touch cancel out.";
     section->plot_label = "measured quantity";
     section->plot_unit = "cycles or GB/s";
     ls_status status = LS_OK;
@@ -116,11 +122,12 @@ ls_status validate_hardware(const validate_reference *ref, validate_report *repo
         sum += fabs(section->rows.at[i].deviation);
     if (status != LS_OK)
         return status;
-    section->summary = ls_arena_printf(&report->arena,
-                                       "hardware: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
-                                       "%zu failed",
-                                       section->rows.count, sum / (double)section->rows.count,
-                                       validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
-                                       validate_count(section, VALIDATE_FAIL));
+    section->summary =
+        ls_arena_printf(&report->arena,
+                        "hardware: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
+                        "%zu failed",
+                        section->rows.count, sum / (double)section->rows.count,
+                        validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
+                        validate_count(section, VALIDATE_FAIL));
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }

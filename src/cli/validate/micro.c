@@ -1,4 +1,5 @@
-/* micro.c: one-purpose kernels whose cycles in Accel-Sim are known exactly, on three of its configurations. */
+/* micro.c: one-purpose kernels whose cycles in Accel-Sim are known exactly, on three of its
+ * configurations. */
 #include "cli/validate/validate.h"
 #include "workload/synth/synth.h"
 
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 
 #define SLOPE_LIMIT 1.0 /* cycles per instruction */
+#define EXACT 0.0005    /* half of the last digit that is shown */
 #define FEW 64
 #define MANY 128
 
@@ -20,8 +22,8 @@ static const struct machine {
 /* As the reference was measured. */
 static const char *const sets[] = { "cores=4", "dispatch.launch_latency_cycles=0" };
 
-static const char *const columns[] = { "test",      "platform",  "cycles 64", "Accel-Sim", "cycles 128", "Accel-Sim",
-                                       "per instr", "Accel-Sim", "apart",     NULL };
+static const char *const columns[] = { "test",      "platform",  "cycles 64", "Accel-Sim", "cycles 128",
+                                       "Accel-Sim", "per instr", "Accel-Sim", "apart",     NULL };
 
 static ls_status measure(const validate_reference *ref, ls_arena *arena, const ls_config_request *platform,
                          const ls_synth_anchor *anchor, unsigned count, double *cycles, ls_error *err)
@@ -37,8 +39,8 @@ static ls_status measure(const validate_reference *ref, ls_arena *arena, const l
 }
 
 static ls_status compare(const validate_reference *ref, validate_report *report, validate_section *section,
-                         const ls_config_request *platform, const ls_synth_anchor *anchor, double few_reference,
-                         double many_reference, ls_error *err)
+                         const ls_config_request *platform, const ls_synth_anchor *anchor,
+                         double few_reference, double many_reference, ls_error *err)
 {
     ls_arena *arena = &report->arena;
     double few = 0, many = 0;
@@ -52,15 +54,16 @@ static ls_status compare(const validate_reference *ref, validate_report *report,
         .cells = { anchor->name, platform->platform, ls_arena_printf(arena, "%.0f", few),
                    ls_arena_printf(arena, "%.0f", few_reference), ls_arena_printf(arena, "%.0f", many),
                    ls_arena_printf(arena, "%.0f", many_reference), ls_arena_printf(arena, "%.3f", ours),
-                   ls_arena_printf(arena, "%.3f", reference), ls_arena_printf(arena, "%+.3f", ours - reference) },
+                   ls_arena_printf(arena, "%.3f", reference),
+                   ls_arena_printf(arena, "%+.3f", ours - reference) },
         .reference = reference,
         .ours = ours,
         .deviation = ours - reference,
     };
-    if (fabs(row.deviation) > SLOPE_LIMIT) {
+    if (fabs(row.deviation) > EXACT)
         row.note = validate_note(section->name, anchor->name, platform->platform, row.deviation);
+    if (fabs(row.deviation) > SLOPE_LIMIT || isnan(row.deviation))
         row.verdict = row.note ? VALIDATE_KNOWN : VALIDATE_FAIL;
-    }
     for (size_t i = 0; i < section->column_count; i++)
         if (!row.cells[i])
             return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
@@ -77,7 +80,8 @@ static ls_status all_tests(const validate_reference *ref, validate_report *repor
     if (status != LS_OK)
         return status;
     if (!platform.text)
-        return ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", machine->config, ref->configs);
+        return ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", machine->config,
+                       ref->configs);
     platform.sets = sets;
     platform.set_count = LS_COUNT_OF(sets);
     snprintf(name, sizeof name, "%s_cycles_%d", machine->column, FEW);
@@ -91,7 +95,8 @@ static ls_status all_tests(const validate_reference *ref, validate_report *repor
             status = compare(ref, report, section, &platform, anchor, validate_csv_real(csv, i, few),
                              validate_csv_real(csv, i, many), err);
         else
-            status = ls_fail(err, LS_ERR_UNSUPPORTED, "no generated trace is the test '%s'", validate_csv_at(csv, i, 0));
+            status = ls_fail(err, LS_ERR_UNSUPPORTED, "no generated trace is the test '%s'",
+                             validate_csv_at(csv, i, 0));
     }
     return status;
 }
@@ -99,14 +104,16 @@ static ls_status all_tests(const validate_reference *ref, validate_report *repor
 ls_status validate_micro(const validate_reference *ref, validate_report *report, ls_error *err)
 {
     validate_csv csv;
-    validate_section *section = validate_section_add(report, "micro", "One-purpose kernels against Accel-Sim", columns);
+    validate_section *section =
+        validate_section_add(report, "micro", "One-purpose kernels against Accel-Sim", columns);
     if (!section)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
-    section->about = "Each kernel repeats one instruction 64 and then 128 times; the difference over 64 is what an "
-                     "instruction costs. Platforms are imported from Accel-Sim's configurations, with 4 cores and no "
-                     "launch latency as in the reference. The way from the dispatcher to the core, which those "
-                     "platforms otherwise hide in the launch latency, is subtracted as a constant. A test passes "
-                     "within 1 cycle per instruction.";
+    section->about =
+        "Each kernel repeats one instruction 64 and then 128 times; the difference over 64 is what an "
+        "instruction costs. Platforms are imported from Accel-Sim's configurations, with 4 cores and no "
+        "launch latency as in the reference. The way from the dispatcher to the core, which those "
+        "platforms otherwise hide in the launch latency, is subtracted as a constant. A test passes "
+        "within 1 cycle per instruction.";
     section->plot_label = "cycles per instruction";
     section->plot_unit = "cycles";
     ls_status status = validate_csv_read(ref, "accelsim_micro_anchors.csv", &csv, err);
@@ -116,11 +123,12 @@ ls_status validate_micro(const validate_reference *ref, validate_report *report,
         return status;
     size_t exact = 0;
     for (size_t i = 0; i < section->rows.count; i++)
-        exact += fabs(section->rows.at[i].deviation) < 0.0005;
-    section->summary = ls_arena_printf(&report->arena,
-                                       "micro: %zu tests: %zu exact, %zu within 1 cycle per instruction, %zu known "
-                                       "deviations, %zu failed",
-                                       section->rows.count, exact, validate_count(section, VALIDATE_PASS),
-                                       validate_count(section, VALIDATE_KNOWN), validate_count(section, VALIDATE_FAIL));
+        exact += fabs(section->rows.at[i].deviation) < EXACT;
+    section->summary =
+        ls_arena_printf(&report->arena,
+                        "micro: %zu tests: %zu exact, %zu within 1 cycle per instruction, %zu known "
+                        "deviations, %zu failed",
+                        section->rows.count, exact, validate_count(section, VALIDATE_PASS),
+                        validate_count(section, VALIDATE_KNOWN), validate_count(section, VALIDATE_FAIL));
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }

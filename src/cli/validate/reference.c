@@ -1,4 +1,5 @@
-/* reference.c: the directory of measured facts: where it is, its CSV files, and Accel-Sim's configurations in it. */
+/* reference.c: the directory of measured facts: where it is, its CSV files, and Accel-Sim's configurations
+ * in it. */
 #include "base/file.h"
 #include "cli/validate/validate.h"
 #include "platform/import.h"
@@ -18,7 +19,8 @@ ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, cons
         dir = VALIDATE_DEFAULT;
     if (!ls_file_is_dir(dir)) {
         ls_fail(err, LS_ERR_USAGE,
-                "the reference data is not there: give the directory that has accelsim_golden_per_kernel.csv, beside "
+                "the reference data is not there: give the directory that has "
+                "accelsim_golden_per_kernel.csv, beside "
                 "'traces' and 'formats', with --reference DIR or $" VALIDATE_VARIABLE);
         return ls_error_at(err, dir, 0, 0);
     }
@@ -28,7 +30,8 @@ ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, cons
     return ref->dir && ref->traces && ref->configs ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
 }
 
-ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out, ls_error *err)
+ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out,
+                          ls_error *err)
 {
     ls_import import;
     const char *dir = ls_path_join(ref->arena, ref->configs, name);
@@ -51,7 +54,7 @@ ls_status validate_import(const validate_reference *ref, const char *name, ls_co
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ CSV */
+/* ---------------------------------------------------------------------------------------------------- CSV */
 
 /* The cell at *text, terminated in place; *text moves behind it. Quotes hide commas and line breaks. */
 static const char *next_cell(char **text, bool *last)
@@ -99,7 +102,8 @@ ls_status validate_csv_read(const validate_reference *ref, const char *name, val
         if (!last)
             continue;
         if (column != out->columns) {
-            ls_fail(err, LS_ERR_INPUT, "this line has %zu columns and the first one %zu", column, out->columns);
+            ls_fail(err, LS_ERR_INPUT, "this line has %zu columns and the first one %zu", column,
+                    out->columns);
             return ls_error_at(err, path, row + 1, 0);
         }
         row++;

@@ -19,8 +19,8 @@ static uint64_t config_uint(const ls_config *config, const char *key)
 }
 
 /* The exported results, host part empty: equal texts are equal results. */
-static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,
-                              ls_error *err)
+static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run,
+                              ls_hash *out, ls_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -96,8 +96,10 @@ ls_status validate_simulate(ls_arena *arena, const validate_job *job, validate_r
         status = run_trace_begin(&t, &(run_trace_options){ .path = job->trace, .kernels = job->kernels },
                                  ls_machine_engine(machine), metrics, err);
     if (status == LS_OK)
-        status = run_trace_run(
-            &t, &(ls_run_options){ .threads = job->threads, .watchdog_fs = LS_FS_PER_SECOND / 10 }, &run, err);
+        status =
+            run_trace_run(&t,
+                          &(ls_run_options){ .threads = job->threads, .watchdog_fs = LS_FS_PER_SECOND / 10 },
+                          &run, err);
     if (status == LS_OK)
         status = collect(arena, &t, out, err);
     if (status == LS_OK && job->hash)

@@ -42,7 +42,8 @@ static size_t note_number(const validate_section *s, size_t row)
 }
 
 /* Calls back for each distinct note with its number. */
-static void each_note(const validate_section *s, void (*tell)(FILE *to, size_t number, const char *note), FILE *to)
+static void each_note(const validate_section *s, void (*tell)(FILE *to, size_t number, const char *note),
+                      FILE *to)
 {
     size_t told = 0;
     for (size_t i = 0; i < s->rows.count; i++) {
@@ -54,7 +55,7 @@ static void each_note(const validate_section *s, void (*tell)(FILE *to, size_t n
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- text */
+/* --------------------------------------------------------------------------------------------------- text */
 
 static void note_text(FILE *to, size_t number, const char *note)
 {
@@ -76,7 +77,10 @@ static void tell_section(const validate_section *s, const cli_style *style, FILE
         bool bad = row->verdict == VALIDATE_FAIL;
         for (size_t c = 0; c < s->column_count; c++)
             fprintf(to, is_words(s, c) ? "  %-*s" : "  %*s", (int)width[c], row->cells[c]);
-        fprintf(to, "  %s%s%s", bad ? style->bad : row->verdict == VALIDATE_PASS ? style->good : style->dim,
+        fprintf(to, "  %s%s%s",
+                bad                             ? style->bad
+                : row->verdict == VALIDATE_PASS ? style->good
+                                                : style->dim,
                 validate_verdict_name(row->verdict), style->off);
         if (row->note)
             fprintf(to, " [%zu]", note_number(s, i));
@@ -93,7 +97,7 @@ void validate_tell_text(const validate_report *report, const cli_style *style, F
         tell_section(report->sections.at[i], style, to);
 }
 
-/* ------------------------------------------------------------------------------------------------- Markdown */
+/* ----------------------------------------------------------------------------------------------- Markdown */
 
 static void markdown_cell(FILE *to, const char *cell)
 {
@@ -136,12 +140,16 @@ static void markdown_table(const validate_section *s, FILE *to)
 void validate_tell_markdown(const validate_report *report, FILE *to)
 {
     fputs("# Validation\n\n"
-          "This page is written by `lockstep validate --markdown docs/validation.md`; nothing in it is typed by hand. The "
+          "This page is written by `lockstep validate --markdown docs/validation.md`; nothing in it is "
+          "typed by hand. The "
           "command needs the reference data (measured facts, traces and Accel-Sim's configurations): "
-          "`--reference DIR`, `$" VALIDATE_VARIABLE "`, or `" VALIDATE_DEFAULT "` beside the source. It takes some seconds, "
-          "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism` or `hardware` runs one part of it. "
+          "`--reference DIR`, `$" VALIDATE_VARIABLE "`, or `" VALIDATE_DEFAULT
+          "` beside the source. It takes some seconds, "
+          "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism` or `hardware` runs "
+          "one part of it. "
           "`--html FILE` writes the same with plots, `--out FILE.csv` as data.\n\n"
-          "A verdict is *pass* (within the limit), *known* (outside it, within the bound of a note that says why), *FAIL*, "
+          "A verdict is *pass* (within the limit), *known* (outside it, within the bound of a note that "
+          "says why), *FAIL*, "
           "or *skipped*. A note on a row that passes explains what is left of the deviation.\n\n"
           "## Summary\n\n",
           to);
@@ -156,7 +164,7 @@ void validate_tell_markdown(const validate_report *report, FILE *to)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ CSV */
+/* ---------------------------------------------------------------------------------------------------- CSV */
 
 static void csv_cell(FILE *to, const char *cell)
 {

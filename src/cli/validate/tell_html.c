@@ -8,7 +8,8 @@
 #define SERIES 8
 
 static const char style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 "
+    "1em;color:#222;background:#fff}"
     "table{border-collapse:collapse;font-size:13px;display:block;overflow-x:auto}"
     "th,td{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
     "th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}"
@@ -19,15 +20,25 @@ static void escaped(FILE *to, const char *text)
 {
     for (; *text; text++)
         switch (*text) {
-        case '&': fputs("&amp;", to); break;
-        case '<': fputs("&lt;", to); break;
-        case '>': fputs("&gt;", to); break;
-        case '"': fputs("&quot;", to); break;
-        default: fputc(*text, to);
+        case '&':
+            fputs("&amp;", to);
+            break;
+        case '<':
+            fputs("&lt;", to);
+            break;
+        case '>':
+            fputs("&gt;", to);
+            break;
+        case '"':
+            fputs("&quot;", to);
+            break;
+        default:
+            fputc(*text, to);
         }
 }
 
-/* Ours over the reference, a series for each platform, and the line of equality. Without memory there is no plot. */
+/* Ours over the reference, a series for each platform, and the line of equality. Without memory there is
+ * no plot. */
 static void scatter(const validate_section *s, FILE *to)
 {
     size_t n = s->rows.count, count = 0, used = 0;
@@ -119,7 +130,8 @@ static void section_html(const validate_section *s, FILE *to)
 void validate_tell_html(const validate_report *report, FILE *to)
 {
     fprintf(to,
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Lockstep: validation</title>\n"
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Lockstep: "
+            "validation</title>\n"
             "<meta name=\"viewport\" content=\"width=device-width\">\n<style>%s</style></head>\n<body>\n"
             "<h1>Lockstep %s: validation</h1>\n<ul>\n",
             style, LS_VERSION_STRING);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACCESS_LIMIT 2.0 /* percent, of accesses and DRAM reads */
+#define ACCESS_LIMIT 2.0  /* percent, of accesses and DRAM reads */
 #define CYCLES_LIMIT 12.0 /* percent, of the cycles of a trace */
 #define MEAN_LIMIT 5.0    /* percent, of the mean over all traces */
 
@@ -23,13 +23,24 @@ static const struct variant {
 
 /* Columns of the reference. */
 enum { TRACE, CONFIG, TAG, NAME, CYCLES, INSTS, TOTAL, ICOUNT, L1, L1_MISS, L2, L2_MISS, READS, WRITES, USED };
-static const char *const used[USED] = {
-    "trace",   "config",       "tag",         "kernel_name", "gpu_sim_cycle", "gpu_sim_insn", "gpu_tot_sim_cycle", "n_tot_w_icount_cum",
-    "L1D_acc_cum", "L1D_miss_cum", "L2_acc_cum", "L2_miss_cum", "dram_reads_cum", "dram_writes_cum"
-};
+static const char *const used[USED] = { "trace",
+                                        "config",
+                                        "tag",
+                                        "kernel_name",
+                                        "gpu_sim_cycle",
+                                        "gpu_sim_insn",
+                                        "gpu_tot_sim_cycle",
+                                        "n_tot_w_icount_cum",
+                                        "L1D_acc_cum",
+                                        "L1D_miss_cum",
+                                        "L2_acc_cum",
+                                        "L2_miss_cum",
+                                        "dram_reads_cum",
+                                        "dram_writes_cum" };
 
-static const char *const columns[] = { "trace",       "platform", "variant",   "kernels",  "cycles",     "Accel-Sim",  "apart",
-                                       "warp instrs", "L1 acc",   "L1 misses", "L2 acc",   "L2 misses",  "DRAM reads", NULL };
+static const char *const columns[] = { "trace",     "platform",  "variant",     "kernels", "cycles",
+                                       "Accel-Sim", "apart",     "warp instrs", "L1 acc",  "L1 misses",
+                                       "L2 acc",    "L2 misses", "DRAM reads",  NULL };
 
 typedef struct golden {
     const validate_reference *ref;
@@ -52,10 +63,11 @@ static uint64_t number(const golden *g, size_t row, int column)
     return value >= 0 ? (uint64_t)value : 0;
 }
 
-/* The reference leaves out kernels on which Accel-Sim does not come to an end. A name and its thread instructions tell
- * which of ours a row means; the text is a selection of those, NULL in *out if all are meant. */
-static ls_status match(const golden *g, size_t first, size_t count, const validate_result *whole, const char **out,
-                       ls_error *err)
+/* The reference leaves out kernels on which Accel-Sim does not come to an end. A name and its thread
+ * instructions tell which of ours a row means; the text is a selection of those, NULL in *out if all are
+ * meant. */
+static ls_status match(const golden *g, size_t first, size_t count, const validate_result *whole,
+                       const char **out, ls_error *err)
 {
     ls_text list = { 0 };
     size_t ours = 0;
@@ -67,13 +79,16 @@ static ls_status match(const golden *g, size_t first, size_t count, const valida
             ours++;
         if (ours == whole->kernel_count) {
             ls_text_fini(&list);
-            return ls_fail(err, LS_ERR_CHECK, "kernel %zu of the reference is none of the trace, or its instructions differ",
+            return ls_fail(err, LS_ERR_CHECK,
+                           "kernel %zu of the reference is none of the trace, or its instructions differ",
                            i - first + 1);
         }
-        ls_text_printf(&list, "%s%llu", list.count ? "," : "", (unsigned long long)whole->kernels[ours].number);
+        ls_text_printf(&list, "%s%llu", list.count ? "," : "",
+                       (unsigned long long)whole->kernels[ours].number);
     }
     ls_status status = LS_OK;
-    if (list.failed || (count < whole->kernel_count && !(*out = ls_arena_strdup(&g->report->arena, ls_text_get(&list)))))
+    if (list.failed ||
+        (count < whole->kernel_count && !(*out = ls_arena_strdup(&g->report->arena, ls_text_get(&list)))))
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for a selection");
     ls_text_fini(&list);
     return status;
@@ -114,7 +129,8 @@ static void judge(golden *g, size_t last, const validate_result *r, validate_row
     bool good = insts == number(g, last, ICOUNT) && close_to(r->total.l1_accesses, number(g, last, L1)) &&
                 close_to(r->total.l2_accesses, number(g, last, L2)) &&
                 close_to(r->total.dram_reads, number(g, last, READS)) && fabs(row->deviation) <= CYCLES_LIMIT;
-    row->note = validate_note(g->section->name, row->cells[0], row->cells[1], row->deviation);
+    if (row->ours != row->reference)
+        row->note = validate_note(g->section->name, row->cells[0], row->cells[1], row->deviation);
     row->verdict = good ? VALIDATE_PASS : VALIDATE_FAIL;
     g->measured++;
     g->error_sum += fabs(row->deviation);
@@ -135,8 +151,10 @@ static ls_status run_group(golden *g, size_t first, size_t count, validate_row *
         return status;
     if (!platform.text || !variant) {
         row->verdict = VALIDATE_SKIPPED;
-        row->note = platform.text ? "The reference does not say how this variant was made."
-                                  : "The reference has Accel-Sim's numbers but not the configuration they were made with.";
+        row->note =
+            platform.text
+                ? "The reference does not say how this variant was made."
+                : "The reference has Accel-Sim's numbers but not the configuration they were made with.";
         return LS_OK;
     }
     platform.sets = &variant->set;
@@ -186,12 +204,13 @@ static ls_status summarize(golden *g, ls_error *err)
         .verdict = mean <= MEAN_LIMIT && g->measured ? VALIDATE_PASS : VALIDATE_FAIL,
         .deviation = mean,
     };
-    size_t skipped = validate_count(g->section, VALIDATE_SKIPPED), failed = validate_count(g->section, VALIDATE_FAIL);
-    g->section->summary =
-        ls_arena_printf(arena,
-                        "traces: %zu runs: cycles %.2f %% apart on average and %.2f %% at worst; instructions, L1 and L2 "
-                        "accesses, L2 misses and DRAM reads equal in %zu; %zu failed; %zu skipped",
-                        g->measured, mean, g->error_worst, equal, failed + (all.verdict == VALIDATE_FAIL), skipped);
+    size_t skipped = validate_count(g->section, VALIDATE_SKIPPED),
+           failed = validate_count(g->section, VALIDATE_FAIL);
+    g->section->summary = ls_arena_printf(
+        arena,
+        "traces: %zu runs: cycles %.2f %% apart on average and %.2f %% at worst; instructions, L1 and L2 "
+        "accesses, L2 misses and DRAM reads equal in %zu; %zu failed; %zu skipped",
+        g->measured, mean, g->error_worst, equal, failed + (all.verdict == VALIDATE_FAIL), skipped);
     if (!all.cells[6] || !g->section->summary)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
     return add_row(g, all, err);
@@ -203,21 +222,24 @@ ls_status validate_traces(const validate_reference *ref, validate_report *report
     g.section = validate_section_add(report, "traces", "Real traces against Accel-Sim", columns);
     if (!g.section)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
-    g.section->about = "Traces of real programs on platforms imported from Accel-Sim's configurations, all kernels that "
-                       "Accel-Sim could run. Counters show the difference from Accel-Sim's, = for none. Passes: warp "
-                       "instructions equal, L1 and L2 accesses and DRAM reads within 2 %, total cycles within 12 %, and "
-                       "within 5 % on average.";
+    g.section->about =
+        "Traces of real programs on platforms imported from Accel-Sim's configurations, all kernels that "
+        "Accel-Sim could run. Counters show the difference from Accel-Sim's, = for none. Passes: warp "
+        "instructions equal, L1 and L2 accesses and DRAM reads within 2 %, total cycles within 12 %, and "
+        "within 5 % on average.";
     g.section->plot_label = "cycles of all kernels";
     g.section->plot_unit = "cycles";
     ls_status status = validate_csv_read(ref, "accelsim_golden_per_kernel.csv", &g.csv, err);
     for (size_t i = 0; i < USED && status == LS_OK; i++)
         status = validate_csv_column(&g.csv, used[i], &g.at[i], err);
     for (size_t first = 0, count; first < g.csv.rows && status == LS_OK; first += count) {
-        for (count = 1; first + count < g.csv.rows && strcmp(cell(&g, first, TRACE), cell(&g, first + count, TRACE)) == 0 &&
+        for (count = 1; first + count < g.csv.rows &&
+                        strcmp(cell(&g, first, TRACE), cell(&g, first + count, TRACE)) == 0 &&
                         strcmp(cell(&g, first, CONFIG), cell(&g, first + count, CONFIG)) == 0 &&
                         strcmp(cell(&g, first, TAG), cell(&g, first + count, TAG)) == 0;)
             count++;
-        validate_row row = { .cells = { cell(&g, first, TRACE), cell(&g, first, CONFIG), cell(&g, first, TAG) } };
+        validate_row row = { .cells = { cell(&g, first, TRACE), cell(&g, first, CONFIG),
+                                        cell(&g, first, TAG) } };
         for (size_t i = 0; i < 3; i++) { /* the file's text lives shorter than the report */
             row.cells[i] = ls_arena_strdup(&report->arena, row.cells[i]);
             if (!row.cells[i])

@@ -1,8 +1,10 @@
-/* validate.h: what `lockstep validate` compares and how it tells: measured rows with a verdict each, in sections.
+/* validate.h: what `lockstep validate` compares and how it tells: measured rows with a verdict each, in
+ * sections.
  *
- * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c) fills a validate_report; the
- * telling half (tell.c, tell_html.c) prints one. Deviations that are known and understood stand in notes.def with the
- * bound within which they are expected: beyond it they fail like any other. */
+ * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c) fills a
+ * validate_report; the telling half (tell.c, tell_html.c) prints one. Deviations that are known and
+ * understood stand in notes.def with the bound within which they are expected: beyond it they fail like
+ * any other. */
 #ifndef CLI_VALIDATE_H
 #define CLI_VALIDATE_H
 
@@ -10,7 +12,7 @@
 #include "cli/run_trace.h"
 #include "platform/config.h"
 
-/* ---------------------------------------------------------------------------------------------- the report */
+/* --------------------------------------------------------------------------------------------- the report */
 
 #define VALIDATE_COLUMNS 14
 
@@ -27,8 +29,8 @@ typedef struct validate_row {
     const char *note; /* why it deviates; NULL: nothing to say */
     /* For plots and tests; both 0 for a row without numbers. */
     double reference, ours;
-    double deviation;         /* cycles per instruction in `micro`, percent elsewhere */
-    uint64_t counts_apart;    /* differences of counters, added up; `traces` only */
+    double deviation;      /* cycles per instruction in `micro`, percent elsewhere */
+    uint64_t counts_apart; /* differences of counters, added up; `traces` only */
 } validate_row;
 
 typedef struct validate_section {
@@ -37,8 +39,8 @@ typedef struct validate_section {
     const char *columns[VALIDATE_COLUMNS];
     size_t column_count;
     LS_VEC(validate_row) rows;
-    const char *summary;                 /* one line */
-    const char *plot_label, *plot_unit;  /* of both axes; NULL: no plot */
+    const char *summary;                /* one line */
+    const char *plot_label, *plot_unit; /* of both axes; NULL: no plot */
 } validate_section;
 
 typedef struct validate_report {
@@ -56,7 +58,7 @@ const char *validate_verdict_name(validate_verdict verdict);
 /* The note for a row that is outside its limit, if its deviation is within the note's bound; NULL: none. */
 const char *validate_note(const char *section, const char *test, const char *platform, double deviation);
 
-/* ------------------------------------------------------------------------------------------- the reference */
+/* ------------------------------------------------------------------------------------------ the reference */
 
 #define VALIDATE_VARIABLE "LOCKSTEP_REFERENCE"
 #define VALIDATE_DEFAULT "../shared/reference"
@@ -71,8 +73,10 @@ typedef struct validate_reference {
 
 /* dir NULL: the variable, else the default. LS_ERR_USAGE with what to do if there is none. */
 ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, const char *dir, ls_error *err);
-/* The platform that one of Accel-Sim's configurations becomes; *out has text NULL if the reference lacks it. */
-ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out, ls_error *err);
+/* The platform that one of Accel-Sim's configurations becomes; *out has text NULL if the reference lacks
+ * it. */
+ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out,
+                          ls_error *err);
 
 /* A CSV file in memory: no quoted commas in the columns that are asked for. */
 typedef struct validate_csv {
@@ -82,8 +86,9 @@ typedef struct validate_csv {
 ls_status validate_csv_read(const validate_reference *ref, const char *name, validate_csv *out, ls_error *err);
 /* Fails with the file's name if it has no such column. */
 ls_status validate_csv_column(const validate_csv *csv, const char *name, size_t *out, ls_error *err);
-const char *validate_csv_at(const validate_csv *csv, size_t row, size_t column); /* row from 0, without header */
-double validate_csv_real(const validate_csv *csv, size_t row, size_t column);    /* NAN if it is not a number */
+const char *validate_csv_at(const validate_csv *csv, size_t row,
+                            size_t column);                                   /* row from 0, without header */
+double validate_csv_real(const validate_csv *csv, size_t row, size_t column); /* NAN if it is not a number */
 
 /* ------------------------------------------------------------------------------------------- a simulation */
 
@@ -122,7 +127,7 @@ ls_status validate_traces(const validate_reference *ref, validate_report *report
 ls_status validate_determinism(const validate_reference *ref, validate_report *report, ls_error *err);
 ls_status validate_hardware(const validate_reference *ref, validate_report *report, ls_error *err);
 
-/* ------------------------------------------------------------------------------------------------- telling */
+/* ------------------------------------------------------------------------------------------------ telling */
 
 void validate_tell_text(const validate_report *report, const cli_style *style, FILE *to);
 void validate_tell_markdown(const validate_report *report, FILE *to);
