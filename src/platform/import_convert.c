@@ -82,8 +82,7 @@ bool import_convert_concurrency(importer *im, const import_row *row)
     if (!on)
         import_note(im, "gpgpu_max_concurrent_kernel", LS_IMPORT_QUIET,
                     "without -gpgpu_concurrent_kernel_sm kernels run one after the other");
-    return import_put_uint(im, row->key, kernels, row->option,
-                           on ? "and -gpgpu_max_concurrent_kernel" : NULL);
+    return import_put_uint(im, row->key, kernels, row->option, on ? "and -gpgpu_max_concurrent_kernel" : NULL);
 }
 
 bool import_convert_spread(importer *im, const import_row *row)
@@ -409,6 +408,21 @@ bool import_convert_coalescing(importer *im, const import_row *row)
     if (arch < 40)
         import_note(im, row->option, LS_IMPORT_MISSING, "accesses are coalesced into 32-byte sectors");
     return true;
+}
+
+/* Without perfect caches Accel-Sim has one instruction cache per core and no second constant cache. */
+bool import_convert_fetch(importer *im, const import_row *row)
+{
+    bool perfect = false;
+    if (!read_flag(im, row->option, &perfect))
+        return false;
+    if (!perfect)
+        import_note(im, row->option, LS_IMPORT_MISSING,
+                    "Accel-Sim's instruction and constant caches are not ours (core.fetch, core.constant)");
+    const char *how = perfect ? NULL : "instructions and constants are always there";
+    return import_put(im, row->key, "perfect", row->option, how) &&
+           import_put(im, "core.constant", "perfect", row->option, how) &&
+           import_put_fixed(im, "core.translation", "none", "Accel-Sim does not translate addresses");
 }
 
 /* Caches that are not looked up as long as they always hit. */

@@ -106,6 +106,7 @@ import_convert import_convert_ports;
 import_convert import_convert_classes;
 import_convert import_convert_memory_classes;
 import_convert import_convert_coalescing;
+import_convert import_convert_fetch;
 import_convert import_convert_perfect;
 import_convert import_convert_core_constants;
 import_convert import_convert_concurrency;

@@ -85,7 +85,7 @@ const import_row import_rows[] = {
     FIXED("gpgpu_enable_specialized_operand_collector", "1", "0", GENERIC_ONLY),
     FIXED("gpgpu_max_insn_issue_per_warp", "2", "1", "a warp issues one instruction per cycle"),
     FIXED("gpgpu_mem_unit_ports", "1", "1", "the load/store unit takes one instruction per cycle"),
-    FIXED("gpgpu_perfect_inst_const_cache", "0", "1", "instruction and constant caches always hit"),
+    KEYS("gpgpu_perfect_inst_const_cache", "0", "core.fetch", import_convert_fetch),
     CHECK("gpgpu_cache:il1", "4:256:4,L:R:f:N,A:2:32,4", "", import_convert_perfect),
     CHECK("gpgpu_const_cache:l1", "64:64:2,L:R:f:N,A:2:32,4", "", import_convert_perfect),
     QUIET("gpgpu_dual_issue_diff_exec_units", "a warp issues one instruction per cycle"),

@@ -129,6 +129,8 @@ static const expectation expectations[] = {
     { "core.collect_steps", { "2", "2", "2" } },
     { "core.result_buses", { "8", "8", "8" } },
     { "core.fetch_rounds", { "4", "4", "4" } },
+    { "core.fetch", { "perfect", "perfect", "perfect" } },
+    { "core.translation", { "none", "none", "none" } },
     { "core.track_spans", { "false", "false", "false" } },
     { "core.accelsim_rules", { "true", "true", "true" } },
     { "core.shared_first_word", { "true", "true", "true" } },
