@@ -55,7 +55,7 @@ void collect_write_back(core *c)
     c->wheel[slot] = NO_FLIGHT;
     while (index != NO_FLIGHT) {
         uint16_t next = c->flights[index].next;
-        if (c->options.ccache == NULL || !ccache_holds(c, index)) {
+        if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
             (void)collect_take_banks(c, &c->flights[index]); /* units cannot stall: they win over the readers */
             flight_release_registers(c, index);
             flight_complete(c, index);

@@ -177,7 +177,7 @@ static bool core_tick(void *self, ls_cycle now)
         c->n.resident_warps += c->resident_warps;
     }
     collect_write_back(c);
-    if (c->options.any)
+    if (OPTION_ON(c->options.any))
         options_cycle(c);
     collect_execute(c);
     collect_operands(c);
@@ -190,7 +190,7 @@ static bool core_tick(void *self, ls_cycle now)
         return true;
     ls_cycle next = collect_next(c), memory = ldst_next(c);
     next = memory < next ? memory : next;
-    if (c->options.any) {
+    if (OPTION_ON(c->options.any)) {
         ls_cycle optional = options_next(c);
         next = optional < next ? optional : next;
     }

@@ -143,7 +143,7 @@ static void decode(core *c)
         return;
     size_t left = (size_t)(w->end - w->next);
     w->buffered = (uint8_t)(left < 2 ? left : 2);
-    if (c->options.icache != NULL && w->buffered == 2 && icache_splits(c, warp))
+    if (OPTION_ON(c->options.icache) && w->buffered == 2 && icache_splits(c, warp))
         w->buffered = 1;
     if (w->buffered > 0)
         new_head(c, warp);
@@ -162,7 +162,7 @@ void front_fetch(core *c)
         uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->need_fetch);
         c->need_fetch &= ~(UINT64_C(1) << warp);
         c->last_fetched = warp;
-        if (c->options.icache == NULL || icache_fetch(c, warp))
+        if (!OPTION_ON(c->options.icache) || icache_fetch(c, warp))
             c->fetched = (int32_t)warp;
     }
 }

@@ -142,18 +142,24 @@ static void write_back(core *c)
 
 static inline bool network_full(const core *c)
 {
-    return ls_ring_full(&c->out_ring) || (c->options.translate != NULL && translate_full(c));
+    return ls_ring_full(&c->out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
+}
+
+static inline void put(core *c, mem_message message, uint32_t channel)
+{
+    uint32_t at = ls_ring_push(&c->out_ring);
+    c->out[at] = message;
+    c->out_channel[at] = (uint16_t)channel;
 }
 
 void ldst_put(core *c, const mem_message *message, uint16_t channel)
 {
-    c->out[ls_ring_push(&c->out_ring)] = *message;
-    c->out_channel[(c->out_ring.tail - 1) & c->out_ring.mask] = channel;
+    put(c, *message, channel);
 }
 
 /* `virtual`: the address passes the TLB, if there is one. */
 
-static void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind, bool virtual)
+static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind, bool virtual)
 {
     mem_place place = mem_map_place(&c->map, address);
     mem_message message = { .address = address,
@@ -163,8 +169,12 @@ static void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t
                             .slice = (uint16_t)place.slice,
                             .unused = { 0 },
                             .kind = (uint8_t)kind };
-    if (c->options.translate == NULL || !virtual || !translate_holds(c, &message, (uint16_t)place.channel))
-        ldst_put(c, &message, (uint16_t)place.channel);
+    if (virtual && OPTION_ON(c->options.translate)) {
+        mem_message copy = message; /* so that without a TLB the message needs no place but its own */
+        if (translate_holds(c, &copy, (uint16_t)place.channel))
+            return;
+    }
+    put(c, message, place.channel);
 }
 
 bool ldst_request(core *c, uint64_t address, uint32_t token)
@@ -244,7 +254,7 @@ static void send_miss(core *c)
     const cache_miss *miss = cache_front_miss(&c->l1);
     if (miss == NULL || network_full(c))
         return;
-    bool virtual = c->options.translate != NULL && !translate_at_l1(c);
+    bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
     if (miss->kind == CACHE_MISS_READ)
         network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, virtual);
     else
@@ -295,16 +305,20 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
             c->n.l1_bank_conflicts++;
             return;
         }
-        ls_cycle known = c->now;
-        if (c->options.translate != NULL && !translate_before_l1(c, address, &known))
-            return;
+        ls_cycle begin = c->now;
+        if (OPTION_ON(c->options.translate)) {
+            ls_cycle known;
+            if (!translate_before_l1(c, address, &known))
+                return;
+            begin = known;
+        }
         bank->last_in = c->now;
         bank->at[ls_ring_push(&bank->ring)] = (l1_access){ .address = address,
                                                           .byte_mask = c->sector_bytes[c->sector_count - 1],
                                                           .flight = index,
                                                           .warp = f->warp,
                                                           .write = is_store(f),
-                                                          .ready = known + c->spec->l1_latency_cycles };
+                                                          .ready = begin + c->spec->l1_latency_cycles };
         c->queued_accesses++;
         c->sector_count--;
         if (is_store(f))
@@ -358,7 +372,7 @@ static void leave(core *c, uint16_t index)
         return;
     }
     c->dispatch = NO_FLIGHT;
-    if (c->options.ccache != NULL && ccache_holds(c, index))
+    if (OPTION_ON(c->options.ccache) && ccache_holds(c, index))
         return;
     if (is_shared(f) || is_store(f) || f->requests == 0) {
         flight_release_registers(c, index);

@@ -36,6 +36,9 @@ typedef struct icache icache;
 typedef struct ccache ccache;
 typedef struct translate translate;
 
+/* In the hot paths of a core: most machines have none of these parts. */
+#define OPTION_ON(part) __builtin_expect((part) != 0, 0)
+
 /* NULL: the part is off. */
 typedef struct core_options {
     bool any;
