@@ -323,7 +323,7 @@ static const cli_option options[] = {
 
 static const cli_positional positionals[] = {
     { .name = "TRACE", .optional = true, .complete = CLI_COMPLETE_FILE,
-      .help = "a directory with kernelslist.g, a list, a kernel file, a packed trace, or synth:KIND,name=value,..." },
+      .help = "a directory with kernelslist.g, a list, a kernel file, a packed trace, or synth:KIND,name=value" },
 };
 
 static const cli_example examples[] = {

@@ -11,8 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A window with fewer region cycles than this (estimated from the last ones) costs less than a barrier. */
-#define SHARE_MIN_WORK 24u
+/* A window that one thread does in less time than this is not worth a barrier. Its time is estimated from the cycles that
+ * its domains ran in their last windows and from what a cycle took when windows ran on one thread, which short windows
+ * do once in a while to keep the estimate fresh. None of this can change a result. */
+#define SHARE_MIN_NS 2500.0
+#define SAMPLE_MAX_NS 20000.0
+#define SAMPLE_MASK 63u
 
 #define PROGRESS_INTERVAL_NS UINT64_C(100000000)
 
@@ -39,6 +43,7 @@ typedef struct run {
     ls_error *err;
     bool partial;
     bool shared; /* the window that ran was handed out to all threads */
+    double ns_per_cycle; /* of a region, on this host */
     uint64_t windows;
     /* watchdog */
     uint64_t progress_seen;
@@ -195,16 +200,31 @@ static void run_window_alone(run *r)
         scaling_window(r->engine, r->runnable, r->runnable_count);
 }
 
+static uint64_t expected_cycles(const run *r)
+{
+    uint64_t cycles = 0;
+    for (size_t i = 0; i < r->runnable_count; i++)
+        cycles += r->runnable[i]->work > 0 ? r->runnable[i]->work : 1;
+    return cycles;
+}
+
 static bool worth_sharing(const run *r)
 {
     if (r->runnable_count < 2)
         return false;
     if (r->options->assignment != LS_ASSIGN_STATIC && r->options->assignment != LS_ASSIGN_DYNAMIC)
         return true;
-    uint64_t work = 0;
-    for (size_t i = 0; i < r->runnable_count; i++)
-        work += r->runnable[i]->work;
-    return work >= SHARE_MIN_WORK || r->engine->window_index < 3;
+    double ns = (double)expected_cycles(r) * r->ns_per_cycle;
+    return ns >= SHARE_MIN_NS && (ns >= SAMPLE_MAX_NS || (r->windows & SAMPLE_MASK) != 0);
+}
+
+static void run_window_timed(run *r)
+{
+    uint64_t start = ls_host_ns();
+    run_window_alone(r);
+    double ns = (double)(ls_host_ns() - start);
+    /* After the window: the domains' own counts are now what they did in it. */
+    r->ns_per_cycle += (ns / (double)expected_cycles(r) - r->ns_per_cycle) / 4;
 }
 
 static void hand_out(run *r)
@@ -232,7 +252,7 @@ static void plan_parallel(void *self)
             r->shared = true;
             return;
         }
-        run_window_alone(r);
+        run_window_timed(r);
     }
 }
 
@@ -319,6 +339,7 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
     r->window_fs = engine->lookahead < WINDOW_MAX_FS ? engine->lookahead : WINDOW_MAX_FS;
     if (options->window_fs != 0 && options->window_fs < r->window_fs)
         r->window_fs = options->window_fs;
+    r->ns_per_cycle = 100;
     r->progress_seen = total_progress(engine);
     r->next_callback_ns = ls_host_ns() + PROGRESS_INTERVAL_NS;
     r->runnable = ls_arena_array(arena, count, sizeof *r->runnable);
