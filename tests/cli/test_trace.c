@@ -145,6 +145,14 @@ static void test_check_bad(void **state)
     assert_string_equal(err_text, "lockstep: the trace has 2 errors\n");
 }
 
+/* What is not text checks itself; the first error would end it. */
+static void test_check_other(void **state)
+{
+    (void)state;
+    assert_int_equal(run("check", "synth:vector-add"), 0);
+    assert_has(out_text, " warp instructions: no errors\n");
+}
+
 static void test_usage(void **state)
 {
     (void)state;
@@ -159,7 +167,8 @@ int main(void)
         cmocka_unit_test(test_info),         cmocka_unit_test(test_info_selected),
         cmocka_unit_test(test_info_json),    cmocka_unit_test(test_info_unknown),
         cmocka_unit_test(test_info_missing), cmocka_unit_test(test_check_good),
-        cmocka_unit_test(test_check_bad),    cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_check_bad),    cmocka_unit_test(test_check_other),
+        cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
