@@ -23,7 +23,8 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
                           ls_error *err)
 {
     t->metrics = metrics;
-    const ls_trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu };
+    const ls_trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu,
+                                     .drop_values = true };
     ls_status status = ls_trace_open(options->path, &trace, &t->trace, err);
     if (status == LS_OK)
         status = ls_select_kernels(t->trace, options->kernels, &t->selection, err);

@@ -322,6 +322,8 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
 
 void front_issue(core *c)
 {
+    uint32_t first = c->issue_first;
+    c->issue_first = first + 1 == c->sub_count ? 0 : first + 1;
     c->n.issue_slots += c->sub_count;
     if (!c->front_changed && !c->front_ready) {
         /* Every scheduler is in the state it was in. */
@@ -332,12 +334,11 @@ void front_issue(core *c)
     c->front_changed = false;
     c->front_ready = false;
     for (uint32_t i = 0; i < c->sub_count; i++) {
-        uint32_t sub = c->issue_first + i;
+        uint32_t sub = first + i;
         sub = sub >= c->sub_count ? sub - c->sub_count : sub;
         if (!issue_sub(c, &c->subs[sub], sub))
             c->n.stalls[c->subs[sub].reason]++;
     }
-    c->issue_first = c->issue_first + 1 == c->sub_count ? 0 : c->issue_first + 1;
 }
 
 bool front_can_work(const core *c)
