@@ -323,9 +323,11 @@ static void test_dram_places_are_unique(void **state)
         mem_place place = mem_map_place(&map, (uint64_t)i * 32);
         mem_dram_place dram = mem_map_dram(&map, (uint64_t)i * 32);
         uint32_t at = ((place.channel * 16 + dram.bank) * 4 + dram.row) * 64 + dram.column / 32;
-        if (at >= sectors)
+        if (at >= sectors) {
             fail_msg("sector %u: channel %u bank %u row %u column %u", i, place.channel, dram.bank, dram.row,
                      dram.column);
+            break;
+        }
         assert_int_equal(seen[at], 0);
         seen[at] = 1;
         assert_int_equal(place.slice, dram.bank & 1); /* without a hash a slice owns its banks */
