@@ -10,6 +10,7 @@ static const struct {
     { "NO_COLOR", "If set and not empty, nothing is coloured unless --color=always is given." },
     { "LOCKSTEP_PLATFORM_PATH",
       "Directories with platform files, separated by colons, searched after those of --platform-dir." },
+    { "LOCKSTEP_REFERENCE", "The directory that `lockstep validate` compares with, unless --reference is given." },
     { "TERM", "If unset or dumb, --color=auto means never." },
 }, files[] = {
     { "FILE.platform.yaml",

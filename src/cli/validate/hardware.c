@@ -108,10 +108,10 @@ ls_status validate_hardware(const validate_reference *ref, validate_report *repo
     if (!section)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
     section->about =
-        "Platforms that describe GPUs, against what was measured on those GPUs. Cycles of a kernel "
-        "include its "
-        "launch; latencies are the slope between a short and a long chain of loads, so that launch and "
-        "first touch cancel out.";
+        "Platforms that describe GPUs, against what was measured on those GPUs. Cycles of a kernel include its "
+        "launch; latencies are the slope between a short and a long chain of loads, so that launch and first "
+        "touch cancel out. The latencies of these platforms were chosen by the same measurements: those rows "
+        "show that the machine does what its parameters promise, and are no independent proof.";
     section->plot_label = "measured quantity";
     section->plot_unit = "cycles or GB/s";
     ls_status status = LS_OK;
