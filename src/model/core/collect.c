@@ -220,10 +220,22 @@ static void fill_collectors(core *c, sub_core *s)
     }
 }
 
+static void look_if_stuck(const core *c, sub_core *s)
+{
+    uint32_t units = 0;
+    for (uint32_t set = s->collector_ready; set != 0; set &= set - 1)
+        units |= 1u << c->flights[s->collector[__builtin_ctz(set)]].unit;
+    s->ready_units = units;
+    s->stuck = s->bank_waiting == 0 && (units & ~s->execute_mask) == 0 &&
+               (s->issue_mask == 0 || s->collector_used == (1u << c->spec->collectors) - 1);
+}
+
 void collect_operands(core *c)
 {
     for (uint32_t subs = c->collecting; subs != 0; subs &= subs - 1) {
         sub_core *s = &c->subs[__builtin_ctz(subs)];
+        if (s->stuck && (s->ready_units & ~s->execute_mask) == 0)
+            continue;
         for (uint64_t step = 0; step < c->spec->collect_steps; step++) {
             if (s->collector_ready != 0)
                 dispatch_collected(c, s);
@@ -233,8 +245,11 @@ void collect_operands(core *c)
                 fill_collectors(c, s);
             s->bank_written = 0;
         }
+        s->stuck = false;
         if ((s->collector_used | s->issue_mask) == 0)
             c->collecting &= ~(subs & (~subs + 1));
+        else if (s->collector_ready != 0)
+            look_if_stuck(c, s);
     }
     for (; c->writing != 0; c->writing &= c->writing - 1)
         c->subs[__builtin_ctz(c->writing)].bank_written = 0;

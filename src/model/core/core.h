@@ -151,6 +151,10 @@ typedef struct sub_core {
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
     uint16_t collector[CORE_COLLECTORS_MAX];
     uint32_t collector_used, collector_ready;
+    /* Nothing can move before one of ready_units takes an instruction: its collectors are full or nothing is issued, no
+     * operand is missing, and all that is ready waits for its unit. */
+    bool stuck;
+    uint32_t ready_units;
     uint16_t bank_queue[CORE_BANKS_MAX][CORE_COLLECTORS_MAX * 4];
     uint8_t bank_head[CORE_BANKS_MAX], bank_tail[CORE_BANKS_MAX];
     uint32_t bank_waiting, bank_written; /* banks with requests; banks a write-back took in this step */

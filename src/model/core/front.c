@@ -244,6 +244,7 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     s->issue[unit] = index;
     s->issue_mask |= 1u << unit;
     c->collecting |= 1u << sub;
+    s->stuck = s->stuck && s->collector_used == (1u << c->spec->collectors) - 1;
     s->last_issued = (uint8_t)(warp / c->sub_count);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
