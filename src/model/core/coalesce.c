@@ -82,14 +82,34 @@ static void add_local(core *c, const flight *f, uint32_t lane, uint64_t address,
     }
 }
 
+/* The commonest access: neighbouring lanes read neighbouring words. Its sectors follow from the two ends. */
+static bool coalesce_dense(core *c, const flight *f, const ls_cta *cta, uint32_t size)
+{
+    if ((f->dyn->addr & 3) != LS_ADDR_STRIDE || f->space == LS_SPACE_LOCAL)
+        return false;
+    const uint64_t *words = &cta->addrs[f->dyn->addr >> 2];
+    if (words[1] != size)
+        return false;
+    uint64_t first = words[0], end = first + (uint64_t)__builtin_popcount(f->mask) * size;
+    for (uint64_t sector = first & SECTOR_MASK; sector < end; sector += CACHE_SECTOR_BYTES) {
+        uint64_t from = sector < first ? first : sector;
+        uint64_t to = sector + CACHE_SECTOR_BYTES < end ? sector + CACHE_SECTOR_BYTES : end;
+        c->sectors[c->sector_count] = sector;
+        c->sector_bytes[c->sector_count++] = bytes_in_sector(from, (uint32_t)(to - from));
+    }
+    return true;
+}
+
 void coalesce(core *c, const flight *f)
 {
     uint64_t addresses[32];
     const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
-    c->sector_count = 0;
-    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
     uint32_t size = inst_width(c, f->inst);
     bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
+    c->sector_count = 0;
+    if (!atomic && coalesce_dense(c, f, cta->launch.cta, size))
+        return;
+    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
     for (uint32_t set = f->mask; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
         if (f->space == LS_SPACE_LOCAL)
@@ -110,11 +130,23 @@ uint32_t shared_conflicts(const core *c, const flight *f)
     const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
     if (f->mask == 0)
         return 0;
-    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
     uint32_t banks = (uint32_t)c->spec->shared_banks;
     uint32_t width = inst_width(c, f->inst);
     uint32_t words = c->spec->shared_first_word || width < 4 ? 1 : width / 4;
     words = words > 4 ? 4 : words;
+    if (words == 1 && (f->dyn->addr & 3) == LS_ADDR_STRIDE) {
+        /* Words at a constant distance of a power of two times an odd number: every bank of the multiples of that power
+         * is met in turn. */
+        uint64_t stride = cta->launch.cta->addrs[(f->dyn->addr >> 2) + 1];
+        if (stride == 0)
+            return 1;
+        if (stride % 4 == 0 && (banks & (banks - 1)) == 0) {
+            uint64_t step = (stride / 4) & (~(stride / 4) + 1); /* the power of two */
+            uint32_t distinct = step >= banks ? 1 : banks / (uint32_t)step;
+            return ((uint32_t)__builtin_popcount(f->mask) + distinct - 1) / distinct;
+        }
+    }
+    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
     uint32_t lanes = 32 / words, cycles = 0;
     for (uint32_t first = 0; first < 32; first += lanes) {
         uint64_t seen[32 * 4];
