@@ -51,12 +51,12 @@ static bool number(fields *f, uint64_t most, uint64_t *out)
 /* Two letters before one, so that the first that fits is the right one. */
 static const struct {
     const char *prefix;
-    uint16_t first, count, zero;
+    uint16_t first, count;
 } kinds[] = {
-    { "UR", LS_REG_UNIFORM, LS_REG_PREDICATE - LS_REG_UNIFORM, LS_REG_UNIFORM_ZERO },
-    { "UP", LS_REG_UNIFORM_PREDICATE, LS_REG_COUNT - LS_REG_UNIFORM_PREDICATE, LS_REG_UNIFORM_PREDICATE_TRUE },
-    { "R", 0, LS_REG_UNIFORM, LS_REG_ZERO },
-    { "P", LS_REG_PREDICATE, LS_REG_UNIFORM_PREDICATE - LS_REG_PREDICATE, LS_REG_PREDICATE_TRUE },
+    { "UR", LS_REG_UNIFORM, LS_REG_PREDICATE - LS_REG_UNIFORM },
+    { "UP", LS_REG_UNIFORM_PREDICATE, LS_REG_COUNT - LS_REG_UNIFORM_PREDICATE },
+    { "R", 0, LS_REG_UNIFORM },
+    { "P", LS_REG_PREDICATE, LS_REG_UNIFORM_PREDICATE - LS_REG_PREDICATE },
 };
 
 static bool registers(fields *f, uint64_t count, uint16_t *out)
@@ -74,12 +74,9 @@ static bool registers(fields *f, uint64_t count, uint16_t *out)
         }
         if (k == LS_COUNT_OF(kinds))
             return false;
-        if (bytes == prefix + 1 && (field[prefix] == 'Z' || field[prefix] == 'T'))
-            out[i] = kinds[k].zero;
-        else if (digits(field + prefix, bytes - prefix, 10, &value) && value < kinds[k].count)
-            out[i] = (uint16_t)(kinds[k].first + value);
-        else
+        if (!digits(field + prefix, bytes - prefix, 10, &value) || value >= kinds[k].count)
             return false;
+        out[i] = (uint16_t)(kinds[k].first + value);
     }
     return true;
 }

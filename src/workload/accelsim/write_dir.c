@@ -1,5 +1,6 @@
 /* write_dir.c: a trace as a directory: kernelslist.g and one file per kernel. Everything is written into a fresh
- * directory beside the final one, which is then renamed: a trace is there whole or not at all. */
+ * directory beside the final one, which is then renamed: a trace is there whole or not at all. (Nobody waits for the
+ * disk: what a power cut takes can be unpacked again.) */
 #include "workload/accelsim/write.h"
 
 #include "base/file.h"
@@ -167,16 +168,14 @@ static ls_status dir_finish(ls_sink *base, ls_error *err)
 {
     dir_sink *sink = (dir_sink *)base;
     char *list = ls_path_join(&sink->arena, sink->temp, LIST_NAME);
-    ls_status status = list ? ls_file_write(list, ls_text_get(&sink->list), sink->list.count, err) : fail_memory(err);
-    if (status == LS_OK) {
-        /* One wait for all files, however many kernels there are. */
-        int dir = open(sink->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        bool synced = dir >= 0 && syncfs(dir) == 0;
-        if (dir >= 0)
-            close(dir);
-        if (!synced)
-            status = ls_fail(err, LS_ERR_IO, "cannot write '%s': %s", sink->path, strerror(errno));
-    }
+    ls_zip_writer *zip = NULL;
+    ls_status status = list ? ls_zip_create(list, LS_COMPRESS_NONE, &zip, err) : fail_memory(err);
+    if (status == LS_OK)
+        status = ls_zip_write(zip, ls_text_get(&sink->list), sink->list.count, err);
+    if (status == LS_OK)
+        status = ls_zip_finish(zip, err);
+    else
+        ls_zip_abort(zip);
     if (status == LS_OK && rename(sink->temp, sink->path) != 0)
         status = ls_fail(err, LS_ERR_IO, "cannot create '%s': %s", sink->path, strerror(errno));
     if (status != LS_OK) {
