@@ -181,8 +181,9 @@ static void atomics_assemble(const void *spec, uint32_t launch, synth_program *p
         p->mark[A_ATOMIC] = synth_op(p, p->version < 70 ? "1 R8 ATOM.E.ADD 2 R2 R7 4"
                                                         : "1 R8 ATOMG.E.ADD.STRONG.GPU 2 R2 R7 4");
     else
-        p->mark[A_ATOMIC] = synth_op(p, p->version < 70 ? "0 RED.E.ADD 2 R2 R7 4"
-                                                        : "0 RED.E.ADD.STRONG.GPU 2 R2 R7 4");
+        p->mark[A_ATOMIC] = synth_op(p, p->version < 70   ? "0 RED.E.ADD 2 R2 R7 4"
+                                        : p->version < 90 ? "0 RED.E.ADD.STRONG.GPU 2 R2 R7 4"
+                                                          : "0 REDG.E.ADD.STRONG.GPU 2 R2 R7 4");
     if (s->returns) /* the old value is used, so that the next one waits */
         synth_op(p, p->version >= 70 ? "1 R7 IADD3 3 R7 R8 R255 0" : "1 R7 IADD 2 R7 R8 0");
     synth_increment(p, 6, 1);

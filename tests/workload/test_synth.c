@@ -1,0 +1,471 @@
+/* test_synth.c: generated traces: what they execute is what their closed forms say, for every kind and architecture; any
+ * thread block can be had alone; text and packed file have the same instructions. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "temp_dir.h"
+#include "trace_tools.h"
+#include "isa/sass/sass.h"
+
+#include <inttypes.h>
+
+/* ------------------------------------------------------------------------------------------------- counting */
+
+typedef struct interval {
+    uint64_t first, last;
+} interval;
+
+typedef struct counter {
+    ls_synth_facts facts;
+    interval *touched;
+    size_t count, capacity;
+} counter;
+
+static int by_first(const void *a, const void *b)
+{
+    const interval *x = a, *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static uint64_t distinct_bytes(counter *c)
+{
+    uint64_t bytes = 0, next = 0;
+    qsort(c->touched, c->count, sizeof *c->touched, by_first);
+    for (size_t i = 0; i < c->count; i++) {
+        uint64_t first = c->touched[i].first > next ? c->touched[i].first : next;
+        if (c->touched[i].last >= first) {
+            bytes += c->touched[i].last - first + 1;
+            next = c->touched[i].last + 1;
+        }
+    }
+    return bytes;
+}
+
+static void touch(counter *c, uint64_t first, uint64_t last)
+{
+    if (c->count == c->capacity) {
+        c->capacity = c->capacity ? 2 * c->capacity : 1024;
+        c->touched = realloc(c->touched, c->capacity * sizeof *c->touched);
+        assert_non_null(c->touched);
+    }
+    c->touched[c->count++] = (interval){ first, last };
+}
+
+/* Distinct sectors of one access. */
+static uint64_t count_sectors(counter *c, const ls_cta *cta, const ls_dyn *dyn, uint32_t width)
+{
+    uint64_t lanes[32] = { 0 }, sectors[64];
+    size_t count = 0;
+    ls_cta_addresses(cta, dyn, lanes);
+    for (uint32_t mask = dyn->mask; mask; mask &= mask - 1) {
+        uint64_t at = lanes[__builtin_ctz(mask)];
+        touch(c, at, at + width - 1);
+        for (uint64_t s = at / 32; s <= (at + width - 1) / 32; s++) {
+            size_t i = 0;
+            while (i < count && sectors[i] != s)
+                i++;
+            if (i == count)
+                sectors[count++] = s;
+        }
+    }
+    return count;
+}
+
+static void count_dyn(counter *c, const ls_kernel *kernel, const ls_cta *cta, const ls_dyn *dyn)
+{
+    const ls_inst *inst = &kernel->insts[dyn->inst];
+    ls_synth_facts *f = &c->facts;
+    f->warp_insts++;
+    f->thread_insts += (uint64_t)__builtin_popcount(dyn->mask);
+    f->barriers += inst->flags & LS_INST_BARRIER ? 1 : 0;
+    if (inst->flags & (LS_INST_UNKNOWN | LS_INST_FOREIGN))
+        fail_msg("sm_%" PRIu32 " has no %s", kernel->info.binary_version, ls_sass_opcode_name(inst->opcode));
+    if (dyn->addr == LS_ADDR_NONE || dyn->mask == 0)
+        return;
+    if (inst->space == LS_SPACE_SHARED)
+        f->shared_accesses++;
+    if (inst->space != LS_SPACE_GLOBAL && inst->space != LS_SPACE_GENERIC)
+        return;
+    uint64_t sectors = count_sectors(c, cta, dyn, inst->width_bytes);
+    switch (inst->mem_op) {
+    case LS_MEM_STORE:
+        f->global_stores++;
+        f->store_sectors += sectors;
+        break;
+    case LS_MEM_ATOMIC:
+    case LS_MEM_REDUCTION:
+        f->global_atomics++;
+        f->atomic_sectors += sectors;
+        break;
+    default:
+        f->global_loads++;
+        f->load_sectors += sectors;
+    }
+}
+
+static void count_kernel(counter *c, ls_kernel *kernel)
+{
+    ls_cta cta = { 0 };
+    bool end = false;
+    c->facts.kernels++;
+    while (!end) {
+        assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+        if (end)
+            break;
+        c->facts.ctas++;
+        c->facts.warps += cta.warp_count;
+        for (uint32_t w = 0; w < cta.warp_count; w++)
+            for (uint32_t i = 0; i < cta.warps[w].count; i++)
+                count_dyn(c, kernel, &cta, &cta.dyns[cta.warps[w].first + i]);
+    }
+    ls_cta_fini(&cta);
+}
+
+static void expect(const char *text, const char *name, uint64_t counted, uint64_t said)
+{
+    if (said != LS_SYNTH_UNKNOWN && counted != said)
+        fail_msg("%s: %s is %" PRIu64 ", its closed form says %" PRIu64, text, name, counted, said);
+}
+
+static void check_facts(const char *text)
+{
+    counter c = { 0 };
+    ls_trace *trace = NULL;
+    ls_synth_facts f;
+    assert_ok(ls_synth_open(text, NULL, &trace, err));
+    assert_true(ls_synth_get_facts(trace, &f));
+    for (uint64_t i = 0; i < trace->command_count; i++) {
+        ls_kernel *kernel = NULL;
+        if (trace->commands[i].kind != LS_COMMAND_KERNEL)
+            continue;
+        assert_ok(ls_trace_open_kernel(trace, i, &kernel, err));
+        count_kernel(&c, kernel);
+        ls_kernel_close(kernel);
+    }
+    const ls_synth_facts *g = &c.facts;
+    expect(text, "kernels", g->kernels, f.kernels);
+    expect(text, "ctas", g->ctas, f.ctas);
+    expect(text, "warps", g->warps, f.warps);
+    expect(text, "warp_insts", g->warp_insts, f.warp_insts);
+    expect(text, "thread_insts", g->thread_insts, f.thread_insts);
+    expect(text, "global_loads", g->global_loads, f.global_loads);
+    expect(text, "global_stores", g->global_stores, f.global_stores);
+    expect(text, "global_atomics", g->global_atomics, f.global_atomics);
+    expect(text, "load_sectors", g->load_sectors, f.load_sectors);
+    expect(text, "store_sectors", g->store_sectors, f.store_sectors);
+    expect(text, "atomic_sectors", g->atomic_sectors, f.atomic_sectors);
+    expect(text, "shared_accesses", g->shared_accesses, f.shared_accesses);
+    expect(text, "barriers", g->barriers, f.barriers);
+    expect(text, "global_bytes", distinct_bytes(&c), f.global_bytes);
+    free(c.touched);
+    ls_trace_close(trace);
+}
+
+/* Small enough to count every byte, odd enough to meet every edge. */
+static const char *const samples[] = {
+    "vector-add,n=1000", "vector-add,n=1,block=32", "vector-add,n=4096,block=1024", "saxpy,n=777",
+    "gemm,m=64,n=128,k=32", "gemm,m=32,n=64,k=64,tile=32,tile_k=32", "gemm,m=128,n=128,k=16,tile=128,tile_k=8",
+    "reduction,n=10000,ctas=5", "reduction,n=33,ctas=2,block=64", "reduction,n=1,ctas=1,block=1024",
+    "transpose,n=64,mode=naive", "transpose,n=64,mode=shared", "transpose,n=96", "stencil,nx=32,ny=8",
+    "stencil,nx=64,ny=16,steps=3", "stencil,nx=128,ny=24,steps=2", "gather,n=1000,table_kib=64",
+    "pointer-chase,footprint_kib=16,loads=100", "pointer-chase,footprint_kib=4,loads=500,order=forward,lanes=32",
+    "pointer-chase,footprint_kib=4,loads=64,warps=2,ctas=3,bypass_l1=true",
+    "bandwidth,footprint_kib=64,ctas=2", "bandwidth,footprint_kib=10,ctas=2,mode=write,width_bytes=4,passes=2",
+    "bandwidth,footprint_kib=64,ctas=3,mode=copy,width_bytes=8,unroll=3", "chain", "chain,op=LDG,lane_stride_bytes=8",
+    "chain,op=LDG_DRAM,count=17", "chain,op=LDS128,lane_stride_bytes=16", "chain,op=LDL", "chain,op=BAR,warps=3",
+    "throughput,op=FFMA,mix=IMAD,warps=8", "throughput,op=STG,step_bytes=128,warps=2,warp_step_bytes=65536",
+    "throughput,op=ATOMG,lane_stride_bytes=0", "throughput,op=LDG,lane_stride_bytes=3,step_bytes=7,warp_step_bytes=9,warps=3",
+    "shared-conflict", "shared-conflict,access=store,width_bytes=16,stride_bytes=32,count=11", "atomics",
+    "atomics,target=warp,returns=true", "atomics,target=spread,count=3", "graph-walk,nodes=500,levels=4",
+    "graph-walk,nodes=64,degree=1,levels=1,block=32", "barrier-storm,ctas=2", "barrier-storm,barriers=1,work=0,warps=1",
+};
+
+static void test_facts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LS_COUNT_OF(samples); i++)
+        check_facts(samples[i]);
+    check_facts("gemm-tensor,m=128,n=256,k=96");
+    check_facts("gemm-tensor,m=128,n=128,k=32,stages=5"); /* fewer slices than stages */
+    check_facts("gemm-tensor,m=128,n=128,k=64,binary_version=75");
+}
+
+static void test_facts_by_architecture(void **state)
+{
+    (void)state;
+    static const char *const versions[] = { "61", "70", "75", "86", "90" };
+    char text[160];
+    for (size_t v = 0; v < LS_COUNT_OF(versions); v++)
+        for (size_t i = 0; i < LS_COUNT_OF(samples); i++) {
+            snprintf(text, sizeof text, "%s,binary_version=%s", samples[i], versions[v]);
+            check_facts(text);
+        }
+}
+
+/* The numbers of a case that can be counted by hand: 32 warps of 32 lanes, all inside. */
+static void test_by_hand(void **state)
+{
+    (void)state;
+    ls_trace *trace = NULL;
+    ls_synth_facts f;
+    ls_kernel *kernel = NULL;
+    assert_ok(ls_synth_open("vector-add,n=1024", NULL, &trace, err));
+    assert_true(ls_synth_get_facts(trace, &f));
+    assert_int_equal(f.ctas, 4);
+    assert_int_equal(f.warps, 32);
+    /* MOV, S2R, S2R, IMAD, ISETP, EXIT, ULDC, constant, two addresses, two loads, address, FADD, STG, EXIT */
+    assert_int_equal(f.warp_insts, 32 * 16);
+    assert_int_equal(f.thread_insts, 1024 * 15); /* the first EXIT has no lanes */
+    assert_int_equal(f.load_sectors, 2 * 128);
+    assert_int_equal(f.store_sectors, 128);
+    assert_int_equal(f.global_bytes, 3 * 4096);
+    assert_int_equal(ls_trace_command_count(trace), 3);
+    assert_string_equal(ls_trace_command(trace, 0)->text, "MemcpyHtoD,0x00007f0000000000,4096");
+    assert_ok(ls_trace_open_kernel(trace, 2, &kernel, err));
+    assert_int_equal(kernel->inst_count, 16);
+    assert_int_equal(kernel->insts[15].pc, 0xf0);
+    assert_int_equal(kernel->insts[10].class_, LS_CLASS_load);
+    ls_kernel_close(kernel);
+    ls_trace_close(trace);
+    assert_ok(ls_synth_open("saxpy,binary_version=61", NULL, &trace, err));
+    assert_ok(ls_trace_open_kernel(trace, 2, &kernel, err));
+    assert_int_equal(kernel->insts[0].pc, 0x08); /* instructions of 8 bytes; each fourth word is something else */
+    assert_int_equal(kernel->insts[2].pc, 0x18);
+    assert_int_equal(kernel->insts[3].pc, 0x28);
+    ls_kernel_close(kernel);
+    ls_trace_close(trace);
+}
+
+/* --------------------------------------------------------------------------------------- one block, any block */
+
+static void test_seek(void **state)
+{
+    (void)state;
+    ls_trace *trace = open_trace("synth:graph-walk,nodes=2000,levels=3");
+    ls_kernel *a = NULL, *b = NULL;
+    ls_cta ca = { 0 }, cb = { 0 };
+    ls_error said;
+    bool end;
+    assert_ok(ls_trace_open_kernel(trace, 5, &a, err));
+    assert_ok(ls_trace_open_kernel(trace, 5, &b, err));
+    for (uint64_t i = 8; i-- > 0;) {
+        assert_ok(ls_kernel_seek(a, i, err));
+        assert_ok(ls_kernel_next_cta(a, &ca, &end, err));
+        assert_ok(ls_kernel_seek(b, 0, err));
+        for (uint64_t k = 0; k <= i; k++)
+            assert_ok(ls_kernel_next_cta(b, &cb, &end, err));
+        compare_cta(a, &ca, b, &cb);
+    }
+    assert_ok(ls_kernel_seek(a, 8, err));
+    assert_ok(ls_kernel_next_cta(a, &ca, &end, err));
+    assert_true(end);
+    assert_int_equal(ls_kernel_seek(a, 9, &said), LS_ERR_USAGE);
+    ls_kernel_close(a);
+    ls_kernel_close(b);
+    ls_trace_close(trace);
+    ls_cta_fini(&ca);
+    ls_cta_fini(&cb);
+}
+
+static uint64_t sum_of_addresses(const char *path)
+{
+    ls_trace *trace = open_trace(path);
+    ls_kernel *kernel = NULL;
+    ls_cta cta = { 0 };
+    uint64_t sum = 0;
+    bool end = false;
+    assert_ok(ls_trace_open_kernel(trace, trace->command_count - 1, &kernel, err));
+    while (!end) {
+        assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+        for (uint64_t i = 0; i < cta.addr_count && !end; i++)
+            sum = sum * 31 + cta.addrs[i];
+    }
+    ls_kernel_close(kernel);
+    ls_trace_close(trace);
+    ls_cta_fini(&cta);
+    return sum;
+}
+
+static void test_seed(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "gather,n=3000", "pointer-chase,loads=300", "graph-walk,nodes=1000" };
+    for (size_t i = 0; i < LS_COUNT_OF(kinds); i++) {
+        char one[64], two[64];
+        snprintf(one, sizeof one, "synth:%s,seed=1", kinds[i]);
+        snprintf(two, sizeof two, "synth:%s,seed=2", kinds[i]);
+        assert_true(sum_of_addresses(one) == sum_of_addresses(one));
+        assert_true(sum_of_addresses(one) != sum_of_addresses(two));
+    }
+}
+
+/* A chain visits each pointer once before it meets one again. */
+static void test_chase_is_a_permutation(void **state)
+{
+    (void)state;
+    ls_trace *trace = open_trace("synth:pointer-chase,footprint_kib=3,stride_bytes=24,loads=128,unroll=1");
+    ls_kernel *kernel = NULL;
+    ls_cta cta = { 0 };
+    bool end, seen[128] = { false };
+    uint64_t loads = 0;
+    assert_ok(ls_trace_open_kernel(trace, 1, &kernel, err));
+    assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+    for (uint64_t i = 0; i < cta.dyn_count; i++) {
+        const ls_dyn *dyn = &cta.dyns[i];
+        if (kernel->insts[dyn->inst].class_ != LS_CLASS_load)
+            continue;
+        uint64_t slot = (cta.addrs[dyn->addr >> 2] - UINT64_C(0x7f0000000000)) / 24;
+        assert_true(slot < 128);
+        assert_false(seen[slot]);
+        seen[slot] = true;
+        loads++;
+    }
+    assert_int_equal(loads, 128);
+    ls_kernel_close(kernel);
+    ls_trace_close(trace);
+    ls_cta_fini(&cta);
+}
+
+/* ---------------------------------------------------------------------------------------- through the files */
+
+/* Written as text and read by the reader of text; packed and read again: the same streams. */
+static void test_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LS_COUNT_OF(samples); i++) {
+        char path[160], dir[32], packed[32];
+        snprintf(path, sizeof path, "synth:%s,tracer_version=%u", samples[i], 3 + (unsigned)(i % 4));
+        snprintf(dir, sizeof dir, "synth-%zu", i);
+        snprintf(packed, sizeof packed, "synth-%zu.lspk", i);
+        unpack_trace(path, dir, (ls_compression)(LS_COMPRESS_NONE + i % 4));
+        compare_traces(path, dir);
+        if (i % 6 == 0) { /* the packed file waits for the disk */
+            pack_trace(path, packed);
+            compare_traces(path, packed);
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- parameters */
+
+static void expect_error(const char *text, const char *what, const char *nearest)
+{
+    ls_trace *trace;
+    ls_error said;
+    assert_int_equal(ls_synth_open(text, NULL, &trace, &said), LS_ERR_USAGE);
+    assert_null(trace);
+    if (!strstr(said.what, what) || strcmp(said.nearest, nearest) != 0)
+        fail_msg("%s: '%s' (nearest: '%s')", text, said.what, said.nearest);
+}
+
+static void test_parameters(void **state)
+{
+    (void)state;
+    expect_error("gem", "there is no generator 'gem'", "gemm");
+    expect_error("gemm,mm=3", "'gemm' has no parameter 'mm'", "m");
+    expect_error("gemm,m", "'m' is not name=value", "");
+    expect_error("gemm,m=abc", "parameter 'm'", "");
+    expect_error("gemm,m=31", "parameter 'm': 31 is not from 32 to 32768", "");
+    expect_error("gemm,m=96", "'m': 96 is not a multiple of 64", "");
+    expect_error("gemm,tile_k=24", "parameter 'tile_k'", "");
+    expect_error("gemm,tile=48", "'48' is none of its values", "");
+    expect_error("bandwidth,mode=raed", "'raed' is none of its values", "read");
+    expect_error("atomics,returns=yes", "parameter 'returns'", "true");
+    expect_error("vector-add,block=100", "'block': 100 is not a multiple of 32", "");
+    expect_error("vector-add,binary_version=79", "'79' is none of its values", "70");
+    expect_error("chain,op=HMMA,binary_version=61", "binary_version 61 has no HMMA", "");
+    expect_error("gemm-tensor,binary_version=70", "needs binary_version 75", "");
+    expect_error("", "there is no generator ''", "");
+}
+
+static void test_table_of_kinds(void **state)
+{
+    (void)state;
+    assert_int_equal(ls_synth_kind_count(), 16);
+    assert_null(ls_synth_kind_at(16));
+    for (size_t i = 0; i < 16; i++) {
+        const ls_synth_kind *kind = ls_synth_kind_at(i);
+        ls_trace *trace = NULL;
+        assert_ptr_equal(ls_synth_kind_find(ls_synth_kind_name(kind)), kind);
+        assert_ok(ls_synth_open(ls_synth_kind_name(kind), NULL, &trace, err)); /* all defaults are good */
+        ls_trace_close(trace);
+        for (size_t p = 0; p < ls_synth_param_count(kind); p++) {
+            const ls_param *param = ls_synth_param_at(kind, p);
+            assert_true(strlen(param->help) > 4 && param->help[strlen(param->help) - 1] != '.');
+            assert_non_null(param->default_text);
+        }
+    }
+    ls_trace *text = open_trace("synth:chain");
+    ls_synth_facts facts;
+    assert_true(ls_synth_get_facts(text, &facts));
+    ls_trace_close(text);
+}
+
+/* ---------------------------------------------------------------------------------------------------- anchors */
+
+static void test_anchors(void **state)
+{
+    (void)state;
+    char text[128];
+    for (size_t i = 0; i < ls_synth_anchor_count(); i++) {
+        const ls_synth_anchor *anchor = ls_synth_anchor_at(i);
+        ls_trace *trace = NULL;
+        ls_synth_facts f;
+        assert_ptr_equal(ls_synth_anchor_find(anchor->name), anchor);
+        for (unsigned count = 64; count <= 128; count += 64) {
+            snprintf(text, sizeof text, "%s,count=%u", anchor->text, count);
+            assert_ok(ls_synth_open(text, NULL, &trace, err));
+            assert_true(ls_synth_get_facts(trace, &f));
+            assert_int_equal(f.warp_insts, f.warps * (count + 1));
+            assert_int_equal(f.ctas, 1);
+            const char *warps = strrchr(anchor->name, '_');
+            if (warps[1] >= '1' && warps[1] <= '9' && strchr(warps, 'w'))
+                assert_int_equal(f.warps, atoi(warps + 1));
+            ls_trace_close(trace);
+        }
+    }
+    assert_null(ls_synth_anchor_find("chain_NOTHING"));
+}
+
+static void test_every_anchor_is_there(void **state)
+{
+    (void)state;
+    static const char path[] = LS_SOURCE_DIR "/../shared/reference/accelsim_micro_anchors.csv";
+    char line[256];
+    size_t count = 0;
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        print_message("%s is not there\n", path);
+        skip();
+    }
+    assert_non_null(fgets(line, sizeof line, file));
+    while (fgets(line, sizeof line, file)) {
+        *strchr(line, ',') = '\0';
+        if (!ls_synth_anchor_find(line))
+            fail_msg("no parameters for %s", line);
+        count++;
+    }
+    fclose(file);
+    assert_int_equal(count, ls_synth_anchor_count());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_facts_by_architecture),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_seek),
+        cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_chase_is_a_permutation),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_table_of_kinds),
+        cmocka_unit_test(test_anchors),
+        cmocka_unit_test(test_every_anchor_is_there),
+    };
+    return cmocka_run_group_tests(tests, temp_dir_enter, temp_dir_leave);
+}
