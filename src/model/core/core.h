@@ -207,8 +207,9 @@ typedef struct core {
     uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
     uint32_t collecting, executing, writing;
-    bool front_changed; /* since the last issue: some warp may be able to issue that was not before */
-    bool front_ready;   /* some warp could issue but for its unit */
+    /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which one could
+     * issue but for its unit. */
+    uint32_t front_changed, front_ready;
     uint64_t need_fetch; /* warps with an empty buffer and instructions left */
     uint32_t last_fetched;
     int32_t fetched; /* warp in the fetch register; -1: none */

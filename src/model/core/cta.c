@@ -49,7 +49,7 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     if (stream->count == 0)
         return;
     w->resident = true;
-    c->front_changed = true;
+    c->front_changed |= 1u << warp_sub(c, warp);
     cta->warps_left++;
     c->resident_warps++;
     s->resident |= warp_bit(c, warp);
@@ -141,7 +141,7 @@ static void release_barrier(core *c, cta_state *cta)
     if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
         return;
     cta->at_barrier = 0;
-    c->front_changed = true;
+    c->front_changed |= (1u << c->sub_count) - 1;
     for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++)
         c->subs[warp_sub(c, w)].barrier &= ~warp_bit(c, w);
 }
@@ -165,7 +165,7 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     sub_core *s = &c->subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     w->resident = false;
-    c->front_changed = true;
+    c->front_changed |= 1u << warp_sub(c, warp);
     s->resident &= ~bit;
     s->buffered &= ~bit;
     s->blocked &= ~bit;

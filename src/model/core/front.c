@@ -92,7 +92,7 @@ static void check_head(core *c, uint32_t warp)
     uint32_t reg = collision(c, w, w->head);
     s->blocked &= ~bit;
     s->memory_blocked &= ~bit;
-    c->front_changed = true;
+    c->front_changed |= 1u << warp_sub(c, warp);
     if (reg != LS_REG_COUNT) {
         s->blocked |= bit;
         if (pending(w->from_memory, reg))
@@ -123,7 +123,7 @@ void front_registers_ready(core *c, uint32_t warp)
         const warp_state *w = &c->warps[warp];
         if (!any_pending(w) && w->atomics == 0) {
             s->fence &= ~bit;
-            c->front_changed = true;
+            c->front_changed |= 1u << warp_sub(c, warp);
         }
     }
 }
@@ -312,10 +312,10 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
             uint32_t warp = choose(c, s, sub, can) * c->sub_count + sub;
             const ls_inst *inst = c->warps[warp].head;
             issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);
-            c->front_changed = true;
+            c->front_changed |= 1u << sub;
             return true;
         }
-        c->front_ready = true;
+        c->front_ready |= 1u << sub;
     }
     s->reason = why_not(s, ready != 0);
     return false;
@@ -326,23 +326,19 @@ void front_issue(core *c)
     uint32_t first = c->issue_first;
     c->issue_first = first + 1 == c->sub_count ? 0 : first + 1;
     c->n.issue_slots += c->sub_count;
-    if (!c->front_changed && !c->front_ready) {
-        /* Every scheduler is in the state it was in. */
-        for (uint32_t sub = 0; sub < c->sub_count; sub++)
-            c->n.stalls[c->subs[sub].reason]++;
-        return;
-    }
-    c->front_changed = false;
-    c->front_ready = false;
+    /* The other schedulers are in the state they were in, unless one that issues before them releases a barrier. */
+    uint32_t look = c->front_changed | c->front_ready;
+    c->front_changed = 0;
+    c->front_ready = 0;
     for (uint32_t i = 0; i < c->sub_count; i++) {
         uint32_t sub = first + i;
         sub = sub >= c->sub_count ? sub - c->sub_count : sub;
-        if (!issue_sub(c, &c->subs[sub], sub))
+        if (((look | c->front_changed) >> sub & 1) == 0 || !issue_sub(c, &c->subs[sub], sub))
             c->n.stalls[c->subs[sub].reason]++;
     }
 }
 
 bool front_can_work(const core *c)
 {
-    return c->need_fetch != 0 || c->fetched >= 0 || c->front_changed || c->front_ready;
+    return c->need_fetch != 0 || c->fetched >= 0 || (c->front_changed | c->front_ready) != 0;
 }

@@ -83,7 +83,7 @@ static void sector_arrived(core *c, uint16_t index)
             open |= w->async_pending[g & 7] != 0;
         if (!open && (s->async & warp_bit(c, f->warp)) != 0) {
             s->async &= ~warp_bit(c, f->warp);
-            c->front_changed = true;
+            c->front_changed |= 1u << f->sub;
         }
         c->n.async_copy_misses += f->missed;
     }
@@ -158,11 +158,11 @@ void ldst_put(core *c, const mem_message *message, uint16_t channel)
 }
 
 /* `virtual`: the address passes the TLB, if there is one. */
-
 static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind, bool virtual)
 {
     mem_place place = mem_map_place(&c->map, address);
     mem_message message = { .address = address,
+                            .local = place.local,
                             .byte_mask = byte_mask,
                             .token = token,
                             .core = (uint16_t)c->id,

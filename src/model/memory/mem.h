@@ -12,6 +12,7 @@ typedef enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC } mem_kind;
 /* A request for one 32-byte sector, and its answer: the answer is the request sent back. */
 typedef struct mem_message {
     uint64_t address;   /* of the sector */
+    uint64_t local;     /* the same without its channel: what picks a set of L2 */
     uint32_t byte_mask; /* of a write */
     uint32_t token;     /* the core's: which instruction or cache asked */
     uint16_t core;      /* who asked */

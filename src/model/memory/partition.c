@@ -30,7 +30,6 @@ typedef struct partition_counters {
 
 typedef struct pending_request {
     mem_message message;
-    uint64_t index_address;
     ls_link *link; /* whose buffer entry it takes */
     ls_cycle ready;
     uint32_t next;
@@ -101,7 +100,6 @@ void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle
         p->free_request = r->next;
     r->message = *(const mem_message *)payload;
     r->link = link;
-    r->index_address = mem_map_place(&p->map, r->message.address).local;
     slice *s = &p->slices[r->message.slice];
     /* The output port of the crossbar lets one through per cycle. */
     s->last_arrival = s->last_arrival + 1 > now ? s->last_arrival + 1 : now;
@@ -224,9 +222,9 @@ static void look_up(partition *p, slice *s)
     pending_request *r = &p->requests[i];
     cache_outcome outcome;
     if (r->message.kind == MEM_WRITE)
-        outcome = cache_write(&s->l2, r->message.address, r->index_address, r->message.byte_mask, i);
+        outcome = cache_write(&s->l2, r->message.address, r->message.local, r->message.byte_mask, i);
     else
-        outcome = cache_read(&s->l2, r->message.address, r->index_address, i, r->message.kind == MEM_ATOMIC);
+        outcome = cache_read(&s->l2, r->message.address, r->message.local, i, r->message.kind == MEM_ATOMIC);
     if (outcome == CACHE_FAIL)
         return;
     (void)take(p, &s->input);
