@@ -179,6 +179,8 @@ static bool read_cache(importer *im, const char *option, cache_string *out)
                            (unsigned long long)out->line);
     if (!is_power_of_two(out->sets))
         return import_fail(im, option, "%llu sets are no power of two", (unsigned long long)out->sets);
+    if (out->ways == 0)
+        return import_fail(im, option, "it has no ways");
     if (out->write == 'R')
         return import_fail(im, option, "a read-only data cache cannot take stores");
     return true;
