@@ -197,6 +197,9 @@ static void test_broken_memory(void **state)
                  "dir/gpu.config:7: -gpgpu_cache:dl2: 48 sets are no power of two");
     import_error(GPU "-gpgpu_cache:dl2 S:64:64:16,L:B:m:L:P,A:192:4,32\n",
                  "dir/gpu.config:7: -gpgpu_cache:dl2: lines have 128 bytes, not 64");
+    import_error(GPU "-gpgpu_adaptive_cache_config 1\n-gpgpu_unified_l1d_size 128\n"
+                     "-gpgpu_cache:dl1 S:4:128:0,L:T:m:L:L,A:256:32,16\n",
+                 "dir/gpu.config:9: -gpgpu_cache:dl1: it has no ways");
     import_error(
         GPU "-gpgpu_cache:dl1 S:4:128:64,L:Q:m:L:L,A:256:32,16\n",
         "dir/gpu.config:7: -gpgpu_cache:dl1: 'S:4:128:64,L:Q:m:L:L,A:256:32,16' is not "
