@@ -82,7 +82,8 @@ bool import_convert_concurrency(importer *im, const import_row *row)
     if (!on)
         import_note(im, "gpgpu_max_concurrent_kernel", LS_IMPORT_QUIET,
                     "without -gpgpu_concurrent_kernel_sm kernels run one after the other");
-    return import_put_uint(im, row->key, kernels, row->option, on ? "and -gpgpu_max_concurrent_kernel" : NULL);
+    const char *how = on ? "and -gpgpu_max_concurrent_kernel" : NULL;
+    return import_put_uint(im, row->key, kernels, row->option, how);
 }
 
 bool import_convert_spread(importer *im, const import_row *row)

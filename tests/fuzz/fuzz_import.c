@@ -1,5 +1,5 @@
-/* fuzz_import.c: any bytes as an option file of Accel-Sim, behind a good one: a clear error, or a platform that
- * the machine accepts. */
+/* fuzz_import.c: any bytes as an option file of Accel-Sim, behind a good one: a clear error, or a platform
+ * that the machine accepts. */
 #include "platform/config.h"
 #include "platform/import.h"
 
@@ -29,7 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ls_import import;
     ls_error error;
     if (ls_import_accelsim(&arena, files, 2, &import, &error) == LS_OK) {
-        ls_config_request request = { .platform = "fuzz.yaml", .text = import.yaml, .text_bytes = import.yaml_bytes };
+        ls_config_request request = { .platform = "fuzz.yaml",
+                                      .text = import.yaml,
+                                      .text_bytes = import.yaml_bytes };
         ls_config *config;
         require(ls_config_load(&request, &config, NULL, &error) == LS_OK);
         ls_config_destroy(config);

@@ -14,11 +14,11 @@ static int tear_down(void **state)
 }
 
 /* The smallest file that an import takes: everything else has a default of Accel-Sim's that can be taken. */
-#define GPU                                                                                                  \
-    "-gpgpu_num_sched_per_core 4\n"                                                                          \
-    "-gpgpu_operand_collector_num_units_gen 8\n"                                                             \
-    "-gpgpu_cache:dl1 S:4:128:64,L:T:m:L:L,A:256:32,16:0,32\n"                                               \
-    "-gpgpu_cache:dl2 S:64:128:16,L:B:m:L:P,A:192:4,32:0,32\n"                                               \
+#define GPU                                                                                                   \
+    "-gpgpu_num_sched_per_core 4\n"                                                                           \
+    "-gpgpu_operand_collector_num_units_gen 8\n"                                                              \
+    "-gpgpu_cache:dl1 S:4:128:64,L:T:m:L:L,A:256:32,16:0,32\n"                                                \
+    "-gpgpu_cache:dl2 S:64:128:16,L:B:m:L:P,A:192:4,32:0,32\n"                                                \
     "-gpgpu_dram_buswidth 2\n-gpgpu_dram_burst_length 16\n"
 #define GPU_LINES 6
 
@@ -379,10 +379,9 @@ static void test_notes(void **state)
     note = find_note(&out, "-gpgpu_coalesce_arch");
     assert_non_null(note);
     assert_int_equal(note->line, 0);
-    assert_non_null(strstr(out.yaml,
-                           "\n# not known:\n"
-                           "#   -gpgpu_l1_latncy 3 (gpu.config:7) nearest: -gpgpu_l1_latency\n"
-                           "#   -quite_else 1 (gpu.config:8)\n\n# not modelled:\n"));
+    assert_non_null(strstr(out.yaml, "\n# not known:\n"
+                                     "#   -gpgpu_l1_latncy 3 (gpu.config:7) nearest: -gpgpu_l1_latency\n"
+                                     "#   -quite_else 1 (gpu.config:8)\n\n# not modelled:\n"));
     assert_non_null(strstr(out.yaml, "#   -gpgpu_coalesce_arch 13 (default): accesses are coalesced"));
     assert_non_null(strstr(out.yaml,
                            "\n# no effect on timing in trace mode:\n#   -gpgpu_stack_size_limit 1024 "
