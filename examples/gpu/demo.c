@@ -22,7 +22,8 @@ typedef struct experiment {
     double seconds;  /* of the host */
 } experiment;
 
-static ls_status run(experiment *e, const char *platform, const char *workload, uint32_t threads, ls_error *err)
+static ls_status run(experiment *e, const char *platform, const char *workload, uint32_t threads,
+                     ls_error *err)
 {
     *e = (experiment){ 0 };
     /* A launch takes its time on every GPU; here the kernel itself is of interest. */
@@ -61,7 +62,8 @@ static void dispose(experiment *e)
 static uint64_t counter(experiment *e, const char *type, const char *name)
 {
     ls_metric_value value;
-    return ls_metrics_get(e->metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK ? value.value : 0;
+    return ls_metrics_get(e->metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK ? value.value
+                                                                                               : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ matrix product */
@@ -95,7 +97,8 @@ static ls_status matrix_product(const char *platform, ls_error *err)
     printf("1. A matrix product, 1024 x 1024 x 64, tiles in shared memory (%s)\n\n", workload);
     ls_status status = run(&e, platform, workload, 1, err);
     if (status == LS_OK) {
-        uint64_t insts = counter(&e, "core/*", "warp_instructions"), slots = counter(&e, "core/*", "issue_slots");
+        uint64_t insts = counter(&e, "core/*", "warp_instructions"),
+                 slots = counter(&e, "core/*", "issue_slots");
         uint64_t accesses = counter(&e, "l2/*", "accesses"), hits = counter(&e, "l2/*", "hits");
         printf("    cycles              %s\n", ls_format_count(e.cycles, text, sizeof text));
         printf("    warp instructions   %s\n", ls_format_count(insts, text, sizeof text));
@@ -143,8 +146,9 @@ static ls_status latency(const char *platform, double kib, double *out, ls_error
 static ls_status pointer_chase(const char *platform, const char *svg, ls_error *err)
 {
     double x[POINTS], y[POINTS];
-    printf("2. A pointer chase: every load needs the one before it. Cycles per load against the memory it walks\n"
-           "   through: L1, then L2, then DRAM.\n\n    footprint   cycles per load\n");
+    printf(
+        "2. A pointer chase: every load needs the one before it. Cycles per load against the memory it walks\n"
+        "   through: L1, then L2, then DRAM.\n\n    footprint   cycles per load\n");
     for (int i = 0; i < POINTS; i++) {
         x[i] = (double)(8 << i);
         if (i > 9) /* up to 4 MiB by doubling, then DRAM in larger steps */
@@ -157,7 +161,9 @@ static ls_status pointer_chase(const char *platform, const char *svg, ls_error *
         else
             printf("  %7.0f MiB   %10.1f\n", x[i] / 1024, y[i]);
     }
-    const ls_plot_series series = { .name = "cycles per load", .x = x, .y = y, .count = POINTS, .style = LS_PLOT_BOTH };
+    const ls_plot_series series = {
+        .name = "cycles per load", .x = x, .y = y, .count = POINTS, .style = LS_PLOT_BOTH
+    };
     const ls_plot plot = { .title = "Latency of dependent loads",
                            .x_label = "footprint",
                            .x_unit = "KiB",

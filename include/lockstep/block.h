@@ -134,12 +134,14 @@ typedef struct ls_plugin_info {
 
 /* Registration is data, not code: a pointer in a linker section that is walked when the registry is first
  * used. Nothing runs before main. */
+/* clang-format off */
 #define LS_REGISTER_(type_, kind_)                                                                            \
     static const ls_registration ls_registration_##type_ = { .kind_ = &(type_) };                             \
     __attribute__((section("ls_registry"), used)) static const ls_registration *const                         \
         ls_registered_##type_ = &ls_registration_##type_
 #define LS_REGISTER_BLOCK(type_) LS_REGISTER_(type_, block)
 #define LS_REGISTER_MACHINE(type_) LS_REGISTER_(type_, machine)
+/* clang-format on */
 
 #ifdef LOCKSTEP_PLUGIN
 extern const ls_registration *const __start_ls_registry[] __attribute__((weak, visibility("hidden")));
@@ -149,9 +151,7 @@ extern const ls_registration *const __stop_ls_registry[] __attribute__((weak, vi
 LS_API __attribute__((weak)) ls_plugin_info lockstep_plugin(void);
 LS_API __attribute__((weak)) ls_plugin_info lockstep_plugin(void)
 {
-    return (ls_plugin_info){
-        .abi = LS_ABI_VERSION, .first = __start_ls_registry, .last = __stop_ls_registry
-    };
+    return (ls_plugin_info){ .abi = LS_ABI_VERSION, .first = __start_ls_registry, .last = __stop_ls_registry };
 }
 #endif
 

@@ -80,9 +80,9 @@ typedef struct ls_event {
     struct ls_event *next, *prev; /* neighbours in its bucket; engine only */
     ls_event_fn fn;
     void *self;
-    ls_cycle cycle;   /* when it runs, while scheduled */
+    ls_cycle cycle;    /* when it runs, while scheduled */
     ls_region *region; /* where it is scheduled, NULL while it is not; engine only */
-    uint64_t place;   /* heap index while it is beyond the wheel; engine only */
+    uint64_t place;    /* heap index while it is beyond the wheel; engine only */
 } ls_event;
 
 static inline void ls_event_init(ls_event *event, ls_event_fn fn, void *self)
@@ -129,13 +129,13 @@ typedef struct ls_link_spec {
     const char *name;
     ls_region *from, *to;
     const char *from_name, *to_name; /* who sends and who holds the buffer, for reports; NULL: the domain */
-    uint32_t latency_cycles;         /* of `from`'s clock, from send to arrival; >= 1 cycle of the slower side */
-    uint32_t width_bytes;            /* bytes per width_cycles cycles of `from`'s clock; 0: no limit */
-    uint32_t width_cycles;           /* 0 counts as 1 */
-    uint32_t flit_bytes;             /* a message takes whole flits of wire; 0: width_bytes */
-    uint32_t credits;                /* buffer entries at the receiver, 1 to 65536 */
-    uint32_t credit_latency_cycles;  /* of `to`'s clock; 0: the time of latency_cycles, rounded up */
-    uint32_t payload_bytes;          /* size of a message in host memory */
+    uint32_t latency_cycles; /* of `from`'s clock, from send to arrival; >= 1 cycle of the slower side */
+    uint32_t width_bytes;    /* bytes per width_cycles cycles of `from`'s clock; 0: no limit */
+    uint32_t width_cycles;   /* 0 counts as 1 */
+    uint32_t flit_bytes;     /* a message takes whole flits of wire; 0: width_bytes */
+    uint32_t credits;        /* buffer entries at the receiver, 1 to 65536 */
+    uint32_t credit_latency_cycles; /* of `to`'s clock; 0: the time of latency_cycles, rounded up */
+    uint32_t payload_bytes;         /* size of a message in host memory */
     ls_receive_fn receive;
     void *receiver;
 } ls_link_spec;
@@ -215,8 +215,8 @@ typedef struct ls_run_progress {
 } ls_run_progress;
 
 typedef enum ls_assignment {
-    LS_ASSIGN_STATIC,  /* dealt out to the threads in turn, in small groups of neighbours; idle threads steal */
-    LS_ASSIGN_FIXED,   /* as static, without stealing */
+    LS_ASSIGN_STATIC, /* dealt out to the threads in turn, in small groups of neighbours; idle threads steal */
+    LS_ASSIGN_FIXED,  /* as static, without stealing */
     LS_ASSIGN_DYNAMIC, /* every domain is taken from one shared list */
     LS_ASSIGN_SHUFFLED /* static over a random permutation (shuffle_seed): for tests */
 } ls_assignment;
@@ -236,9 +236,9 @@ typedef struct ls_run_options {
 } ls_run_options;
 
 typedef struct ls_run_result {
-    ls_time end_time; /* of the last cycle run */
+    ls_time end_time;                         /* of the last cycle run */
     uint64_t events, messages, ticks, cycles; /* of all runs so far; cycles: over regions, those with work */
-    uint64_t windows; /* of this run; host side: depends on the window size */
+    uint64_t windows;                         /* of this run; host side: depends on the window size */
     ls_time lookahead_fs;
     bool partial; /* stopped by control->stop */
 } ls_run_result;
@@ -246,7 +246,8 @@ typedef struct ls_run_result {
 /* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on; what
  * is scheduled in between starts where the run ended, in every domain.
  * LS_ERR_DEADLOCK names the cycle of waiters in err and leaves the whole report in ls_engine_report(). */
-LS_API ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err);
+LS_API ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result,
+                        ls_error *err);
 
 /* The text of the last deadlock report; "" if there is none. */
 LS_API const char *ls_engine_report(const ls_engine *engine);
@@ -262,9 +263,9 @@ LS_API ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time mi
 #define LS_SCALING_POINTS 6
 typedef struct ls_scaling {
     uint64_t windows;
-    double work_seconds; /* summed over domains */
-    double span_seconds; /* sum over windows of the longest domain: no machine is faster */
-    double barrier_seconds; /* measured cost of one window's barrier, 0 with one thread */
+    double work_seconds;                 /* summed over domains */
+    double span_seconds;                 /* sum over windows of the longest domain: no machine is faster */
+    double barrier_seconds;              /* measured cost of one window's barrier, 0 with one thread */
     uint32_t threads[LS_SCALING_POINTS]; /* 2, 4, 8, 16, 32, 64 */
     double speedup[LS_SCALING_POINTS];
 } ls_scaling;

@@ -57,6 +57,7 @@ static inline void ls_histogram_add(ls_histogram *h, uint64_t value)
     h->bucket[value == 0 ? 0 : 64 - __builtin_clzll(value)]++;
 }
 
+/* clang-format off */
 #define LS_METRIC_COUNTER(type, field, unit_, help_)                                                          \
     { .name = #field, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(type, field), .unit = (unit_),       \
       .help = (help_) }
@@ -72,5 +73,6 @@ static inline void ls_histogram_add(ls_histogram *h, uint64_t value)
 #define LS_METRIC_RATIO(type, name_, numerator_, denominator_, unit_, help_)                                  \
     { .name = (name_), .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(type, numerator_),                    \
       .denominator = offsetof(type, denominator_), .unit = (unit_), .help = (help_) }
+/* clang-format on */
 
 #endif

@@ -46,6 +46,7 @@ typedef struct ls_param {
 #define LS_TEXT_OF_(x) #x
 #define LS_TEXT_OF(x) LS_TEXT_OF_(x)
 
+/* clang-format off */
 /* A key that has the field's own name. */
 #define LS_PARAM_UINT(spec, field, unit_, default_, min_, max_, help_)                                        \
     { .name = #field, .type = LS_PARAM_TYPE_UINT, .offset = offsetof(spec, field),                            \
@@ -76,5 +77,6 @@ typedef struct ls_param {
     { .name = (name_), .type = LS_PARAM_TYPE_UINTS, .offset = offsetof(spec, field),                          \
       .default_text = (default_), .min = (double)(min_), .max = (double)(max_), .unit = (unit_),              \
       .help = (help_) }
+/* clang-format on */
 
 #endif

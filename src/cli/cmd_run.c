@@ -68,7 +68,8 @@ static ls_status build(session *s, ls_error *err)
         s->has_trace = true;
         status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);
     } else if (status == LS_OK && ls_engine_find_block(s->engine, GPU_DISPATCH_BLOCK)) {
-        status = ls_fail(err, LS_ERR_USAGE, "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
+        status = ls_fail(err, LS_ERR_USAGE,
+                         "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
                          ls_config_name(s->config));
     }
     return status;

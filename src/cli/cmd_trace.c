@@ -4,12 +4,7 @@
 const char *const cmd_trace_unknown_choices[] = { "error", "alu", NULL };
 
 static const cli_command *const commands[] = {
-    &cmd_trace_info,
-    &cmd_trace_check,
-    &cmd_trace_pack,
-    &cmd_trace_unpack,
-    &cmd_trace_cut,
-    &cmd_trace_synth,
+    &cmd_trace_info, &cmd_trace_check, &cmd_trace_pack, &cmd_trace_unpack, &cmd_trace_cut, &cmd_trace_synth,
 };
 
 static const cli_example examples[] = {

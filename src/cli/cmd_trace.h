@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "workload/trace.h"
 
-extern const cli_command cmd_trace_info;  /* cmd_trace_info.c */
-extern const cli_command cmd_trace_check; /* cmd_trace_check.c */
+extern const cli_command cmd_trace_info;                                  /* cmd_trace_info.c */
+extern const cli_command cmd_trace_check;                                 /* cmd_trace_check.c */
 extern const cli_command cmd_trace_pack, cmd_trace_unpack, cmd_trace_cut; /* cmd_trace_pack.c */
 extern const cli_command cmd_trace_synth;                                 /* cmd_trace_synth.c */
 

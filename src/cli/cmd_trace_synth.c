@@ -16,14 +16,15 @@ static void print_param(const cli_context *ctx, const ls_param *param)
     if (param->choices) {
         size_t used = 0;
         for (size_t i = 0; param->choices[i] && used < sizeof range; i++)
-            used += (size_t)snprintf(range + used, sizeof range - used, "%s%s", i ? "|" : "", param->choices[i]);
+            used +=
+                (size_t)snprintf(range + used, sizeof range - used, "%s%s", i ? "|" : "", param->choices[i]);
         if (used >= sizeof range)
             memcpy(range + sizeof range - 4, "...", 4);
     } else if (param->min <= param->max)
         snprintf(range, sizeof range, "%.0f to %.0f%s%s", param->min, param->max, param->unit[0] ? " " : "",
                  param->unit);
-    fprintf(ctx->out, "    %-18s %s (%s%s%s)\n", param->name, param->help, param->default_text, range[0] ? "; " : "",
-            range);
+    fprintf(ctx->out, "    %-18s %s (%s%s%s)\n", param->name, param->help, param->default_text,
+            range[0] ? "; " : "", range);
 }
 
 static ls_status print_list(const cli_context *ctx, const char *only, ls_error *err)
@@ -48,7 +49,8 @@ static ls_status print_list(const cli_context *ctx, const char *only, ls_error *
 
 static ls_status run_synth(cli_context *ctx, ls_error *err)
 {
-    const char *kind = ctx->positional_count > 0 ? ctx->positionals[0] : NULL, *output = cli_text(ctx, "output");
+    const char *kind = ctx->positional_count > 0 ? ctx->positionals[0] : NULL,
+               *output = cli_text(ctx, "output");
     if (cli_flag(ctx, "list"))
         return print_list(ctx, kind, err);
     if (!kind)
@@ -60,9 +62,9 @@ static ls_status run_synth(cli_context *ctx, ls_error *err)
     for (size_t i = 0; i < cli_count(ctx, "set"); i++)
         ls_text_printf(&path, ",%s", cli_text_at(ctx, "set", i));
     ls_copy_options options = { 0 };
-    ls_status status = path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
-                                   : trace_copy(ctx, ls_text_get(&path), output, trace_is_packed(ctx, output),
-                                                &options, err);
+    ls_status status =
+        path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
+                    : trace_copy(ctx, ls_text_get(&path), output, trace_is_packed(ctx, output), &options, err);
     ls_text_fini(&path);
     return status;
 }
@@ -94,9 +96,10 @@ static const cli_example examples[] = {
 const cli_command cmd_trace_synth = {
     .name = "synth",
     .summary = "generate the trace of a parameterised kernel",
-    .about = "Where a trace is read, synth:KIND,NAME=VALUE,... stands for the same without a file. The instructions are "
-             "those that a compiler would write for the chosen architecture, with its registers, address arithmetic, "
-             "predicates and loops; addresses depend on the parameters and, in some kinds, on the seed only.",
+    .about =
+        "Where a trace is read, synth:KIND,NAME=VALUE,... stands for the same without a file. The instructions are "
+        "those that a compiler would write for the chosen architecture, with its registers, address arithmetic, "
+        "predicates and loops; addresses depend on the parameters and, in some kinds, on the seed only.",
     .order = 6,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

@@ -19,8 +19,8 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
     return ls_metrics_mark(t->metrics, &interval, err);
 }
 
-ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine, ls_metrics *metrics,
-                          ls_error *err)
+ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
+                          ls_metrics *metrics, ls_error *err)
 {
     t->metrics = metrics;
     const ls_trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu,
@@ -43,8 +43,8 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
     return status;
 }
 
-ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine, ls_metrics *metrics,
-                         ls_error *err)
+ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine,
+                         ls_metrics *metrics, ls_error *err)
 {
     const run_trace_options options = {
         .path = path,
@@ -84,10 +84,12 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
         .warp_insts = counter(t, index, "core/*", "warp_instructions"),
         .thread_insts = counter(t, index, "core/*", "thread_instructions"),
         .l1_accesses = counter(t, index, "core/*", "l1_accesses"),
-        .l1_misses = counter(t, index, "core/*", "l1_misses") + counter(t, index, "core/*", "l1_sector_misses"),
+        .l1_misses =
+            counter(t, index, "core/*", "l1_misses") + counter(t, index, "core/*", "l1_sector_misses"),
         .l1_pending = counter(t, index, "core/*", "l1_pending_hits"),
         .l1_fails = counter(t, index, "core/*", "l1_fail_line") + counter(t, index, "core/*", "l1_fail_mshr") +
-                    counter(t, index, "core/*", "l1_fail_merge") + counter(t, index, "core/*", "l1_fail_queue"),
+                    counter(t, index, "core/*", "l1_fail_merge") +
+                    counter(t, index, "core/*", "l1_fail_queue"),
         .l2_accesses = counter(t, index, "l2/*", "accesses"),
         .l2_misses = counter(t, index, "l2/*", "misses") + counter(t, index, "l2/*", "sector_misses"),
         .l2_pending = counter(t, index, "l2/*", "pending_hits"),
@@ -98,7 +100,8 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
         .async_misses = counter(t, index, "core/*", "async_copy_misses"),
     };
     uint64_t count = ls_replay_kernel_count(t->replay);
-    for (uint64_t i = index == LS_METRICS_RUN ? 0 : index; i < (index == LS_METRICS_RUN ? count : index + 1); i++) {
+    for (uint64_t i = index == LS_METRICS_RUN ? 0 : index; i < (index == LS_METRICS_RUN ? count : index + 1);
+         i++) {
         const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
         n.cycles += kernel->end - kernel->begin;
     }
@@ -136,8 +139,8 @@ void run_trace_table(const run_trace *t, FILE *to)
 {
     enum { ROWS_MAX = 40 };
     uint64_t count = ls_replay_kernel_count(t->replay);
-    fprintf(to, "\n  %5s  %-36s %14s %14s %7s %8s %8s %12s\n", "", "kernel", "cycles", "warp insts", "IPC", "L1 hits",
-            "L2 hits", "DRAM atoms");
+    fprintf(to, "\n  %5s  %-36s %14s %14s %7s %8s %8s %12s\n", "", "kernel", "cycles", "warp insts", "IPC",
+            "L1 hits", "L2 hits", "DRAM atoms");
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         char number[24];
         snprintf(number, sizeof number, "%" PRIu64, i + 1);
@@ -145,7 +148,8 @@ void run_trace_table(const run_trace *t, FILE *to)
         print_row(to, number, ls_replay_kernel_at(t->replay, i)->name, &n);
     }
     if (count > ROWS_MAX)
-        fprintf(to, "         ... and %" PRIu64 " more; every kernel is in the files of --out\n", count - ROWS_MAX);
+        fprintf(to, "         ... and %" PRIu64 " more; every kernel is in the files of --out\n",
+                count - ROWS_MAX);
     run_trace_numbers all = run_trace_count(t, LS_METRICS_RUN);
     print_row(to, "", "all", &all);
     fputc('\n', to);
@@ -172,12 +176,13 @@ void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to)
         sum.l2_fails += n.l2_fails;
         sum.dram_reads += n.dram_reads;
         sum.dram_writes += n.dram_writes;
-        fprintf(to, "kernel_name = %s\nkernel_launch_uid = %" PRIu64 "\nkernel_stream_id = %" PRIu64 "\n", kernel->name,
-                i + 1, kernel->stream);
-        fprintf(to, "gpu_sim_cycle = %" PRIu64 "\ngpu_sim_insn = %" PRIu64 "\ngpu_ipc = %12.4f\n", n.cycles, thread_insts,
-                n.cycles == 0 ? 0 : (double)thread_insts / (double)n.cycles);
-        fprintf(to, "gpu_tot_sim_cycle = %" PRIu64 "\ngpu_tot_sim_insn = %" PRIu64 "\ngpu_tot_ipc = %12.4f\n", sum.cycles,
-                sum.thread_insts, sum.cycles == 0 ? 0 : (double)sum.thread_insts / (double)sum.cycles);
+        fprintf(to, "kernel_name = %s\nkernel_launch_uid = %" PRIu64 "\nkernel_stream_id = %" PRIu64 "\n",
+                kernel->name, i + 1, kernel->stream);
+        fprintf(to, "gpu_sim_cycle = %" PRIu64 "\ngpu_sim_insn = %" PRIu64 "\ngpu_ipc = %12.4f\n", n.cycles,
+                thread_insts, n.cycles == 0 ? 0 : (double)thread_insts / (double)n.cycles);
+        fprintf(to, "gpu_tot_sim_cycle = %" PRIu64 "\ngpu_tot_sim_insn = %" PRIu64 "\ngpu_tot_ipc = %12.4f\n",
+                sum.cycles, sum.thread_insts,
+                sum.cycles == 0 ? 0 : (double)sum.thread_insts / (double)sum.cycles);
         fprintf(to, "gpgpu_n_tot_w_icount = %" PRIu64 "\n", sum.warp_insts);
         fprintf(to,
                 "\tL1D_total_cache_accesses = %" PRIu64 "\n\tL1D_total_cache_misses = %" PRIu64

@@ -32,11 +32,11 @@ typedef struct run_trace_numbers {
 } run_trace_numbers;
 
 /* Opens a trace and connects it to the machine. run_trace_close() is due in every case. */
-ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine, ls_metrics *metrics,
-                          ls_error *err);
+ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
+                          ls_metrics *metrics, ls_error *err);
 /* The same for the trace that the command line names. Reads the options kernels, ctas, warm-l2, unknown-opcodes. */
-ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine, ls_metrics *metrics,
-                         ls_error *err);
+ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine,
+                         ls_metrics *metrics, ls_error *err);
 void run_trace_close(run_trace *t);
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err);
 

@@ -25,11 +25,12 @@ static bool has_option(const cli_context *ctx, const char *name)
     return false;
 }
 
-static ls_status make_sink(const cli_context *ctx, const char *output, bool packed, ls_sink **sink, ls_error *err)
+static ls_status make_sink(const cli_context *ctx, const char *output, bool packed, ls_sink **sink,
+                           ls_error *err)
 {
     if (packed)
-        return ls_pack_create(output, has_option(ctx, "level") ? (int)cli_uint(ctx, "level") : LS_PACK_LEVEL, sink,
-                              err);
+        return ls_pack_create(output, has_option(ctx, "level") ? (int)cli_uint(ctx, "level") : LS_PACK_LEVEL,
+                              sink, err);
     ls_compression compression =
         has_option(ctx, "compress") ? (ls_compression)cli_choice(ctx, "compress") : LS_COMPRESS_NONE;
     return ls_write_dir_create(output, compression, sink, err);
@@ -52,13 +53,14 @@ static void print_summary(const cli_context *ctx, const char *output, bool packe
     fputc('\n', out);
     if (r->normalised > 0)
         fprintf(ctx->err,
-                "lockstep: note: normalised %" PRIu64 " file%s: the text that comes back differs (first in %s, line "
+                "lockstep: note: normalised %" PRIu64
+                " file%s: the text that comes back differs (first in %s, line "
                 "%" PRIu64 ")\n",
                 r->normalised, r->normalised == 1 ? "" : "s", r->first_file, r->first_line);
 }
 
-ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed, ls_copy_options *options,
-                     ls_error *err)
+ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
+                     ls_copy_options *options, ls_error *err)
 {
     /* Copying needs no meaning: an opcode that no table has is copied like any other. */
     const ls_trace_options as_is = { .unknown_opcodes_as_alu = true };

@@ -22,8 +22,8 @@ extern const char *const trace_format_choices[];
 
 /* Opens `path`, copies what options say to `output`, packed or as text, and prints one line. Takes --level and
  * --compress from the command line where the command has them. */
-ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed, ls_copy_options *options,
-                     ls_error *err);
+ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
+                     ls_copy_options *options, ls_error *err);
 /* What --format and the name of the output ask for. */
 bool trace_is_packed(const cli_context *ctx, const char *output);
 

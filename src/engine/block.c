@@ -122,8 +122,9 @@ ls_status ls_block_connect(ls_block *user, const char *used, ls_block *provider,
         return ls_fail(err, LS_ERR_USAGE, "port '%s' of '%s' speaks '%s', port '%s' of '%s' speaks '%s'", used,
                        user->name, from->interface, provided, provider->name, to->interface);
     if (user->region->domain != provider->region->domain)
-        return ls_fail(err, LS_ERR_USAGE, "blocks '%s' and '%s' live in different domains: only a link joins them",
-                       user->name, provider->name);
+        return ls_fail(err, LS_ERR_USAGE,
+                       "blocks '%s' and '%s' live in different domains: only a link joins them", user->name,
+                       provider->name);
     ls_port *port = port_of(user, from);
     if (port->ops != NULL)
         return ls_fail(err, LS_ERR_USAGE, "port '%s' of block '%s' is connected twice", used, user->name);
@@ -138,8 +139,8 @@ ls_status ls_engine_check_ports(const ls_engine *engine, ls_error *err)
         for (size_t p = 0; p < block->type->port_count; p++) {
             const ls_port_decl *port = &block->type->ports[p];
             if (port->ops == NULL && port_of(block, port)->ops == NULL)
-                return ls_fail(err, LS_ERR_USAGE, "port '%s' of block '%s' is connected to nothing", port->name,
-                               block->name);
+                return ls_fail(err, LS_ERR_USAGE, "port '%s' of block '%s' is connected to nothing",
+                               port->name, block->name);
         }
     }
     return LS_OK;

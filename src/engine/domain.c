@@ -236,7 +236,8 @@ void domain_run_window(ls_domain *domain)
         domain->work = region->cycles_run - before_run;
         ls_cycle next = wheel_next(region);
         next = region->sent_min < next ? region->sent_min : next;
-        engine->next_time[domain->id] = next == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(&region->clock, next);
+        engine->next_time[domain->id] =
+            next == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(&region->clock, next);
         domain->sent_min = region->sent_min == LS_CYCLE_MAX ? LS_TIME_MAX : engine->next_time[domain->id];
     } else {
         uint64_t cycles = 0;

@@ -67,9 +67,9 @@ ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, 
     if (engine->lookahead >= minimum)
         return LS_OK;
     char is[32], wanted[32];
-    return ls_fail(err, LS_ERR_USAGE,
-                   "link '%s' from '%s' to '%s' is too short to be a domain boundary: %s, at least %s is needed",
-                   engine->limiting_link->name, engine->limiting_link->from_name,
-                   engine->limiting_link->to_name, ls_format_time(engine->lookahead, is, sizeof is),
-                   ls_format_time(minimum, wanted, sizeof wanted));
+    return ls_fail(
+        err, LS_ERR_USAGE,
+        "link '%s' from '%s' to '%s' is too short to be a domain boundary: %s, at least %s is needed",
+        engine->limiting_link->name, engine->limiting_link->from_name, engine->limiting_link->to_name,
+        ls_format_time(engine->lookahead, is, sizeof is), ls_format_time(minimum, wanted, sizeof wanted));
 }

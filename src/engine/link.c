@@ -41,8 +41,8 @@ static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, l
         return ls_fail(err, LS_ERR_USAGE, "link '%s' has %u credits, allowed are 1 to %u", name, spec->credits,
                        CREDITS_MAX);
     if (spec->payload_bytes > (1u << 20))
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' carries messages of %u bytes, allowed are up to 1 MiB", name,
-                       spec->payload_bytes);
+        return ls_fail(err, LS_ERR_USAGE, "link '%s' carries messages of %u bytes, allowed are up to 1 MiB",
+                       name, spec->payload_bytes);
     ls_time slower = ls_clock_span(&spec->from->clock, 1);
     ls_time other = ls_clock_span(&spec->to->clock, 1);
     slower = other > slower ? other : slower;
@@ -53,8 +53,8 @@ static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, l
                        name, (unsigned long long)latency, (unsigned long long)slower);
     /* Wire units are counted from the start of time in 64 bits: this is enough for hours at any clock. */
     if (spec->width_bytes > (1u << 20))
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' is %u bytes wide, allowed are up to 1 MiB per cycle", name,
-                       spec->width_bytes);
+        return ls_fail(err, LS_ERR_USAGE, "link '%s' is %u bytes wide, allowed are up to 1 MiB per cycle",
+                       name, spec->width_bytes);
     uint64_t flit = spec->flit_bytes != 0 ? spec->flit_bytes : spec->width_bytes;
     if (flit * (spec->width_cycles == 0 ? 1 : spec->width_cycles) > (1u << 30))
         return ls_fail(err, LS_ERR_USAGE, "link '%s' has flits of %llu bytes over %u cycles: too large", name,
@@ -66,9 +66,10 @@ static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, l
                        (unsigned long long)back_cycles, UINT32_MAX);
     ls_time back = ls_clock_span(&spec->to->clock, back_cycles);
     if (back < slower)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "link '%s' returns credits in %llu fs, less than one cycle of its slower side (%llu fs)",
-                       name, (unsigned long long)back, (unsigned long long)slower);
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "link '%s' returns credits in %llu fs, less than one cycle of its slower side (%llu fs)", name,
+            (unsigned long long)back, (unsigned long long)slower);
     return LS_OK;
 }
 
@@ -109,8 +110,8 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     uint8_t *slots = ls_domain_alloc(spec->from->domain, (size_t)slot_count * slot_bytes);
     credit_entry *credit_ring = ls_domain_alloc(spec->to->domain, slot_count * sizeof *credit_ring);
     char *name = ls_arena_strdup(&engine->arena, spec->name != NULL ? spec->name : "(unnamed)");
-    char *from_name = ls_arena_strdup(&engine->arena,
-                                      spec->from_name != NULL ? spec->from_name : spec->from->domain->name);
+    char *from_name =
+        ls_arena_strdup(&engine->arena, spec->from_name != NULL ? spec->from_name : spec->from->domain->name);
     char *to_name =
         ls_arena_strdup(&engine->arena, spec->to_name != NULL ? spec->to_name : spec->to->domain->name);
     if (link == NULL || slots == NULL || credit_ring == NULL || name == NULL || from_name == NULL ||
@@ -218,7 +219,8 @@ static void mark_dirty(ls_domain *domain, uint32_t index, unsigned parity)
 /* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit leaves. */
 static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
 {
-    uint64_t flits = wire_bytes <= link->flit_bytes ? 1 : ((uint64_t)wire_bytes + link->flit_bytes - 1) / link->flit_bytes;
+    uint64_t flits =
+        wire_bytes <= link->flit_bytes ? 1 : ((uint64_t)wire_bytes + link->flit_bytes - 1) / link->flit_bytes;
     if (link->even) {
         link->wire_cycle = now + flits;
         return now + flits - 1;
@@ -420,7 +422,8 @@ void link_deliver(ls_link *link, ls_cycle now)
 static void release_at(ls_link *link, ls_cycle cycle, uint32_t entries)
 {
     uint64_t window = link->to->window;
-    link->credit_ring[link->credit_tail & link->slot_mask] = (credit_entry){ .cycle = cycle, .count = entries };
+    link->credit_ring[link->credit_tail & link->slot_mask] =
+        (credit_entry){ .cycle = cycle, .count = entries };
     link->published_credit_tail[window & 1] = ++link->credit_tail;
 }
 

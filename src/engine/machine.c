@@ -44,7 +44,8 @@ ls_status ls_machine_block(ls_machine *machine, ls_region *region, const char *n
     const ls_block_type *model = ls_machine_model(machine, section);
     if (model == NULL) {
         *out = NULL;
-        ls_fail(err, LS_ERR_INTERNAL, "block '%s' wants section '%s', which the machine does not declare", name, section);
+        ls_fail(err, LS_ERR_INTERNAL, "block '%s' wants section '%s', which the machine does not declare",
+                name, section);
         return ls_error_nearest(err, ls_nearest(section, machine->type->section_count, section_at,
                                                 machine->type->sections));
     }

@@ -8,9 +8,9 @@
 struct ls_machine {
     const ls_machine_type *type;
     ls_engine *engine;
-    const void *spec;                    /* of the machine itself */
-    const ls_block_type *const *models;  /* per section of the type */
-    const void *const *specs;            /* likewise */
+    const void *spec;                   /* of the machine itself */
+    const ls_block_type *const *models; /* per section of the type */
+    const void *const *specs;           /* likewise */
 };
 
 #endif

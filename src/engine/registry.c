@@ -37,12 +37,13 @@ static ls_status check_abi(const char *kind, const char *name, uint32_t abi, ls_
 {
     if (abi == LS_ABI_VERSION)
         return LS_OK;
-    return ls_fail(err, LS_ERR_USAGE, "%s '%s' was built for ABI version %u, this is version %u: rebuild it", kind,
-                   name, abi, LS_ABI_VERSION);
+    return ls_fail(err, LS_ERR_USAGE, "%s '%s' was built for ABI version %u, this is version %u: rebuild it",
+                   kind, name, abi, LS_ABI_VERSION);
 }
 
 /* All or nothing: the types are added only if every one of them is good. */
-static ls_status add_all(const ls_registration *const *first, const ls_registration *const *last, ls_error *err)
+static ls_status add_all(const ls_registration *const *first, const ls_registration *const *last,
+                         ls_error *err)
 {
     size_t blocks = registry.blocks.count, machines = registry.machines.count;
     ls_status status = LS_OK;

@@ -42,7 +42,7 @@ typedef struct run {
     ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
     ls_error *err;
     bool partial;
-    bool shared; /* the window that ran was handed out to all threads */
+    bool shared;         /* the window that ran was handed out to all threads */
     double ns_per_cycle; /* of a region, on this host */
     uint64_t windows;
     /* watchdog */
@@ -372,7 +372,8 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
 static void fill_result(const run *r, ls_run_result *result)
 {
     const ls_engine *engine = r->engine;
-    *result = (ls_run_result){ .windows = r->windows, .lookahead_fs = engine->lookahead, .partial = r->partial };
+    *result =
+        (ls_run_result){ .windows = r->windows, .lookahead_fs = engine->lookahead, .partial = r->partial };
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
             const ls_region *region = engine->domains.at[i]->regions[k];

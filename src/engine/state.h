@@ -73,9 +73,9 @@ typedef struct far_entry {
 struct ls_region {
     /* Invariants: now < floor, or both are 0 before the first cycle; every queued cycle is >= floor, or == now
      * while cycle now is running; cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
-    ls_cycle now;   /* the cycle that is running or ran last */
-    ls_cycle floor; /* the first cycle that has not run */
-    bucket *wheel;  /* WHEEL_SIZE */
+    ls_cycle now;            /* the cycle that is running or ran last */
+    ls_cycle floor;          /* the first cycle that has not run */
+    bucket *wheel;           /* WHEEL_SIZE */
     uint64_t summary;        /* bit w: occupied[w] != 0 */
     uint64_t active_summary; /* bit w: active[w] != 0 */
     size_t far_count;
@@ -140,14 +140,14 @@ struct ls_link {
     /* Sender's half. Invariant: credits + those in credit_ring + held + undelivered messages == credit_total. */
     _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
     ls_cycle wire_cycle;                   /* the first cycle in which the wire has room */
-    uint64_t wire_free;                    /* first free wire unit (unit u is in cycle u / width_units); not even */
-    uint64_t sent_window;                  /* the last window in which something was sent; 0: none yet */
-    uint32_t credits;                      /* at hand */
-    uint32_t credit_head, credit_seen;     /* positions in credit_ring: taken; visible */
-    uint64_t published_tail[2];            /* read by the receiver one window later */
-    ls_event *waiters;                     /* newest of a circular list */
-    bool serving;                          /* waiters are being run */
-    ls_event serve;                        /* runs waiters that came while the link was ready */
+    uint64_t wire_free;   /* first free wire unit (unit u is in cycle u / width_units); not even */
+    uint64_t sent_window; /* the last window in which something was sent; 0: none yet */
+    uint32_t credits;     /* at hand */
+    uint32_t credit_head, credit_seen; /* positions in credit_ring: taken; visible */
+    uint64_t published_tail[2];        /* read by the receiver one window later */
+    ls_event *waiters;                 /* newest of a circular list */
+    bool serving;                      /* waiters are being run */
+    ls_event serve;                    /* runs waiters that came while the link was ready */
     arrival wake;
 
     /* Receiver's half. */
@@ -200,7 +200,8 @@ typedef struct hook_entry {
     LS_VEC(struct hook_subscriber {
         ls_hook_fn fn;
         void *self;
-    }) subscribers;
+    })
+    subscribers;
 } hook_entry;
 
 typedef struct wait_source {
@@ -234,9 +235,9 @@ struct ls_engine {
     /* The window being run. */
     uint64_t window_index; /* from 1; parity: window_index & 1 */
     ls_time window_start, window_end;
-    ls_cycle *limits;              /* per clock: the first cycle that is not in the window */
-    ls_time *next_time;           /* per domain: its next cycle with work, or an arrival it caused */
-    _Atomic uint8_t *mail[2];      /* by parity, per domain: some end is dirty */
+    ls_cycle *limits;         /* per clock: the first cycle that is not in the window */
+    ls_time *next_time;       /* per domain: its next cycle with work, or an arrival it caused */
+    _Atomic uint8_t *mail[2]; /* by parity, per domain: some end is dirty */
 
     ls_time last_cycle; /* time of the last cycle of the runs before this one */
     ls_text report;

@@ -17,7 +17,8 @@ struct ls_wait_sink {
     LS_VEC(wait_edge) edges;
 };
 
-ls_status ls_waits_register(ls_engine *engine, const char *name, ls_wait_fn fn, const void *self, ls_error *err)
+ls_status ls_waits_register(ls_engine *engine, const char *name, ls_wait_fn fn, const void *self,
+                            ls_error *err)
 {
     wait_source source = { .name = ls_arena_strdup(&engine->arena, name), .fn = fn, .self = self };
     if (source.name == NULL || !ls_vec_push(&engine->wait_sources, source))

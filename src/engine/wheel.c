@@ -15,7 +15,8 @@ ls_status wheel_init(ls_region *region, ls_error *err)
     region->wheel = ls_domain_alloc(region->domain, WHEEL_SIZE * sizeof(bucket));
     region->sent_min = LS_CYCLE_MAX;
     if (region->wheel == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for the event wheel of domain '%s'", region->domain->name);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the event wheel of domain '%s'",
+                       region->domain->name);
     return LS_OK;
 }
 
@@ -443,7 +444,8 @@ ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, voi
         if (active != NULL)
             region->active = active;
         if (tickers == NULL || active == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for the tickers of domain '%s'", region->domain->name);
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the tickers of domain '%s'",
+                           region->domain->name);
         memset(active + region->ticker_capacity / 64, 0,
                (capacity - region->ticker_capacity) / 64 * sizeof *active);
         region->ticker_capacity = capacity;

@@ -65,7 +65,8 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         o->kernel = kernel;
         o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
-        *out = (dispatch_kernel){ .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o };
+        *out =
+            (dispatch_kernel){ .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o };
         return LS_OK;
     }
     *end = true;
@@ -113,13 +114,14 @@ static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begi
 
 /* ---------------------------------------------------------------------------------------------------- the user's side */
 
-ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options, ls_replay **out,
-                           ls_error *err)
+ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
+                           ls_replay **out, ls_error *err)
 {
     *out = NULL;
     ls_block *dispatch = ls_engine_find_block(engine, GPU_DISPATCH_BLOCK);
     if (dispatch == NULL)
-        return ls_fail(err, LS_ERR_USAGE, "this machine runs no traces: it has no block '%s'", GPU_DISPATCH_BLOCK);
+        return ls_fail(err, LS_ERR_USAGE, "this machine runs no traces: it has no block '%s'",
+                       GPU_DISPATCH_BLOCK);
     ls_replay *r = calloc(1, sizeof *r);
     if (r == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a replay");

@@ -12,25 +12,26 @@ typedef struct ls_replay ls_replay;
 typedef struct ls_replay_kernel {
     const char *name;
     uint64_t id, stream, command; /* command: index in the list */
-    ls_cycle begin, end;        /* of the core clock; the launch latency is in between */
+    ls_cycle begin, end;          /* of the core clock; the launch latency is in between */
     uint64_t ctas;
 } ls_replay_kernel;
 
 typedef struct ls_replay_options {
     const ls_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
-    uint64_t cta_limit; /* thread blocks per kernel; 0: all */
-    bool warm_l2;       /* memory copies of the list make their range valid in L2 */
+    uint64_t cta_limit;            /* thread blocks per kernel; 0: all */
+    bool warm_l2;                  /* memory copies of the list make their range valid in L2 */
     /* After each kernel, while nothing runs: time to read counters. */
     ls_status (*kernel_done)(void *self, const ls_replay_kernel *kernel, ls_error *err);
     void *kernel_done_self;
 } ls_replay_options;
 
 /* trace and engine outlive the replay. Fails if the machine has no dispatcher. */
-ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options, ls_replay **out,
-                           ls_error *err);
+ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
+                           ls_replay **out, ls_error *err);
 void ls_replay_destroy(ls_replay *replay);
 /* Runs everything that is left; result adds up over the pieces. */
-ls_status ls_replay_run(ls_replay *replay, const ls_run_options *options, ls_run_result *result, ls_error *err);
+ls_status ls_replay_run(ls_replay *replay, const ls_run_options *options, ls_run_result *result,
+                        ls_error *err);
 
 uint64_t ls_replay_kernel_count(const ls_replay *replay);
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *replay, uint64_t index);

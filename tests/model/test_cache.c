@@ -32,12 +32,9 @@ static void rig_init(rig *r, cache_spec spec)
     assert_true(cache_init(&r->cache, &r->spec, &r->counters, r->domain));
 }
 
-static const cache_spec small = { .sets = 4,
-                                  .ways = 2,
-                                  .mshr_entries = 4,
-                                  .mshr_merge = 2,
-                                  .miss_queue = 8,
-                                  .write_policy = CACHE_WRITE_BACK };
+static const cache_spec small = {
+    .sets = 4, .ways = 2, .mshr_entries = 4, .mshr_merge = 2, .miss_queue = 8, .write_policy = CACHE_WRITE_BACK
+};
 
 static cache_outcome read_at(rig *r, uint64_t address, uint32_t token)
 {
@@ -255,7 +252,7 @@ static void test_ipoly(void **state)
         }
     }
     assert_int_equal(cache_ipoly(0, 5, 5), 5);
-    assert_int_equal(cache_ipoly(1, 0, 5), 5);       /* a0 is in n0 and n2 */
+    assert_int_equal(cache_ipoly(1, 0, 5), 5);        /* a0 is in n0 and n2 */
     assert_int_equal(cache_ipoly(1u << 14, 0, 5), 6); /* a14 is in n1 and n2 */
     assert_int_equal(cache_ipoly(1, 0, 6), 3);
     assert_int_equal(cache_ipoly(1, 0, 4), 3);
@@ -329,10 +326,10 @@ static void test_random_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_miss_merge_fill_hit), cmocka_unit_test(test_no_line_while_all_pending),
+        cmocka_unit_test(test_miss_merge_fill_hit),   cmocka_unit_test(test_no_line_while_all_pending),
         cmocka_unit_test(test_mshr_and_queue_limits), cmocka_unit_test(test_write_back),
-        cmocka_unit_test(test_write_policies),      cmocka_unit_test(test_dirty_limit),
-        cmocka_unit_test(test_ways_and_invalidate), cmocka_unit_test(test_ipoly),
+        cmocka_unit_test(test_write_policies),        cmocka_unit_test(test_dirty_limit),
+        cmocka_unit_test(test_ways_and_invalidate),   cmocka_unit_test(test_ipoly),
         cmocka_unit_test(test_random_reads),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);

@@ -108,8 +108,8 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
     c->mshr_index = ls_domain_alloc(domain, ((size_t)c->mshr_index_mask + 1) * sizeof *c->mshr_index);
     c->waiters = ls_domain_alloc(domain, (waiters) * sizeof *c->waiters);
     c->misses = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->misses);
-    if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL || c->mshr_index == NULL ||
-        c->waiters == NULL || c->misses == NULL)
+    if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL ||
+        c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL)
         return false;
     empty_sets(c);
     c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
@@ -281,7 +281,8 @@ static inline void set_dirty(cache *c, cache_line *line, uint32_t sector)
 /* ---------------------------------------------------------------------------------------------------- access */
 
 /* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
-static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token, bool atomic)
+static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
+                     bool atomic)
 {
     uint32_t waiter = c->waiter_free;
     if (waiter != CACHE_NONE)
@@ -296,7 +297,8 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
         else
             mshr = c->mshr_fresh++;
         c->mshr_count++;
-        c->mshrs[mshr] = (cache_mshr){ .address = sector_address, .first = waiter, .last = waiter, .line = line };
+        c->mshrs[mshr] =
+            (cache_mshr){ .address = sector_address, .first = waiter, .last = waiter, .line = line };
         index_add(c->mshr_index, c->mshr_index_mask, hash_of(sector_address, 5), mshr);
     } else {
         c->waiters[c->mshrs[mshr].last].next = waiter;
@@ -318,7 +320,8 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
     if (i != CACHE_NONE) {
         cache_line *line = &c->lines[i];
         pending = (line->pending & bit) != 0;
-        if (!pending && (line->valid & bit) != 0 && ((line->dirty & bit) == 0 || (line->readable & bit) != 0)) {
+        if (!pending && (line->valid & bit) != 0 &&
+            ((line->dirty & bit) == 0 || (line->readable & bit) != 0)) {
             n->reads++;
             n->accesses++;
             n->hits++;
@@ -338,7 +341,8 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
         return CACHE_FAIL;
     }
     uint32_t mshr = find_mshr(c, sector_address);
-    if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge : c->mshr_count >= c->spec->mshr_entries) {
+    if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
+                           : c->mshr_count >= c->spec->mshr_entries) {
         *(mshr != CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
         return CACHE_FAIL;
     }

@@ -18,7 +18,12 @@
 #define CACHE_SECTOR_BYTES 32u
 #define CACHE_NONE UINT32_MAX
 
-typedef enum cache_write_policy { CACHE_WRITE_THROUGH, CACHE_WRITE_BACK, CACHE_WRITE_EVICT, CACHE_WRITE_AROUND } cache_write_policy;
+typedef enum cache_write_policy {
+    CACHE_WRITE_THROUGH,
+    CACHE_WRITE_BACK,
+    CACHE_WRITE_EVICT,
+    CACHE_WRITE_AROUND
+} cache_write_policy;
 typedef enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM } cache_replacement;
 typedef enum cache_hash { CACHE_HASH_LINEAR, CACHE_HASH_IPOLY, CACHE_HASH_XOR } cache_hash;
 
@@ -57,8 +62,8 @@ typedef struct cache_miss {
 } cache_miss;
 
 typedef struct cache_line {
-    uint64_t address; /* of the line; valid while in use */
-    uint32_t next, prev; /* in its set's order of use */
+    uint64_t address;                        /* of the line; valid while in use */
+    uint32_t next, prev;                     /* in its set's order of use */
     uint8_t valid, pending, dirty, readable; /* a bit per sector */
     uint8_t modified_on_fill, readable_on_fill;
     bool in_use;
@@ -71,7 +76,7 @@ typedef struct cache_set {
 } cache_set;
 
 typedef struct cache_mshr {
-    uint64_t address; /* of the sector */
+    uint64_t address;     /* of the sector */
     uint32_t first, last; /* waiting requests */
     uint32_t count;
     uint32_t line;
@@ -94,7 +99,7 @@ typedef struct cache {
     cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1 */
     uint32_t mshr_index_mask, mshr_count;
-    uint32_t mshr_free, mshr_fresh; /* given back; never used yet: [mshr_fresh, entries) */
+    uint32_t mshr_free, mshr_fresh;   /* given back; never used yet: [mshr_fresh, entries) */
     uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
     cache_waiter *waiters;
     uint32_t waiter_free, waiter_fresh, waiter_count;
@@ -147,6 +152,7 @@ static inline uint32_t cache_pending_fills(const cache *c)
 uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits);
 
 /* The counters, for the tables of the blocks that embed a cache_counters as `field`. */
+/* clang-format off */
 #define CACHE_METRICS(type, field)                                                                            \
     CACHE_METRIC_(type, field, accesses, "sectors", "sectors looked up: hits, misses and pending hits"),      \
         CACHE_METRIC_(type, field, reads, "sectors", "sectors read"),                                         \
@@ -166,5 +172,6 @@ uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits);
 #define CACHE_METRIC_(type, field_, name_, unit_, help_)                                                      \
     { .name = #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(type, field_.name_), .unit = (unit_), \
       .help = (help_) }
+/* clang-format on */
 
 #endif

@@ -11,9 +11,9 @@
 #define TAGS_NONE UINT32_MAX
 
 typedef struct tags {
-    uint64_t *key;    /* [set * ways + way] */
-    uint64_t *used;   /* when, by `clock`; 0: the way is empty */
-    uint8_t *mark;    /* the owner's; 0 for a new key */
+    uint64_t *key;  /* [set * ways + way] */
+    uint64_t *used; /* when, by `clock`; 0: the way is empty */
+    uint8_t *mark;  /* the owner's; 0 for a new key */
     uint64_t clock;
     uint32_t sets, ways;
 } tags;

@@ -56,7 +56,8 @@ void collect_write_back(core *c)
     while (index != NO_FLIGHT) {
         uint16_t next = c->flights[index].next;
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
-            (void)collect_take_banks(c, &c->flights[index]); /* units cannot stall: they win over the readers */
+            (void)collect_take_banks(c,
+                                     &c->flights[index]); /* units cannot stall: they win over the readers */
             flight_release_registers(c, index);
             flight_complete(c, index);
         }

@@ -17,6 +17,7 @@ static const char *const fetch_names[] = { "perfect", "cycle", NULL };
 static const char *const translation_names[] = { "none", "cycle", NULL };
 static const char *const place_names[] = { "before-l2", "before-l1", NULL };
 
+/* clang-format off */
 #define KEY(name_, field_, type_, unit_, default_, min_, max_, help_)                                         \
     { .name = (name_), .type = LS_PARAM_TYPE_##type_, .offset = offsetof(core_spec, field_),                  \
       .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
@@ -150,6 +151,7 @@ static const ls_metric metrics[] = {
 #include "isa/classes.def"
 #undef CLASS
 };
+/* clang-format on */
 
 /* ---------------------------------------------------------------------------------------------------- one cycle */
 
@@ -215,16 +217,19 @@ static void core_timer(void *self, ls_cycle now)
 static ls_status check_spec(const core_spec *spec, ls_error *err)
 {
     if ((spec->l1.sets & (spec->l1.sets - 1)) != 0)
-        return ls_fail(err, LS_ERR_INPUT, "l1.sets is %llu, it must be a power of two", (unsigned long long)spec->l1.sets);
+        return ls_fail(err, LS_ERR_INPUT, "l1.sets is %llu, it must be a power of two",
+                       (unsigned long long)spec->l1.sets);
     if (spec->warp_slots % spec->sub_cores != 0)
         return ls_fail(err, LS_ERR_INPUT, "warp_slots (%llu) is no multiple of sub_cores (%llu)",
                        (unsigned long long)spec->warp_slots, (unsigned long long)spec->sub_cores);
     if (spec->warp_slots / spec->sub_cores > CORE_SUB_WARPS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "more than %d warps per sub-core", CORE_SUB_WARPS_MAX);
     for (int i = 0; i < LS_CLASS_COUNT; i++) {
-        bool memory = i == LS_CLASS_load || i == LS_CLASS_store || i == LS_CLASS_atomic || i == LS_CLASS_async_copy;
+        bool memory =
+            i == LS_CLASS_load || i == LS_CLASS_store || i == LS_CLASS_atomic || i == LS_CLASS_async_copy;
         if (memory && spec->classes[i].unit != UNIT_memory)
-            return ls_fail(err, LS_ERR_INPUT, "class.%s.unit must be memory", ls_inst_class_name((ls_inst_class)i));
+            return ls_fail(err, LS_ERR_INPUT, "class.%s.unit must be memory",
+                           ls_inst_class_name((ls_inst_class)i));
     }
     return options_check(&spec->options, err);
 }
@@ -273,8 +278,8 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     return ls_ticker_add(c->region, &c->ticker, core_tick, c, err);
 }
 
-ls_status core_attach(ls_block *block, uint32_t id, uint32_t core_count, const mem_map *map, ls_link *const *to_memory,
-                      uint32_t replies_max, ls_link *to_dispatch, ls_error *err)
+ls_status core_attach(ls_block *block, uint32_t id, uint32_t core_count, const mem_map *map,
+                      ls_link *const *to_memory, uint32_t replies_max, ls_link *to_dispatch, ls_error *err)
 {
     core *c = ls_block_state(block);
     c->id = id;
@@ -320,15 +325,15 @@ static void core_waits(const void *state, ls_wait_sink *sink)
             continue;
         const sub_core *s = &c->subs[warp_sub(c, warp)];
         uint32_t bit = warp_bit(c, warp);
-        const char *why = s->barrier & bit  ? "barrier"
-                          : s->fence & bit  ? "memory barrier or atomic"
-                          : s->async & bit  ? "asynchronous copies"
+        const char *why = s->barrier & bit   ? "barrier"
+                          : s->fence & bit   ? "memory barrier or atomic"
+                          : s->async & bit   ? "asynchronous copies"
                           : s->blocked & bit ? "a register"
                           : w->stores > 0    ? "acknowledgement of a store"
                                              : "issue";
         unsigned long long pc = w->next < w->end ? (unsigned long long)w->insts[w->next->inst].pc : 0;
-        snprintf(detail, sizeof detail, "warp %u, pc 0x%llx: %s (%u in flight, %u stores, %u atomics)", warp, pc, why,
-                 w->in_flight, w->stores, w->atomics);
+        snprintf(detail, sizeof detail, "warp %u, pc 0x%llx: %s (%u in flight, %u stores, %u atomics)", warp,
+                 pc, why, w->in_flight, w->stores, w->atomics);
         ls_wait_report(sink, c->name, s->barrier & bit ? c->name : "memory", detail);
     }
 }

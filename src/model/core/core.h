@@ -32,7 +32,7 @@
 #define CORE_FLIGHTS 2048     /* instructions between issue and completion */
 #define CORE_WHEEL 1024       /* cycles ahead that an execution unit can book */
 #define CORE_L1_BANKS_MAX 8
-#define CORE_SECTORS_MAX 272  /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
+#define CORE_SECTORS_MAX 272 /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
 #define NO_FLIGHT UINT16_MAX
 #define REG_WORDS ((LS_REG_COUNT + 63) / 64)
 
@@ -55,18 +55,19 @@ typedef struct core_spec {
     uint64_t registers, shared_kib;
     uint64_t register_unit; /* registers per thread are rounded up to a multiple of this */
     uint32_t scheduler;
-    uint64_t two_level_active; /* warps in the inner group of the two-level scheduler */
+    uint64_t two_level_active;           /* warps in the inner group of the two-level scheduler */
     uint64_t collectors, register_banks; /* per sub-core */
-    uint64_t collect_steps; /* operand collector steps per cycle */
+    uint64_t collect_steps;              /* operand collector steps per cycle */
     uint64_t result_buses;
-    uint64_t forward_cycles; /* dependent instructions see a result so many cycles before its write-back would end */
+    uint64_t
+        forward_cycles; /* dependent instructions see a result so many cycles before its write-back would end */
     uint64_t fetch_rounds;
-    bool track_spans; /* vector loads mark every register they write, as the hardware does */
+    bool track_spans;    /* vector loads mark every register they write, as the hardware does */
     bool accelsim_rules; /* zero register, L1 bypass, access widths and barriers as Accel-Sim has them */
     uint64_t shared_latency_cycles, shared_banks;
     bool shared_first_word; /* bank conflicts look at the first word of a wide access only (Accel-Sim) */
     uint64_t l1_banks, l1_latency_cycles;
-    uint64_t unified_kib;      /* L1 and shared memory together; 0: L1 keeps its size */
+    uint64_t unified_kib; /* L1 and shared memory together; 0: L1 keeps its size */
     ls_uints shared_options_kib;
     bool l1_flush; /* when the core becomes idle */
     uint64_t network_queue;
@@ -76,8 +77,8 @@ typedef struct core_spec {
 } core_spec;
 
 typedef enum stall_reason {
-    STALL_IDLE,       /* no warp on the scheduler */
-    STALL_FETCH,      /* no decoded instruction */
+    STALL_IDLE,  /* no warp on the scheduler */
+    STALL_FETCH, /* no decoded instruction */
     STALL_BARRIER,
     STALL_FENCE,      /* memory barrier or outstanding atomic */
     STALL_ASYNC,      /* waits for asynchronous copies */
@@ -88,7 +89,7 @@ typedef enum stall_reason {
 } stall_reason;
 
 typedef struct core_counters {
-    uint64_t cycles;         /* with at least one resident warp */
+    uint64_t cycles; /* with at least one resident warp */
     uint64_t warp_instructions, thread_instructions;
     uint64_t issue_slots, issued, stalls[STALL_COUNT];
     uint64_t resident_warps; /* summed over cycles */
@@ -98,7 +99,8 @@ typedef struct core_counters {
     uint64_t shared_accesses;
     uint64_t l1_bank_conflicts;
     uint64_t memory_instructions, memory_sectors;
-    uint64_t async_copy_misses; /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
+    uint64_t
+        async_copy_misses;   /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
     uint64_t network_stalls; /* cycles in which a request could not enter the network */
     uint64_t requests_sent, replies;
     uint64_t register_reads, register_bank_waits;
@@ -111,8 +113,8 @@ typedef struct flight {
     const ls_inst *inst;
     const ls_dyn *dyn;
     uint32_t mask;
-    uint32_t uid; /* order of issue */
-    uint16_t next; /* in whatever list it is in */
+    uint32_t uid;      /* order of issue */
+    uint16_t next;     /* in whatever list it is in */
     uint16_t requests; /* sectors still to come back */
     uint8_t warp, sub, unit;
     uint8_t waits_reads; /* operands not yet collected */
@@ -126,14 +128,14 @@ typedef struct flight {
 typedef struct warp_state {
     const ls_dyn *next, *end; /* of the stream: next is the oldest undecoded or buffered */
     const ls_inst *insts;
-    const ls_inst *head; /* the instruction at `next`, while something is buffered */
+    const ls_inst *head;             /* the instruction at `next`, while something is buffered */
     uint64_t pending[REG_WORDS];     /* registers that will be written */
     uint64_t from_memory[REG_WORDS]; /* those of them that come from memory */
-    uint16_t in_flight;   /* instructions between issue and completion */
-    uint16_t stores;      /* not acknowledged */
-    uint16_t atomics;     /* not answered */
-    uint16_t cta;         /* slot */
-    uint8_t buffered;     /* decoded instructions: next[0 .. buffered) */
+    uint16_t in_flight;              /* instructions between issue and completion */
+    uint16_t stores;                 /* not acknowledged */
+    uint16_t atomics;                /* not answered */
+    uint16_t cta;                    /* slot */
+    uint8_t buffered;                /* decoded instructions: next[0 .. buffered) */
     bool resident;
     uint8_t async_open, async_wait; /* groups: newest; wait until at most so many are open */
     uint16_t async_pending[8];      /* copies under way per group, by group number mod 8 */
@@ -143,11 +145,11 @@ typedef struct warp_state {
 typedef struct sub_core {
     /* One bit per warp of this sub-core (index within it). */
     uint32_t resident, buffered, barrier, fence, async, blocked;
-    uint32_t memory_blocked; /* of the blocked ones: by a register that comes from memory */
+    uint32_t memory_blocked;    /* of the blocked ones: by a register that comes from memory */
     uint32_t wants[UNIT_COUNT]; /* warps whose next instruction goes to the unit */
     uint8_t last_issued;
-    uint16_t issue[UNIT_COUNT];   /* issue register per unit: flight or NO_FLIGHT */
-    uint16_t execute[UNIT_COUNT]; /* collected, waiting for the unit */
+    uint16_t issue[UNIT_COUNT];        /* issue register per unit: flight or NO_FLIGHT */
+    uint16_t execute[UNIT_COUNT];      /* collected, waiting for the unit */
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
     uint16_t collector[CORE_COLLECTORS_MAX];
     uint32_t collector_used, collector_ready;
@@ -212,7 +214,7 @@ typedef struct core {
     uint32_t front_changed, front_ready;
     uint64_t need_fetch; /* warps with an empty buffer and instructions left */
     uint32_t last_fetched;
-    int32_t fetched; /* warp in the fetch register; -1: none */
+    int32_t fetched;      /* warp in the fetch register; -1: none */
     uint32_t issue_first; /* sub-core that issues first in this cycle */
 
     flight *flights;
@@ -286,8 +288,10 @@ void ldst_take(core *c, uint16_t flight_index);
 ls_cycle ldst_next(const core *c); /* the next cycle with something to do; now + 1 if it is busy */
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
-bool ldst_request(core *c, uint64_t address, uint32_t token); /* a read for a read-only cache; false: not now */
-void ldst_put(core *c, const mem_message *message, uint16_t channel); /* into the queue to the network: it has room */
+bool ldst_request(core *c, uint64_t address,
+                  uint32_t token); /* a read for a read-only cache; false: not now */
+void ldst_put(core *c, const mem_message *message,
+              uint16_t channel); /* into the queue to the network: it has room */
 
 /* coalesce.c */
 void coalesce(core *c, const flight *f);

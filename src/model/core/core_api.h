@@ -29,8 +29,8 @@ typedef struct core_capacity {
 core_capacity core_get_capacity(const ls_block *core);
 
 /* Wiring, before the run. */
-ls_status core_attach(ls_block *core, uint32_t id, uint32_t core_count, const mem_map *map, ls_link *const *to_memory,
-                      uint32_t replies_max, ls_link *to_dispatch, ls_error *err);
+ls_status core_attach(ls_block *core, uint32_t id, uint32_t core_count, const mem_map *map,
+                      ls_link *const *to_memory, uint32_t replies_max, ls_link *to_dispatch, ls_error *err);
 void core_receive_launch(void *state, ls_link *link, const void *payload, ls_cycle now);
 void core_receive_reply(void *state, ls_link *link, const void *payload, ls_cycle now);
 

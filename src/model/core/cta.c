@@ -69,7 +69,9 @@ static void start_cta(core *c, const core_launch *launch)
     if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0)
         cache_set_ways(&c->l1, carve_out(c, launch->info->shared_bytes * launch->ctas_per_core));
     cta_state *cta = &c->ctas[slot];
-    *cta = (cta_state){ .used = true, .launch = *launch, .first_warp = (uint16_t)first, .warp_count = (uint16_t)warps };
+    *cta = (cta_state){
+        .used = true, .launch = *launch, .first_warp = (uint16_t)first, .warp_count = (uint16_t)warps
+    };
     c->resident_ctas++;
     if (c->options.any)
         options_start_cta(c, slot);

@@ -208,8 +208,9 @@ static void issue_effects(core *c, uint32_t warp, uint16_t index)
         w->async_open++;
     if (inst->flags & LS_INST_ASYNC_WAIT) {
         /* Waits for all groups but the newest imm. */
-        w->async_wait = (uint8_t)(w->async_open - (inst->imm < 0 || inst->imm > w->async_open ? w->async_open
-                                                                                          : (uint8_t)inst->imm));
+        w->async_wait =
+            (uint8_t)(w->async_open -
+                      (inst->imm < 0 || inst->imm > w->async_open ? w->async_open : (uint8_t)inst->imm));
         for (uint8_t g = w->async_wait > 8 ? (uint8_t)(w->async_wait - 8) : 0; g != w->async_wait; g++)
             if (w->async_pending[g & 7] != 0)
                 s->async |= bit;

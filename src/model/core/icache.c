@@ -28,7 +28,8 @@ bool icache_init(core *c)
         return false;
     c->options.icache = i;
     i->levels.filled = filled;
-    return readonly_init(&i->levels, &c->spec->options.icache, &c->n.options.icache, c->sub_count, 0, c->domain);
+    return readonly_init(&i->levels, &c->spec->options.icache, &c->n.options.icache, c->sub_count, 0,
+                         c->domain);
 }
 
 readonly *icache_levels(core *c)
@@ -51,7 +52,8 @@ bool icache_fetch(core *c, uint32_t warp)
         return true;
     }
     readonly_miss *miss;
-    switch (readonly_access(c, &i->levels, warp_sub(c, warp), i->base[w->cta] + w->insts[w->next->inst].pc, &miss)) {
+    switch (readonly_access(c, &i->levels, warp_sub(c, warp), i->base[w->cta] + w->insts[w->next->inst].pc,
+                            &miss)) {
     case READONLY_HIT:
         return true;
     case READONLY_WAIT:

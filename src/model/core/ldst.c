@@ -158,7 +158,8 @@ void ldst_put(core *c, const mem_message *message, uint16_t channel)
 }
 
 /* `virtual`: the address passes the TLB, if there is one. */
-static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind, bool virtual)
+static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind,
+                                bool virtual)
 {
     mem_place place = mem_map_place(&c->map, address);
     mem_message message = { .address = address,
@@ -314,11 +315,11 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
         }
         bank->last_in = c->now;
         bank->at[ls_ring_push(&bank->ring)] = (l1_access){ .address = address,
-                                                          .byte_mask = c->sector_bytes[c->sector_count - 1],
-                                                          .flight = index,
-                                                          .warp = f->warp,
-                                                          .write = is_store(f),
-                                                          .ready = begin + c->spec->l1_latency_cycles };
+                                                           .byte_mask = c->sector_bytes[c->sector_count - 1],
+                                                           .flight = index,
+                                                           .warp = f->warp,
+                                                           .write = is_store(f),
+                                                           .ready = begin + c->spec->l1_latency_cycles };
         c->queued_accesses++;
         c->sector_count--;
         if (is_store(f))
@@ -344,9 +345,9 @@ static bool advance(core *c, flight *f, uint16_t index)
     if (bypasses(c, f)) {
         if (network_full(c))
             return false;
-        mem_kind kind = is_store(f)                              ? MEM_WRITE
+        mem_kind kind = is_store(f)                                                               ? MEM_WRITE
                         : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION ? MEM_ATOMIC
-                                                                                                   : MEM_READ;
+                                                                                                  : MEM_READ;
         c->sector_count--;
         network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],
                      is_store(f) ? STORE_TOKEN | f->warp : index, kind, true);

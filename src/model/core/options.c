@@ -16,7 +16,8 @@ ls_status options_check(const options_spec *spec, ls_error *err)
 bool options_init(core *c)
 {
     const options_spec *spec = &c->spec->options;
-    c->options.any = spec->fetch != OPTION_OFF || spec->constant != OPTION_OFF || spec->translation != OPTION_OFF;
+    c->options.any =
+        spec->fetch != OPTION_OFF || spec->constant != OPTION_OFF || spec->translation != OPTION_OFF;
     return (spec->fetch == OPTION_OFF || icache_init(c)) && (spec->constant == OPTION_OFF || ccache_init(c)) &&
            (spec->translation == OPTION_OFF || translate_init(c));
 }

@@ -23,7 +23,7 @@ typedef struct options_spec {
     uint32_t fetch, constant, translation; /* options_model */
     readonly_spec icache, ccache;
     tlb_spec tlb;
-    uint32_t tlb_place; /* translate_place */
+    uint32_t tlb_place;   /* translate_place */
     uint64_t tlb_waiting; /* requests that wait for translations while others pass them */
 } options_spec;
 

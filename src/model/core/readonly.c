@@ -8,12 +8,13 @@
 
 /* -------------------------------------------------------------------------------------------------------- set-up */
 
-static ls_status check_level(const char *prefix, const char *level, uint64_t bytes, uint64_t ways, uint64_t line,
-                             ls_error *err)
+static ls_status check_level(const char *prefix, const char *level, uint64_t bytes, uint64_t ways,
+                             uint64_t line, ls_error *err)
 {
     if (bytes == 0 || bytes % (ways * line) != 0)
-        return ls_fail(err, LS_ERR_INPUT, "%s.%s_bytes (%llu) is no multiple of %llu ways of %llu bytes", prefix, level,
-                       (unsigned long long)bytes, (unsigned long long)ways, (unsigned long long)line);
+        return ls_fail(err, LS_ERR_INPUT, "%s.%s_bytes (%llu) is no multiple of %llu ways of %llu bytes",
+                       prefix, level, (unsigned long long)bytes, (unsigned long long)ways,
+                       (unsigned long long)line);
     return LS_OK;
 }
 
@@ -73,7 +74,8 @@ static readonly_miss *find_miss(readonly *r, uint32_t which, uint64_t line, read
     return NULL;
 }
 
-static void begin_miss(const core *c, readonly *r, readonly_miss *miss, uint32_t which, uint64_t line, bool prefetch)
+static void begin_miss(const core *c, readonly *r, readonly_miss *miss, uint32_t which, uint64_t line,
+                       bool prefetch)
 {
     ls_cycle begin = r->look_free > c->now ? r->look_free : c->now;
     r->look_free = begin + 1;
@@ -204,5 +206,6 @@ ls_cycle readonly_next(const core *c, const readonly *r)
 {
     if (!ls_ring_empty(&r->send_ring) && !ls_ring_full(&c->out_ring))
         return c->now + 1;
-    return ls_ring_empty(&r->look_ring) ? LS_CYCLE_MAX : r->misses[r->looks[ls_ring_front(&r->look_ring)]].ready;
+    return ls_ring_empty(&r->look_ring) ? LS_CYCLE_MAX
+                                        : r->misses[r->looks[ls_ring_front(&r->look_ring)]].ready;
 }

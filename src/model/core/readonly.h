@@ -36,8 +36,8 @@ typedef struct readonly_counters {
 /* A line on its way to a first-level cache. */
 typedef struct readonly_miss {
     uint64_t line;
-    ls_cycle ready; /* when the second level answers */
-    uint64_t warps; /* that wait: instructions */
+    ls_cycle ready;       /* when the second level answers */
+    uint64_t warps;       /* that wait: instructions */
     uint16_t first, last; /* flights that wait: constants */
     uint8_t cache;
     bool used, below; /* below: the second level missed, it comes from L2 */

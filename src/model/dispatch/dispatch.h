@@ -22,8 +22,8 @@ typedef struct dispatch_work {
     void (*kernel_done)(void *self, const dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
 } dispatch_work;
 
-ls_status dispatch_attach(ls_block *dispatch, const core_capacity *capacity, ls_link *const *to_core, uint32_t core_count,
-                          uint32_t link_latency_cycles, ls_error *err);
+ls_status dispatch_attach(ls_block *dispatch, const core_capacity *capacity, ls_link *const *to_core,
+                          uint32_t core_count, uint32_t link_latency_cycles, ls_error *err);
 void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
 
 /* Before the run: sets the workload and starts it at cycle 0. */

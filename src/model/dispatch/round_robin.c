@@ -108,12 +108,13 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
     k->shared_bytes = kernel->info->shared_bytes;
     k->per_core = blocks_per_core(d, k);
     if (k->per_core == 0) {
-        ls_fail(&d->failure, LS_ERR_INPUT,
-                "kernel '%s' does not fit on a core: its blocks have %u warps, %u registers and %llu bytes of shared "
-                "memory; a core has %llu, %llu and %llu",
-                kernel->info->name, k->warps, k->registers, (unsigned long long)k->shared_bytes,
-                (unsigned long long)d->capacity.warp_slots, (unsigned long long)d->capacity.registers,
-                (unsigned long long)d->capacity.shared_bytes);
+        ls_fail(
+            &d->failure, LS_ERR_INPUT,
+            "kernel '%s' does not fit on a core: its blocks have %u warps, %u registers and %llu bytes of shared "
+            "memory; a core has %llu, %llu and %llu",
+            kernel->info->name, k->warps, k->registers, (unsigned long long)k->shared_bytes,
+            (unsigned long long)d->capacity.warp_slots, (unsigned long long)d->capacity.registers,
+            (unsigned long long)d->capacity.shared_bytes);
         fail(d);
         return false;
     }
@@ -321,8 +322,8 @@ const ls_error *dispatch_failure(const ls_block *block)
     return d->failure.status == LS_OK ? NULL : &d->failure;
 }
 
-ls_status dispatch_attach(ls_block *block, const core_capacity *capacity, ls_link *const *to_core, uint32_t core_count,
-                          uint32_t link_latency_cycles, ls_error *err)
+ls_status dispatch_attach(ls_block *block, const core_capacity *capacity, ls_link *const *to_core,
+                          uint32_t core_count, uint32_t link_latency_cycles, ls_error *err)
 {
     dispatch *d = ls_block_state(block);
     d->capacity = *capacity;
@@ -357,7 +358,8 @@ static void dispatch_fini(void *state)
 static const ls_param params[] = {
     LS_PARAM_UINT(dispatch_spec, launch_latency_cycles, "cycles", 5000, 0, 1000000,
                   "from a kernel's launch to its first thread block on a core"),
-    LS_PARAM_UINT(dispatch_spec, block_latency_cycles, "cycles", 0, 0, 1000, "added per thread block of the grid"),
+    LS_PARAM_UINT(dispatch_spec, block_latency_cycles, "cycles", 0, 0, 1000,
+                  "added per thread block of the grid"),
     LS_PARAM_UINT(dispatch_spec, concurrent_kernels, "kernels", 1, 1, KERNELS_MAX,
                   "kernels of different streams that run side by side"),
     LS_PARAM_BOOL(dispatch_spec, spread, true, "a grid that does not fill the GPU is spread over all cores"),

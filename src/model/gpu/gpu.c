@@ -143,7 +143,8 @@ static ls_status attach_all(builder *b, ls_error *err)
 {
     uint32_t credits = (uint32_t)b->spec->link_credits;
     core_capacity capacity = core_get_capacity(b->core_blocks[0]);
-    TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores, (uint32_t)b->spec->dispatch_latency_cycles, err));
+    TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores,
+                        (uint32_t)b->spec->dispatch_latency_cycles, err));
     for (uint32_t i = 0; i < b->cores; i++)
         TRY(core_attach(b->core_blocks[i], i, b->cores, &b->map, &b->to_memory[(size_t)i * b->channels],
                         credits * b->channels, b->dones[i], err));
@@ -176,8 +177,9 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
     b.to_core = ls_engine_alloc(b.engine, pairs * sizeof *b.to_core);
     b.launches = ls_engine_alloc(b.engine, b.cores * sizeof *b.launches);
     b.dones = ls_engine_alloc(b.engine, b.cores * sizeof *b.dones);
-    if (b.core_regions == NULL || b.core_blocks == NULL || b.l2_regions == NULL || b.partition_blocks == NULL ||
-        b.to_memory == NULL || b.to_core == NULL || b.launches == NULL || b.dones == NULL)
+    if (b.core_regions == NULL || b.core_blocks == NULL || b.l2_regions == NULL ||
+        b.partition_blocks == NULL || b.to_memory == NULL || b.to_core == NULL || b.launches == NULL ||
+        b.dones == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b.cores);
     TRY(build_blocks(&b, err));
     TRY(build_links(&b, err));
@@ -198,6 +200,7 @@ void gpu_warm(ls_engine *engine, uint64_t address, uint64_t bytes)
 
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
 
+/* clang-format off */
 static const ls_param params[] = {
     LS_PARAM_UINT(gpu_spec, cores, "", 46, 1, 1024, "streaming multiprocessors"),
     LS_PARAM_FREQ(gpu_spec, core_clock, "clock.core_mhz", "1132", "clock of the cores"),
@@ -224,6 +227,7 @@ static const ls_param params[] = {
     LS_PARAM_TEXT(gpu_spec, bit_map, "memory.bit_map",
                   "0000.RRRRRRRR.RBBBCCCC.BCCSSSSS", "address bits inside a channel: row, bank, column, burst"),
 };
+/* clang-format on */
 
 static const ls_section sections[] = {
     { .path = "dispatch", .slot = "dispatch", .default_model = "round-robin", .help = "block scheduler" },

@@ -65,7 +65,7 @@ typedef struct partition {
     ls_link **to_core;
     pending_request *requests;
     uint32_t free_request, fresh_requests; /* given back; never used yet */
-    uint64_t *dram_reads; /* by token: the sector that is read */
+    uint64_t *dram_reads;                  /* by token: the sector that is read */
     uint32_t *dram_next;
     uint32_t free_dram, dram_tokens;
     uint32_t dram_turn;
@@ -318,11 +318,14 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
     partition *p = ls_block_state(block);
     /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so those that
      * wait for a fill or for the network come on top of those in the links. */
-    uint32_t requests_max = in_links_max + map->slices_per_channel * (uint32_t)(p->spec->l2.mshr_entries * p->spec->l2.mshr_merge + p->spec->output_queue + 2);
+    uint32_t requests_max =
+        in_links_max + map->slices_per_channel * (uint32_t)(p->spec->l2.mshr_entries * p->spec->l2.mshr_merge +
+                                                            p->spec->output_queue + 2);
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     if (p->slice_count > SLICES_MAX)
-        return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count, SLICES_MAX);
+        return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
+                       SLICES_MAX);
     p->to_core = ls_domain_alloc(p->domain, core_count * sizeof(ls_link *));
     p->requests = ls_domain_alloc(p->domain, requests_max * sizeof *p->requests);
     p->dram_tokens = p->slice_count * (uint32_t)p->spec->l2.mshr_entries;
@@ -334,7 +337,8 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
         s->owner = p;
         ls_event_init(&s->output_event, output_event, s);
         ls_ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
-        s->fills = ls_domain_alloc(p->domain, ls_ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
+        s->fills =
+            ls_domain_alloc(p->domain, ls_ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
         ok = s->fills != NULL && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain);
     }
     if (!ok)
@@ -365,6 +369,7 @@ static const char *const write_policy_names[] = { "through", "back", "evict", "a
 static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
 static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
 
+/* clang-format off */
 #define KEY(name_, field_, unit_, default_, min_, max_, help_)                                                \
     { .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(partition_spec, field_),                \
       .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
@@ -399,6 +404,7 @@ static const ls_metric metrics[] = {
     { .name = "hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(partition_counters, l2.hits),
       .denominator = offsetof(partition_counters, l2.accesses), .unit = "", .help = "hits / accesses" },
 };
+/* clang-format on */
 
 static const ls_port_decl ports[] = {
     { .name = "dram", .interface = DRAM_INTERFACE, .offset = offsetof(partition, dram) },

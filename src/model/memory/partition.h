@@ -7,8 +7,8 @@
 
 /* Wiring, before the run. to_core: by core. in_links_max: what all links together can deliver
  * before an entry is given back. */
-ls_status partition_attach(ls_block *partition, const mem_map *map, ls_link *const *to_core, uint32_t core_count,
-                           uint32_t in_links_max, ls_error *err);
+ls_status partition_attach(ls_block *partition, const mem_map *map, ls_link *const *to_core,
+                           uint32_t core_count, uint32_t in_links_max, ls_error *err);
 void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
 /* Marks a sector valid in L2 without time: memory copies of a trace. */
 void partition_warm(ls_block *partition, uint64_t address);

@@ -30,7 +30,8 @@ static void retire(tlb *t, ls_cycle now)
     for (;;) {
         uint32_t first = TAGS_NONE;
         for (uint32_t i = 0; i < t->miss_count; i++)
-            if (t->misses[i].ready <= now && (first == TAGS_NONE || t->misses[i].ready < t->misses[first].ready))
+            if (t->misses[i].ready <= now &&
+                (first == TAGS_NONE || t->misses[i].ready < t->misses[first].ready))
                 first = i;
         if (first == TAGS_NONE)
             return;

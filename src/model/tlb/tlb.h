@@ -13,8 +13,8 @@
 
 typedef struct tlb_spec {
     uint64_t entries, ways;
-    uint64_t page_kib;     /* a power of two */
-    uint64_t miss_entries; /* pages that can be on their way */
+    uint64_t page_kib;            /* a power of two */
+    uint64_t miss_entries;        /* pages that can be on their way */
     uint64_t l2_entries, l2_ways; /* 0 entries: none, every miss walks */
     uint64_t l2_latency_cycles, walk_latency_cycles;
     uint64_t walkers; /* page-table walks at once */
