@@ -33,7 +33,8 @@ static int by_first(const void *a, const void *b)
 static uint64_t distinct_bytes(counter *c)
 {
     uint64_t bytes = 0, next = 0;
-    qsort(c->touched, c->count, sizeof *c->touched, by_first);
+    if (c->count > 0)
+        qsort(c->touched, c->count, sizeof *c->touched, by_first);
     for (size_t i = 0; i < c->count; i++) {
         uint64_t first = c->touched[i].first > next ? c->touched[i].first : next;
         if (c->touched[i].last >= first) {

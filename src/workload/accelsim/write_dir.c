@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define LIST_NAME "kernelslist.g"
+#define TEMP_TRIES 100
 #define FLUSH_BYTES 262144 /* text of a block that is collected before it goes to the compressor */
 
 typedef struct dir_sink {
@@ -191,6 +192,23 @@ static const ls_sink_ops dir_ops = {
     .abort = dir_abort,
 };
 
+/* A directory of a fresh name beside the final one. */
+static ls_status make_temp(dir_sink *sink, ls_error *err)
+{
+    for (unsigned i = 0; i < TEMP_TRIES; i++) {
+        char *temp = ls_arena_printf(&sink->arena, "%s.tmp-%ld-%u", sink->path, (long)getpid(), i);
+        if (!temp)
+            return fail_memory(err);
+        if (mkdir(temp, 0777) == 0) {
+            sink->temp = temp;
+            return LS_OK;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    return ls_fail(err, LS_ERR_IO, "cannot create a directory beside '%s': %s", sink->path, strerror(errno));
+}
+
 ls_status ls_write_dir_create(const char *path, ls_compression compression, ls_sink **out, ls_error *err)
 {
     *out = NULL;
@@ -206,12 +224,7 @@ ls_status ls_write_dir_create(const char *path, ls_compression compression, ls_s
     while (bytes > 1 && path[bytes - 1] == '/')
         bytes--;
     sink->path = ls_arena_strndup(&sink->arena, path, bytes);
-    char *temp;
-    status = sink->path ? ls_file_temp_name(&sink->arena, sink->path, &temp, err) : fail_memory(err);
-    if (status == LS_OK && mkdir(temp, 0777) != 0)
-        status = ls_fail(err, LS_ERR_IO, "cannot create a directory beside '%s': %s", path, strerror(errno));
-    if (status == LS_OK)
-        sink->temp = temp;
+    status = sink->path ? make_temp(sink, err) : fail_memory(err);
     if (status != LS_OK) {
         dir_abort(&sink->base);
         return status;

@@ -293,10 +293,10 @@ static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count
 
 static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp)
 {
-    const ls_dyn *dyns = cta->dyns + warp->first;
     ls_pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
     if (warp->count == 0)
         return put_varint(shape, 0);
+    const ls_dyn *dyns = cta->dyns + warp->first;
     uint64_t hash = hash_path(dyns, warp->count);
     uint32_t known = find_path(e, dyns, warp->count, hash);
     if (known < LS_PACK_CANDIDATES) {
@@ -344,6 +344,8 @@ static bool put_shape(ls_pack_encoder *e, const ls_cta *cta)
     uint64_t dyns = 0, words = 0;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         const ls_warp_stream *warp = &cta->warps[w];
+        if (warp->count == 0)
+            continue;
         dyns += warp->count;
         for (const ls_dyn *dyn = cta->dyns + warp->first, *end = dyn + warp->count; dyn < end; dyn++)
             if (dyn->addr != LS_ADDR_NONE)
