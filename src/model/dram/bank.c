@@ -7,6 +7,13 @@
 #include "model/cache/cache.h"
 #include "model/dram/bank.h"
 
+#ifdef LS_CHECKED
+#include <assert.h>
+#define checked(condition) assert(condition)
+#else
+#define checked(condition) ((void)0)
+#endif
+
 __extension__ typedef unsigned __int128 u128;
 
 /* ----------------------------------------------------------------------------------------------- arrivals */
@@ -61,8 +68,8 @@ static void wake_by(bank_channel *c, ls_cycle at)
     ls_schedule_at(c->region, &c->wake, at);
 }
 
-/* Room in the queue now. The commands are run up to now only if that could matter: not all of those that
- * are in the queue when the commands stopped and that may have joined until the next wake are too many. */
+/* Is there room in the queue now? The commands need not be run up to now to know it if all that waited where
+ * they stopped, and all that may have joined until the next wake, are few enough. */
 static bool bank_ready(void *self, bool write)
 {
     bank_channel *c = self;
@@ -110,9 +117,10 @@ static void bank_push(void *self, const dram_request *request)
         c->active_since = now;
     if (alone)
         c->front_at = r->enter;
-    if (c->next > r->enter && (c->busy & c->banks[r->bank].bit) == 0)
+    bool first = c->next > r->enter && ((c->busy & c->banks[r->bank].bit) == 0 || c->apart);
+    if (first)
         c->next = r->enter;
-    if (alone || r->write)
+    if (first || r->write)
         wake_by(c, visible(c, r->enter, r->write));
 }
 
@@ -149,6 +157,7 @@ static inline void answer_read(bank_channel *c, ls_cycle now)
         const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
         if (data->due + c->pipe_held >= now)
             return;
+        checked(!data->write && data->due + c->pipe_held + 1 == now); /* woke in time */
         c->pipe_head++;
         if (has_room(c, data->token))
             finish(c, data, now);

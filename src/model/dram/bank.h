@@ -105,7 +105,7 @@ typedef struct bank_channel {
     uint64_t queued[2];  /* banks with waiting requests; [1]: writes, if they wait apart */
     uint32_t waiting[2], limit[2];
     uint32_t write_high, write_low;
-    ls_cycle front_at; /* when the first in front may join the queue; LS_CYCLE_MAX: nobody there, or no room */
+    ls_cycle front_at; /* when the first in front may join the queue; LS_CYCLE_MAX: none there, or no room */
     ls_cycle taken;    /* the last cycle in which a bank may have taken a request */
     uint32_t turn, bank_mask;               /* turn: the bank that comes first */
     bool apart, draining;                   /* writes wait apart; and are being worked off */

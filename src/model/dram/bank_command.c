@@ -106,15 +106,9 @@ static __attribute__((noinline, cold)) void refresh(bank_channel *c, ls_cycle t)
 /* ------------------------------------------------------------------------------------------------- queue */
 
 /* Which queue is served: reads, unless writes wait apart and are many, or there is no read. */
-static inline uint32_t queue_in_turn(bank_channel *c)
+static inline uint32_t queue_in_turn(const bank_channel *c)
 {
-    if (LS_LIKELY(!c->apart))
-        return 0;
-    if (c->waiting[1] >= c->write_high)
-        c->draining = true;
-    else if (c->waiting[1] < c->write_low)
-        c->draining = false;
-    return c->draining || c->waiting[0] == 0;
+    return LS_UNLIKELY(c->apart) && (c->draining || c->waiting[0] == 0);
 }
 
 /* The first request in front is gone; no more than one joins in a cycle. */
@@ -356,6 +350,8 @@ static inline ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cyc
 {
     uint32_t room = c->limit[0] - c->waiting[0] + c->limit[1] - c->waiting[1];
     ls_cycle enter = c->front_at;
+    if (LS_UNLIKELY(c->apart)) /* it may decide which queue is in turn */
+        return later(enter, soon);
     for (uint32_t at = c->front_head; enter < next && room != 0; room--) {
         if ((c->busy & c->banks[c->requests[c->front[at & c->ring_mask]].bank].bit) == 0)
             return later(enter, soon);
@@ -367,7 +363,7 @@ static inline ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cyc
 }
 
 /* The next cycle after t in which something can happen. */
-static inline ls_cycle next_after(bank_channel *c, ls_cycle t)
+static inline ls_cycle next_after(const bank_channel *c, ls_cycle t)
 {
     ls_cycle soon = t + 1, next = LS_CYCLE_MAX, at = LS_CYCLE_MAX;
     if (c->wheel_bits != 0) {

@@ -3,7 +3,10 @@
  * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank; and once a row is
  * being served, requests of it go on until none is left, also those that come meanwhile. row_hit_limit
  * bounds that: after so many, the oldest request of the bank is next. FIFO: in the order of arrival,
- * whatever the bank; the oldest waits for its bank and everybody else waits for it. */
+ * whatever the bank; the oldest waits for its bank and everybody else waits for it.
+ *
+ * Writes may wait apart: they are worked off once write_high of them wait, until fewer than write_low do, and
+ * whenever there is no read. */
 #include "model/dram/bank.h"
 
 /* --------------------------------------------------------------------------------------------------- FIFO */
@@ -83,6 +86,8 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
 {
     bank_request *r = &c->requests[request];
     c->waiting[kind]++;
+    if (LS_UNLIKELY(kind != 0) && c->waiting[1] >= c->write_high)
+        c->draining = true;
     if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + c->waiting[1];
     if (c->scheduler == BANK_FIFO) {
@@ -112,21 +117,22 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
 uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b)
 {
     c->waiting[kind]--;
+    if (LS_UNLIKELY(kind != 0) && c->waiting[1] < c->write_low)
+        c->draining = false;
     if (c->scheduler == BANK_FIFO)
         return fifo_take(c);
     bank_rows *rows = &b->rows[kind];
-    if (rows->oldest != BANK_NONE) {
-        if (rows->first == BANK_NONE) {
-            uint32_t first = rows->oldest;
-            while (first != BANK_NONE && c->requests[first].row != b->row)
-                first = c->requests[first].newer;
-            serve_row(c, rows, first != BANK_NONE ? first : rows->oldest);
-        } else if (rows->served == c->row_hit_limit) {
-            put_row_back(c, rows);
-            serve_row(c, rows, rows->oldest);
-        }
-        rows->served++;
+    if (rows->first == BANK_NONE) {
+        uint32_t first = rows->oldest;
+        while (first != BANK_NONE && c->requests[first].row != b->row)
+            first = c->requests[first].newer;
+        serve_row(c, rows, first != BANK_NONE ? first : rows->oldest);
+    } else if (LS_UNLIKELY(rows->served == c->row_hit_limit && rows->oldest != BANK_NONE)) {
+        put_row_back(c, rows);
+        serve_row(c, rows, rows->oldest);
     }
+    if (rows->oldest != BANK_NONE)
+        rows->served++;
     uint32_t request = rows->first;
     rows->first = c->requests[request].next;
     if (rows->first == BANK_NONE && rows->oldest == BANK_NONE)

@@ -1,0 +1,174 @@
+/* test_dram_cycles.c: random traffic: the model, which looks only where something can happen, and the naive
+ * one, which looks everywhere, answer every request in the same cycle. */
+#include "dram_naive.h"
+
+#include "lockstep/random.h"
+
+typedef struct pattern {
+    uint64_t seed, period, share; /* room in `share` of 8 periods */
+} pattern;
+
+static bool pattern_room(const void *self, ls_cycle now)
+{
+    const pattern *p = self;
+    uint64_t x = (now / p->period + p->seed) * UINT64_C(0x9e3779b97f4a7c15);
+    return (x >> 61) < p->share;
+}
+
+static uint64_t below(ls_random *random, uint64_t bound)
+{
+    return ls_random_below(random, bound);
+}
+
+/* How close, how local, how many writes: drawn once per case. */
+static void make_traffic(ls_random *random, rig_request *r, size_t count)
+{
+    static const uint64_t gaps[] = { 1, 2, 6, 20, 150 };
+    uint64_t gap = gaps[below(random, LS_COUNT_OF(gaps))];
+    uint64_t banks = UINT64_C(1) << below(random, 5), rows = 1 + below(random, 6), writes = below(random, 5);
+    uint64_t pause = 20 + below(random, 200);
+    ls_cycle at = below(random, 50);
+    for (size_t i = 0; i < count; i++) {
+        at += below(random, gap + 1);
+        if (below(random, pause) == 0)
+            at += below(random, 3000);
+        r[i] = (rig_request){ .at = at,
+                              .bank = (uint32_t)below(random, banks) * (banks < 16 ? 3 : 1),
+                              .row = (uint32_t)below(random, rows),
+                              .write = below(random, 8) < writes };
+        r[i].atoms = (uint8_t)(r[i].write ? below(random, 5) : 0);
+    }
+}
+
+static bank_spec make_spec(ls_random *random, uint32_t features)
+{
+    static const char *const timings[] = { "accelsim-gddr6", "accelsim-hbm2", "gddr5", "gddr5x",
+                                           "gddr6",          "hbm",           "hbm2e", "hbm3" };
+    bank_spec spec = rig_spec(timings[below(random, LS_COUNT_OF(timings))]);
+    spec.command_bus = (uint32_t)below(random, 3);
+    spec.group_bits = (uint32_t)below(random, 2);
+    spec.queue_entries = below(random, 2) ? 64 : 1 + below(random, 12);
+    spec.request_limit = NAIVE_REQUESTS;
+    spec.turnaround = below(random, 6) != 0;
+    if (features & 1 && below(random, 2)) {
+        spec.refresh = true;
+        spec.keys.refi = 700 + below(random, 900);
+        spec.keys.rfc = 100 + below(random, 250);
+    }
+    if (features & 2)
+        switch (below(random, 3)) {
+        case 0:
+            spec.scheduler = BANK_FIFO;
+            break;
+        case 1:
+            spec.row_hit_limit = 1 + below(random, 4);
+            break;
+        default:
+            spec.write_queue_entries = 4 + below(random, 20);
+            spec.write_high = 1 + below(random, spec.write_queue_entries);
+            spec.write_low = 1 + below(random, spec.write_high);
+            break;
+        }
+    if (features & 4)
+        spec.front_latency_cycles = below(random, 2) ? below(random, 10) : below(random, 300);
+    return spec;
+}
+
+#define REQUESTS 250u
+static naive expected; /* too large for a stack */
+static rig_request requests[REQUESTS];
+
+/* block: the return queue is short and there is not always room above it; ask: a full queue turns requests
+ * away, else they wait in front of it. */
+static void compare(uint64_t seed, uint32_t features, bool block, bool ask)
+{
+    ls_random random;
+    ls_random_init(&random, seed);
+    bank_spec spec = make_spec(&random, features);
+    pattern p = { .seed = seed, .period = 1 + below(&random, 40), .share = 1 + below(&random, 7) };
+    if (block)
+        spec.return_entries = 1 + below(&random, 20);
+    make_traffic(&random, requests, REQUESTS);
+    naive_run(&expected, &spec, requests, REQUESTS, block ? pattern_room : NULL, &p, ask);
+    rig_driver driver = { .room = block ? pattern_room : NULL, .room_self = &p, .ask = ask, .force = !ask };
+    dram_counters n = rig_run_model("bank", &spec, driver, requests, REQUESTS);
+    for (size_t i = 0; i < REQUESTS; i++)
+        if (requests[i].done != expected.done[i] || requests[i].pushed != expected.pushed[i])
+            fail_msg(
+                "seed %llu: request %zu came in cycle %llu and was answered in %llu, expected %llu and %llu",
+                (unsigned long long)seed, i, (unsigned long long)requests[i].pushed,
+                (unsigned long long)requests[i].done, (unsigned long long)expected.pushed[i],
+                (unsigned long long)expected.done[i]);
+    assert_int_equal(n.activates, expected.activates);
+    if (!spec.refresh) /* a last refresh may find nobody who could see it */
+        assert_int_equal(n.precharges, expected.precharges);
+    assert_int_equal(n.reads, expected.reads);
+    assert_int_equal(n.writes, expected.writes);
+    assert_int_equal(n.requests, REQUESTS);
+    assert_int_equal(n.row_hits + n.row_misses + n.row_conflicts, REQUESTS);
+    assert_int_equal(n.latency.count, REQUESTS);
+}
+
+#define CASES 8u
+
+static void test_plain(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2 * CASES; seed++)
+        compare(seed, 0, false, false);
+}
+
+static void test_refresh(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1000; seed < 1000 + CASES; seed++)
+        compare(seed, 1, false, false);
+}
+
+static void test_schedulers(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 2000; seed < 2000 + 2 * CASES; seed++)
+        compare(seed, 2, false, false);
+}
+
+static void test_front(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 3000; seed < 3000 + CASES; seed++)
+        compare(seed, 4, false, false);
+}
+
+static void test_no_room_above(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 4000; seed < 4000 + CASES; seed++)
+        compare(seed, 0, true, false);
+}
+
+static void test_full_queue(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 5000; seed < 5000 + CASES; seed++)
+        compare(seed, 0, false, true);
+}
+
+static void test_everything(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 6000; seed < 6000 + 2 * CASES; seed++)
+        compare(seed, 7, true, false);
+    for (uint64_t seed = 7000; seed < 7000 + 2 * CASES; seed++)
+        compare(seed, 7, false, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),         cmocka_unit_test(test_refresh),
+        cmocka_unit_test(test_schedulers),    cmocka_unit_test(test_front),
+        cmocka_unit_test(test_no_room_above), cmocka_unit_test(test_full_queue),
+        cmocka_unit_test(test_everything),
+    };
+    return cmocka_run_group_tests_name("dram_cycles", tests, NULL, NULL);
+}
