@@ -29,10 +29,12 @@ static uint32_t log2_ceil(uint64_t value)
     return bits;
 }
 
+/* Runs that are not there have an empty mask. */
 static inline uint64_t gather(const mem_bits *bits, uint64_t address)
 {
-    uint64_t out = 0;
-    for (uint32_t i = 0; i < bits->runs; i++)
+    uint64_t out = (address & bits->run[0].mask) >> bits->run[0].shift;
+    out |= (address & bits->run[1].mask) >> bits->run[1].shift;
+    for (uint32_t i = 2; LS_UNLIKELY(i < bits->runs); i++)
         out |= (address & bits->run[i].mask) >> bits->run[i].shift;
     return out;
 }
@@ -65,7 +67,9 @@ mem_place mem_map_place(const mem_map *map, uint64_t address)
     place.slice = (uint32_t)gather(&map->slice, rest);
     place.local = gather(&map->local, rest);
     if (map->hash == MEM_HASH_IPOLY) {
-        uint32_t global = cache_ipoly(high, place.channel << map->slice_shift | place.slice, map->hash_bits);
+        uint32_t global = place.channel << map->slice_shift | place.slice;
+        for (uint32_t i = 0; i < MEM_HASH_BYTES; i++)
+            global ^= map->hash_of[i][high >> 8 * i & 0xff];
         if (!map->power_of_two)
             global %= map->slice_count;
         place.channel = global >> map->slice_shift;
@@ -265,6 +269,9 @@ ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
     status = check_hash(map, err);
     if (status != LS_OK)
         return status;
+    for (uint32_t i = 0; map->hash == MEM_HASH_IPOLY && i < MEM_HASH_BYTES * 256; i++)
+        map->hash_of[i / 256][i % 256] =
+            (uint8_t)cache_ipoly((uint64_t)(i % 256) << 8 * (i / 256), 0, map->hash_bits);
 
     fields f = { 0 };
     const char *rest = NULL;

@@ -50,12 +50,14 @@ typedef struct mem_bits {
     mem_run run[MEM_RUNS_MAX];
 } mem_bits;
 
+#define MEM_HASH_BYTES 3
 typedef struct mem_map {
     uint32_t channels, slices_per_channel, slice_count;
     uint32_t interleave_shift, channel_shift; /* channel_shift: log2 of channels, 0 if that is not whole */
     uint32_t slice_shift;                     /* log2 of slices_per_channel */
     bool power_of_two;                        /* channels is */
     uint32_t hash, hash_bits;                 /* hash_bits: of an IPOLY place, 4 to 6 */
+    uint8_t hash_of[MEM_HASH_BYTES][256];     /* IPOLY is linear: one look per byte of the bits it sees */
     mem_bits local;                           /* of what is left without the channel: all but the slice's */
     mem_bits slice;                           /* the lowest bank bits */
     mem_bits bank, row, column;
