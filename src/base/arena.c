@@ -55,10 +55,14 @@ static chunk *chunk_create(ls_arena *arena, size_t size)
         return NULL;
     /* malloc would clear a large block again once it has been used and freed before. */
     bool mapped = size >= MAPPED_CHUNK_BYTES;
-    chunk *c = mapped
-                   ? mmap(NULL, sizeof *c + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                   : calloc(1, sizeof *c + size);
-    if (c == NULL || c == MAP_FAILED)
+    chunk *c;
+    if (mapped) {
+        c = mmap(NULL, sizeof *c + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        c = c == MAP_FAILED ? NULL : c;
+    } else {
+        c = calloc(1, sizeof *c + size);
+    }
+    if (c == NULL)
         return NULL;
     c->size = size;
     c->mapped = mapped;

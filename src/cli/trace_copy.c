@@ -65,6 +65,7 @@ ls_status trace_copy(cli_context *ctx, const char *path, const char *output, boo
     /* Copying needs no meaning: an opcode that no table has is copied like any other. */
     const ls_trace_options as_is = { .unknown_opcodes_as_alu = true };
     ls_selection selection = { 0 };
+    ls_copy_options selected = *options;
     ls_copy_result result;
     ls_trace *trace;
     ls_sink *sink = NULL;
@@ -73,12 +74,12 @@ ls_status trace_copy(cli_context *ctx, const char *path, const char *output, boo
         return status;
     if (has_option(ctx, "kernels") && cli_given(ctx, "kernels")) {
         status = ls_select_kernels(trace, cli_text(ctx, "kernels"), &selection, err);
-        options->selection = &selection;
+        selected.selection = &selection;
     }
     if (status == LS_OK)
         status = make_sink(ctx, output, packed, &sink, err);
     if (status == LS_OK)
-        status = ls_trace_copy(trace, options, sink, &result, err);
+        status = ls_trace_copy(trace, &selected, sink, &result, err);
     if (status == LS_OK)
         print_summary(ctx, output, packed, &result);
     ls_selection_fini(&selection);

@@ -1,4 +1,5 @@
-/* trace_copy.h: what the commands that write traces share: where to, in which form, and the line that says how it went. */
+/* trace_copy.h: what the commands that write traces share: where to, in which form, and the line that says
+ * how it went. */
 #ifndef CLI_TRACE_COPY_H
 #define CLI_TRACE_COPY_H
 

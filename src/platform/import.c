@@ -395,7 +395,7 @@ static ls_status run(importer *im, ls_import *out)
 ls_status ls_import_accelsim(ls_arena *arena, const ls_import_file *files, size_t file_count, ls_import *out,
                              ls_error *err)
 {
-    ls_error unused;
+    ls_error unused = { 0 };
     *out = (ls_import){ 0 };
     if (file_count == 0)
         return ls_fail(err, LS_ERR_USAGE, "there is no file to import");

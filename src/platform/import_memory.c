@@ -267,7 +267,7 @@ bool import_convert_l1(importer *im, const import_row *row)
         return put_cache(im, row, &c, NULL);
     /* The string describes L1 at its smallest; the ways of the whole memory are what is carved up. */
     uint64_t bytes = unified_kib * 1024, way_bytes = c.sets * LINE_BYTES;
-    if (bytes % (way_bytes * c.ways) != 0)
+    if (way_bytes * c.ways == 0 || bytes % (way_bytes * c.ways) != 0)
         return import_fail(im, row->option, "%llu KiB of -gpgpu_unified_l1d_size are no multiple of its size",
                            (unsigned long long)unified_kib);
     c.ways = bytes / way_bytes;

@@ -55,7 +55,8 @@ static int leave(void **state)
     for (struct dirent *e; listing != NULL && (e = readdir(listing)) != NULL;)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
             remove(in(p, e->d_name));
-    closedir(listing);
+    if (listing != NULL)
+        closedir(listing);
     int failed = rmdir(p->dir);
     ls_arena_fini(&p->arena);
     free(p);

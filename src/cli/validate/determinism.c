@@ -94,7 +94,7 @@ ls_status validate_determinism(const validate_reference *ref, validate_report *r
             ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", CONFIG, ref->configs);
     if (status == LS_OK)
         status = list_traces(ref, &names, &count, err);
-    for (size_t i = 0; i < count && status == LS_OK; i++)
+    for (size_t i = 0; i < count && names && status == LS_OK; i++)
         status = run_trace_often(ref, report, section, &platform, names[i], err);
     if (status != LS_OK)
         return status;

@@ -56,12 +56,14 @@ static ls_status simulate(const validate_reference *ref, ls_arena *arena, const 
 static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const check *c, double *out,
                           ls_error *err)
 {
-    validate_result low, high;
+    validate_result low = { 0 }, high = { 0 };
     ls_status status = simulate(ref, arena, c, c->measure == CYCLES ? c->high : c->low, &low, err);
     *out = (double)low.total.cycles;
     if (status != LS_OK || c->measure == CYCLES)
         return status;
     status = simulate(ref, arena, c, c->high, &high, err);
+    if (status != LS_OK)
+        return status;
     if (c->measure == PER_UNIT)
         *out = ((double)high.total.cycles - (double)low.total.cycles) / (double)(c->high - c->low);
     else

@@ -6,7 +6,7 @@
 /* Words go left, numbers right: a column is words if its first row begins with a letter. */
 static bool is_words(const validate_section *s, size_t column)
 {
-    if (column < 2 || s->rows.count == 0)
+    if (s->rows.count == 0 || column < 2 || column >= LS_COUNT_OF(s->rows.at[0].cells))
         return true;
     char c = s->rows.at[0].cells[column][0];
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

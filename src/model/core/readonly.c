@@ -5,6 +5,7 @@
 #include "model/core/core.h"
 
 #include <string.h>
+#include <assert.h>
 
 /* -------------------------------------------------------------------------------------------------------- set-up */
 
@@ -165,6 +166,7 @@ static void look_up(core *c, readonly *r, readonly_miss *miss)
             free_one = &r->fills[i];
     }
     /* There are as many as first-level misses, each of which needs at most one. */
+    assert(free_one != NULL);
     r->n->l1_misses++;
     *free_one = (readonly_fill){ .line = miss->line, .used = true };
     r->sends[ls_ring_push(&r->send_ring)] = (uint16_t)(free_one - r->fills);
