@@ -258,7 +258,8 @@ static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
     for (uint32_t l = 0; l < m->link_count; l++) {
         /* The first links make a ring through all nodes, so that everybody can send. */
         rm_node *from = m->nodes[l < m->node_count ? l : ls_random_below(&random, m->node_count)];
-        rm_node *to = m->nodes[l < m->node_count ? (l + 1) % m->node_count : ls_random_below(&random, m->node_count)];
+        rm_node *to =
+            m->nodes[l < m->node_count ? (l + 1) % m->node_count : ls_random_below(&random, m->node_count)];
         ls_link_spec spec = { .name = "link",
                               .from = from->region,
                               .to = to->region,
@@ -267,8 +268,9 @@ static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
                               .width_cycles = 1 + (uint32_t)ls_random_below(&random, 3),
                               .flit_bytes = (uint32_t)ls_random_below(&random, 3) * 8,
                               .credits = 1 + (uint32_t)ls_random_below(&random, 12),
-                              .credit_latency_cycles =
-                                  ls_random_below(&random, 2) == 0 ? 0 : 12 + (uint32_t)ls_random_below(&random, 20),
+                              .credit_latency_cycles = ls_random_below(&random, 2) == 0
+                                                           ? 0
+                                                           : 12 + (uint32_t)ls_random_below(&random, 20),
                               .payload_bytes = sizeof(rm_message),
                               .receive = rm_receive,
                               .receiver = to };

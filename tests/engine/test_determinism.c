@@ -112,7 +112,8 @@ static void test_resumed(void **state)
 
         rm_build(m, seed, MESSAGES, false);
         for (ls_time until = end / 7; until < end; until += end / 7)
-            assert_int_equal(ls_run(m->engine, &(ls_run_options){ .threads = 2, .until = until }, &result, &err),
+            assert_int_equal(ls_run(m->engine, &(ls_run_options){ .threads = 2, .until = until }, &result,
+                                    &err),
                              LS_OK);
         assert_int_equal(ls_run(m->engine, &(ls_run_options){ .threads = 1 }, &result, &err), LS_OK);
         pieces = rm_fingerprint(m, &result);

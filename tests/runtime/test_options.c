@@ -65,7 +65,8 @@ static uint64_t digest(ls_engine *engine)
         for (size_t m = 0; m < type->metric_count; m++) {
             const char *counters = (const char *)ls_block_state(block) + type->counters_offset;
             if (type->metrics[m].kind == LS_METRIC_KIND_COUNTER)
-                hash = (hash ^ *(const uint64_t *)(const void *)(counters + type->metrics[m].offset)) * 1099511628211u;
+                hash = (hash ^ *(const uint64_t *)(const void *)(counters + type->metrics[m].offset)) *
+                       1099511628211u;
         }
     }
     return hash;
@@ -290,10 +291,11 @@ static void pages_miss_as_often_as_lru_does(void **state)
     for (size_t p = 0; p < 2; p++)
         for (unsigned entries = 8; entries <= 24; entries += 8) {
             char sets[256];
-            snprintf(sets, sizeof sets,
-                     "core.cta_slots=1 core.translation=cycle core.tlb.page_kib=4 core.tlb.entries=%u core.tlb.ways=%u "
-                     "core.tlb.place=%s",
-                     entries, entries, places[p]);
+            snprintf(
+                sets, sizeof sets,
+                "core.cta_slots=1 core.translation=cycle core.tlb.page_kib=4 core.tlb.entries=%u core.tlb.ways=%u "
+                "core.tlb.place=%s",
+                entries, entries, places[p]);
             /* 16 pages, one after the other, 4 sectors in each; then again. L1 is empty the second time. */
             outcome o = run("chain,op=LDG,count=16,step_bytes=4096,ctas=2", sets, 1);
             assert_int_equal(counter(&o, "tlb_misses"), entries >= 16 ? 16 : 32);
@@ -330,19 +332,21 @@ static void translations_take_their_latency(void **state)
 /* ------------------------------------------------------------------------------------------------------- all of them */
 
 #define ALL "core.fetch=cycle core.constant=cycle core.translation=cycle "
-#define TINY                                                                                                  \
-    ALL "core.icache.l0_bytes=256 core.icache.l0_ways=2 core.icache.l1_bytes=1024 core.icache.l1_ways=2 "     \
+#define TINY                                                                                                     \
+    ALL "core.icache.l0_bytes=256 core.icache.l0_ways=2 core.icache.l1_bytes=1024 core.icache.l1_ways=2 "        \
         "core.icache.miss_entries=1 core.icache.prefetch_lines=2 core.ccache.l1_bytes=64 core.ccache.l1_ways=1 " \
-        "core.ccache.l15_bytes=128 core.ccache.l15_ways=1 core.ccache.miss_entries=1 core.tlb.page_kib=4 "    \
-        "core.tlb.entries=2 core.tlb.ways=1 core.tlb.miss_entries=1 core.tlb.waiting=1 core.tlb.walkers=1 "   \
+        "core.ccache.l15_bytes=128 core.ccache.l15_ways=1 core.ccache.miss_entries=1 core.tlb.page_kib=4 "       \
+        "core.tlb.entries=2 core.tlb.ways=1 core.tlb.miss_entries=1 core.tlb.waiting=1 core.tlb.walkers=1 "      \
         "core.tlb.l2_entries=8 core.tlb.l2_ways=2 core.tlb.walk_latency_cycles=30 core.network_queue=2 "
 
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    static const char *const sets[] = { ALL "cores=4", TINY "cores=4", TINY "cores=4 core.tlb.place=before-l1" };
-    static const char *const traces[] = { "vector-add,n=8192", "atomics,count=2,ctas=8", "gather,n=2048,table_kib=256",
-                                          "reduction,n=4096,ctas=4", "throughput,op=LDC,count=96,warps=8,ctas=6" };
+    static const char *const sets[] = { ALL "cores=4", TINY "cores=4",
+                                        TINY "cores=4 core.tlb.place=before-l1" };
+    static const char *const traces[] = { "vector-add,n=8192", "atomics,count=2,ctas=8",
+                                          "gather,n=2048,table_kib=256", "reduction,n=4096,ctas=4",
+                                          "throughput,op=LDC,count=96,warps=8,ctas=6" };
     for (size_t s = 0; s < LS_COUNT_OF(sets); s++)
         for (size_t t = 0; t < LS_COUNT_OF(traces); t++) {
             outcome first = run(traces[t], sets[s], 1);
@@ -360,8 +364,8 @@ static void threads_do_not_matter(void **state)
 static void off_is_off(void **state)
 {
     (void)state;
-    static const char *const names[] = { "l0i_hits", "l0i_misses", "l1i_hits", "const_hits", "const_misses",
-                                         "tlb_accesses" };
+    static const char *const names[] = { "l0i_hits",   "l0i_misses",   "l1i_hits",
+                                         "const_hits", "const_misses", "tlb_accesses" };
     outcome plain = run("vector-add,n=8192", "cores=4", 1);
     outcome off = run("vector-add,n=8192",
                       "cores=4 core.fetch=perfect core.constant=perfect core.translation=none "
@@ -400,11 +404,16 @@ static void impossible_shapes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straight_code_misses_once_per_line), cmocka_unit_test(loops_pay_for_their_lines_once),
-        cmocka_unit_test(l0_misses_take_the_latency_of_l1),   cmocka_unit_test(prefetching_goes_ahead),
-        cmocka_unit_test(constants_miss_once_per_line),       cmocka_unit_test(constant_misses_take_their_latency),
-        cmocka_unit_test(pages_miss_as_often_as_lru_does),    cmocka_unit_test(translations_take_their_latency),
-        cmocka_unit_test(threads_do_not_matter),              cmocka_unit_test(off_is_off),
+        cmocka_unit_test(straight_code_misses_once_per_line),
+        cmocka_unit_test(loops_pay_for_their_lines_once),
+        cmocka_unit_test(l0_misses_take_the_latency_of_l1),
+        cmocka_unit_test(prefetching_goes_ahead),
+        cmocka_unit_test(constants_miss_once_per_line),
+        cmocka_unit_test(constant_misses_take_their_latency),
+        cmocka_unit_test(pages_miss_as_often_as_lru_does),
+        cmocka_unit_test(translations_take_their_latency),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(off_is_off),
         cmocka_unit_test(impossible_shapes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
