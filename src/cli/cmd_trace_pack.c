@@ -1,4 +1,5 @@
-/* cmd_trace_pack.c: `lockstep trace pack`, `unpack` and `cut`: traces from one form to another, whole or in part. */
+/* cmd_trace_pack.c: `lockstep trace pack`, `unpack` and `cut`: traces from one form to another, whole or in
+ * part. */
 #include "cli/cmd_trace.h"
 #include "cli/trace_copy.h"
 
@@ -51,11 +52,10 @@ static const cli_example pack_examples[] = {
 const cli_command cmd_trace_pack = {
     .name = "pack",
     .summary = "pack a trace into one small file that loads fast",
-    .about =
-        "A packed trace says the same as the text, byte for byte: `lockstep trace unpack` gives the files back. "
-        "Where the text of a file is not what a tracer writes (other spaces, line ends, order), what would come "
-        "back is compared with it, and the file is reported as normalised. Only one thread block is in memory "
-        "at a time. The format is described in docs/trace-format.md.",
+    .about = "A packed trace says the same as the text, byte for byte: `lockstep trace unpack` gives the "
+             "files back. Where the text of a file is not what a tracer writes (other spaces, line ends, "
+             "order), what would come back is compared with it, and the file is reported as normalised. Only "
+             "one thread block is in memory at a time. The format is described in docs/trace-format.md.",
     .order = 3,
     CLI_OPTIONS(pack_options),
     CLI_POSITIONALS(path_positionals),
@@ -93,9 +93,8 @@ static const cli_example unpack_examples[] = {
 const cli_command cmd_trace_unpack = {
     .name = "unpack",
     .summary = "write a trace as a directory of text files",
-    .about =
-        "The directory has kernelslist.g and one file per kernel, whose names end as --compress says. Accel-Sim "
-        "reads plain and xz files; Lockstep all of them.",
+    .about = "The directory has kernelslist.g and one file per kernel, whose names end as --compress says. "
+             "Accel-Sim reads plain and xz files; Lockstep all of them.",
     .order = 4,
     CLI_OPTIONS(unpack_options),
     CLI_POSITIONALS(unpack_positionals),
@@ -135,10 +134,9 @@ static const cli_example cut_examples[] = {
 const cli_command cmd_trace_cut = {
     .name = "cut",
     .summary = "make a smaller trace: some kernels, some thread blocks",
-    .about =
-        "The result is a trace like any other: its headers have the smaller grid, and the copies of memory stay. "
-        "Thread blocks keep their positions if they still are whole rows or planes of the grid, or one row; else "
-        "they become one row.",
+    .about = "The result is a trace like any other: its headers have the smaller grid, and the copies of "
+             "memory stay. Thread blocks keep their positions if they still are whole rows or planes of the "
+             "grid, or one row; else they become one row.",
     .order = 5,
     CLI_OPTIONS(cut_options),
     CLI_POSITIONALS(path_positionals),

@@ -1,4 +1,5 @@
-/* cmd_trace_synth.c: `lockstep trace synth`: traces of parameterised kernels, and the list of what there is. */
+/* cmd_trace_synth.c: `lockstep trace synth`: traces of parameterised kernels, and the list of what there
+ * is. */
 #include "cli/cmd_trace.h"
 #include "cli/trace_copy.h"
 
@@ -96,10 +97,10 @@ static const cli_example examples[] = {
 const cli_command cmd_trace_synth = {
     .name = "synth",
     .summary = "generate the trace of a parameterised kernel",
-    .about =
-        "Where a trace is read, synth:KIND,NAME=VALUE,... stands for the same without a file. The instructions are "
-        "those that a compiler would write for the chosen architecture, with its registers, address arithmetic, "
-        "predicates and loops; addresses depend on the parameters and, in some kinds, on the seed only.",
+    .about = "Where a trace is read, synth:KIND,NAME=VALUE,... stands for the same without a file. The "
+             "instructions are those that a compiler would write for the chosen architecture, with its "
+             "registers, address arithmetic, predicates and loops; addresses depend on the parameters and, in "
+             "some kinds, on the seed only.",
     .order = 6,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

@@ -1,4 +1,5 @@
-/* copy.c: kernels of a trace, thread block by thread block, into a sink. Memory is bounded by one thread block. */
+/* copy.c: kernels of a trace, thread block by thread block, into a sink. Memory is bounded by one thread
+ * block. */
 #include "workload/copy.h"
 
 #include "base/file.h"
@@ -42,8 +43,8 @@ static ls_status compare_cta(copier *c, ls_same *same, const ls_sink_kernel *k, 
 
 /* -------------------------------------------------------------------------------------------------- grids */
 
-/* The first `limit` blocks as a grid of their own: rows or planes of the old one if they are whole, else a row. *keep
- * says whether blocks keep their positions. */
+/* The first `limit` blocks as a grid of their own: rows or planes of the old one if they are whole, else a
+ * row. *keep says whether blocks keep their positions. */
 static void cut_grid(const uint32_t old[3], uint64_t limit, uint32_t grid[3], bool *keep)
 {
     uint64_t plane = (uint64_t)old[0] * old[1];
@@ -75,7 +76,8 @@ static const char *file_name(const char *text, uint64_t number, char *out, size_
     return out;
 }
 
-static ls_status copy_blocks(copier *c, ls_kernel *kernel, ls_sink_kernel *k, ls_same *same, bool keep, ls_error *err)
+static ls_status copy_blocks(copier *c, ls_kernel *kernel, ls_sink_kernel *k, ls_same *same, bool keep,
+                             ls_error *err)
 {
     uint64_t limit = c->options->cta_limit ? c->options->cta_limit : UINT64_MAX;
     ls_status status = LS_OK;
@@ -119,8 +121,12 @@ static ls_status copy_open_kernel(copier *c, ls_kernel *kernel, const ls_command
         ls_write_header(&c->header, &info);
     if (c->header.failed)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    ls_sink_kernel k = { .kernel = kernel, .info = &info, .name = file_name(command->text, number, name, sizeof name),
-                         .header = ls_text_get(&c->header), .header_bytes = c->header.count, .line = command->line,
+    ls_sink_kernel k = { .kernel = kernel,
+                         .info = &info,
+                         .name = file_name(command->text, number, name, sizeof name),
+                         .header = ls_text_get(&c->header),
+                         .header_bytes = c->header.count,
+                         .line = command->line,
                          .normalised = ls_pack_kernel_normalised(kernel) };
     ls_status status = c->sink->ops->begin(c->sink, &k, &known, err);
     c->result->kernels++;

@@ -134,8 +134,15 @@ ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t im
                                 bool unknown_as_alu, ls_inst *out, ls_error *err)
 {
     const ls_sass_line line = {
-        .pc = pc, .opcode = f->opcode, .opcode_bytes = f->opcode_bytes, .dsts = f->dsts, .srcs = f->srcs,
-        .dst_count = f->dst_count, .src_count = f->src_count, .width = f->width, .imm = imm,
+        .pc = pc,
+        .opcode = f->opcode,
+        .opcode_bytes = f->opcode_bytes,
+        .dsts = f->dsts,
+        .srcs = f->srcs,
+        .dst_count = f->dst_count,
+        .src_count = f->src_count,
+        .width = f->width,
+        .imm = imm,
     };
     return ls_sass_decode(info->binary_version, &line, unknown_as_alu, out, err);
 }
@@ -146,7 +153,8 @@ ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *in
     ls_inst_fields f;
     uint64_t pc;
     int64_t imm;
-    if (ls_inst_text_pc(text->pc, &pc) && ls_inst_fields_read(text->body, &f) && ls_inst_text_imm(text->tail, &imm))
+    if (ls_inst_text_pc(text->pc, &pc) && ls_inst_fields_read(text->body, &f) &&
+        ls_inst_text_imm(text->tail, &imm))
         return ls_inst_fields_decode(&f, pc, imm, info, unknown_as_alu, out, err);
     char quoted[120];
     return ls_fail(err, LS_ERR_INPUT, "'%s' at pc %s is not an instruction",

@@ -26,7 +26,8 @@ bool ls_inst_text_imm(const char *tail, int64_t *out);
 
 ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
                                 bool unknown_as_alu, ls_inst *out, ls_error *err);
-/* All of it: LS_ERR_INPUT for a text that does not have the form of a line; what the decoder says is passed on. */
+/* All of it: LS_ERR_INPUT for a text that does not have the form of a line; what the decoder says is passed
+ * on. */
 ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *info, bool unknown_as_alu,
                               ls_inst *out, ls_error *err);
 

@@ -20,7 +20,8 @@ typedef struct ls_sink_kernel {
 
 typedef struct ls_sink_ops {
     ls_status (*command)(ls_sink *sink, const ls_command *command, ls_error *err); /* everything but kernels */
-    /* *known: a kernel of this name was written already, so its blocks are not wanted and end() is not called. */
+    /* *known: a kernel of this name was written already, so its blocks are not wanted and end() is not
+     * called. */
     ls_status (*begin)(ls_sink *sink, const ls_sink_kernel *kernel, bool *known, ls_error *err);
     ls_status (*cta)(ls_sink *sink, const ls_sink_kernel *kernel, const ls_cta *cta, ls_error *err);
     ls_status (*end)(ls_sink *sink, const ls_sink_kernel *kernel, ls_error *err);

@@ -1,5 +1,6 @@
-/* fuzz_pack.c: packed traces: any bytes as a file, and any bytes as the inside of a block, a table or a catalog, where no
- * checksum protects the decoder. Nothing crashes, a refusal is one line, and memory stays in proportion. */
+/* fuzz_pack.c: packed traces: any bytes as a file, and any bytes as the inside of a block, a table or a
+ * catalog, where no checksum protects the decoder. Nothing crashes, a refusal is one line, and memory stays
+ * in proportion. */
 #include "workload/pack/pack.h"
 #include "workload/pack/table.h"
 
@@ -97,8 +98,10 @@ static void read_catalog(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (ls_pack_out_init(&out, stream, path, 1, &err) == LS_OK) {
         uint64_t at;
-        if (ls_pack_put_section(&out, LS_PACK_CATALOG, data, size, size, &err) == LS_OK && (at = out.offset) > 0 &&
-            ls_pack_put_section(&out, LS_PACK_DIRECTORY, directory, 2 + directory[1], 2 + directory[1], &err) == LS_OK &&
+        if (ls_pack_put_section(&out, LS_PACK_CATALOG, data, size, size, &err) == LS_OK &&
+            (at = out.offset) > 0 &&
+            ls_pack_put_section(&out, LS_PACK_DIRECTORY, directory, 2 + directory[1], 2 + directory[1],
+                                &err) == LS_OK &&
             ls_pack_put_trailer(&out, at, &err) == LS_OK && fflush(stream) == 0)
             read_path(path);
         ls_pack_out_fini(&out);

@@ -1,5 +1,5 @@
-/* test_pack.c: packed files: text comes back byte for byte, any thread block can be had alone, kernels share what they
- * have in common, and damage has a name. */
+/* test_pack.c: packed files: text comes back byte for byte, any thread block can be had alone, kernels share
+ * what they have in common, and damage has a name. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,30 +15,33 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* ------------------------------------------------------------------------------------------------ made-up text */
+/* ------------------------------------------------------------------------------------------- made-up text */
 
 #define HEADER(version, more)                                                                                 \
-    "-kernel name = _Z1fPf\n-kernel id = 1\n-grid dim = (2,1,1)\n-block dim = (64,1,1)\n-shmem = 0\n"        \
-    "-nregs = 16\n-binary version = 80\n-cuda stream id = 0\n-shmem base_addr = 0x00007f0002000000\n"        \
+    "-kernel name = _Z1fPf\n-kernel id = 1\n-grid dim = (2,1,1)\n-block dim = (64,1,1)\n-shmem = 0\n"         \
+    "-nregs = 16\n-binary version = 80\n-cuda stream id = 0\n-shmem base_addr = 0x00007f0002000000\n"         \
     "-local mem base_addr = 0x00007f0000000000\n-nvbit version = 1.x\n-accelsim tracer version = " version    \
     "\n" more "\n#traces format = x\n\n\n\n"
 
 #define BLOCK(id, warp0, warp1)                                                                               \
     "#BEGIN_TB\n\nthread block = " id ",0,0\n\nwarp = 0\n" warp0 "\nwarp = 1\n" warp1 "\n#END_TB\n"
 
-static const char v3[] = HEADER("3", "") BLOCK("0",
-                                               "insts = 4\n"
-                                               "0000 ffffffff 1 R1 MOV 0 0 \n"
-                                               "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f1000000000 4 \n"
-                                               "0020 00000005 1 R4 LDG.E 1 R2 4 2 0x7f1000000000 96 \n"
-                                               "0030 ffffffff 0 EXIT 0 0 \n",
-                                               "insts = 2\n"
-                                               "0020 00000000 1 R4 LDG.E 1 R2 4 1 0x0 0 \n"
-                                               "0030 ffffffff 0 EXIT 0 0 \n") "\n"
+/* clang-format off */
+static const char v3[] = HEADER("3", "")
+    BLOCK("0",
+          "insts = 4\n"
+          "0000 ffffffff 1 R1 MOV 0 0 \n"
+          "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f1000000000 4 \n"
+          "0020 00000005 1 R4 LDG.E 1 R2 4 2 0x7f1000000000 96 \n"
+          "0030 ffffffff 0 EXIT 0 0 \n",
+          "insts = 2\n"
+          "0020 00000000 1 R4 LDG.E 1 R2 4 1 0x0 0 \n"
+          "0030 ffffffff 0 EXIT 0 0 \n") "\n"
     BLOCK("1", "insts = 1\n0030 ffffffff 0 EXIT 0 0 \n", "insts = 0\n");
 
 static const char v4_lines[] = HEADER("4", "-enable lineinfo = 1\n")
-    BLOCK("0", "insts = 2\n17 0000 ffffffff 1 R1 MOV 0 0 \n18 0010 ffffffff 0 EXIT 0 0 \n",
+    BLOCK("0",
+          "insts = 2\n17 0000 ffffffff 1 R1 MOV 0 0 \n18 0010 ffffffff 0 EXIT 0 0 \n",
           "insts = 2\n17 0000 ffffffff 1 R1 MOV 0 0 \n3 0010 ffffffff 0 EXIT 0 0 \n") "\n"
     BLOCK("1", "insts = 1\n18 0010 ffffffff 0 EXIT 0 0 \n", "insts = 1\n18 0010 ffffffff 0 EXIT 0 0 \n");
 
@@ -62,17 +65,25 @@ static const char v6_values[] = HEADER("6", "-enable lineinfo = 0\n")
           "insts = 2\n"
           "0010 ffffffff 1 R4 MOV 2 R2 UR63 0 0 1 Val 1 0x00000003 \n"
           "0020 ffffffff 0 EXIT 0 0 0 0 NoVal \n") "\n"
-    BLOCK("1", "insts = 1\n0020 ffffffff 0 EXIT 0 0 0 0 NoVal \n",
+    BLOCK("1",
+          "insts = 1\n0020 ffffffff 0 EXIT 0 0 0 0 NoVal \n",
           "insts = 1\n0010 ffffffff 1 R4 MOV 2 R2 UR63 0 0 1 Val 1 0x00000005 \n");
 
 static const char v2[] = HEADER("2", "")
-    BLOCK("0", "insts = 1\n0 0 0 0 0000 ffffffff 0 EXIT 0 0 \n", "insts = 1\n0 0 0 1 0000 ffffffff 0 EXIT 0 0 \n") "\n"
-    BLOCK("1", "insts = 1\n1 0 0 0 0000 ffffffff 0 EXIT 0 0 \n", "insts = 1\n1 0 0 1 0000 ffffffff 0 EXIT 0 0 \n");
+    BLOCK("0",
+          "insts = 1\n0 0 0 0 0000 ffffffff 0 EXIT 0 0 \n",
+          "insts = 1\n0 0 0 1 0000 ffffffff 0 EXIT 0 0 \n") "\n"
+    BLOCK("1",
+          "insts = 1\n1 0 0 0 0000 ffffffff 0 EXIT 0 0 \n",
+          "insts = 1\n1 0 0 1 0000 ffffffff 0 EXIT 0 0 \n");
 
-/* Unknown to any table, but a line all the same. */
-static const char odd[] = HEADER("3", "") BLOCK("0", "insts = 1\n00000 ffffffff 1 R007 FROB.X 1 R2 0 \n",
-                                                "insts = 1\n0010 ffffffff 0 EXIT 0 0 \n") "\n"
+/* Unknown to any table, and written as nobody else would, but lines all the same. */
+static const char odd[] = HEADER("3", "")
+    BLOCK("0",
+          "insts = 1\n00000 ffffffff 1 R007 FROB.X 1 R2 0 \n",
+          "insts = 1\n0010 ffffffff 0 EXIT 0 0 \n") "\n"
     BLOCK("1", "insts = 1\n0010 ffffffff 0 EXIT 0 0 \n", "insts = 1\n0010 ffffffff 0 EXIT 0 0 \n");
+/* clang-format on */
 
 static void make_dir(const char *dir, const char *list, const char *kernel)
 {
@@ -84,7 +95,7 @@ static void make_dir(const char *dir, const char *list, const char *kernel)
     write_text(path, kernel);
 }
 
-/* ------------------------------------------------------------------------------------------------- round trips */
+/* -------------------------------------------------------------------------------------------- round trips */
 
 static void round_trip(const char *name, const char *text)
 {
@@ -199,7 +210,7 @@ static void test_normalised(void **state)
     ls_trace_close(trace);
 }
 
-/* ----------------------------------------------------------------------------------------------- real traces */
+/* -------------------------------------------------------------------------------------------- real traces */
 
 /* Unpacked text against the file as it lies there, decompressed; returns the bytes of text. */
 static uint64_t compare_real(const char *dir, const char *out, const char *name)
@@ -268,7 +279,7 @@ static void test_real(void **state)
     closedir(dir);
 }
 
-/* ----------------------------------------------------------------------------------------------------- seek */
+/* --------------------------------------------------------------------------------------------------- seek */
 
 static void test_seek(void **state)
 {
@@ -281,7 +292,9 @@ static void test_seek(void **state)
     ls_error said;
     assert_ok(ls_trace_open_kernel(trace, 2, &a, err));
     assert_ok(ls_trace_open_kernel(made, 2, &b, err));
-    static const uint64_t order[] = { 0, 1171, 5, 6, 7, 500, 499, 499, 501, 1170, 1171, 0, 300, 200, 240, 250 };
+    static const uint64_t order[] = {
+        0, 1171, 5, 6, 7, 500, 499, 499, 501, 1170, 1171, 0, 300, 200, 240, 250
+    };
     for (size_t i = 0; i < LS_COUNT_OF(order); i++) {
         assert_ok(ls_kernel_seek(a, order[i], err));
         assert_ok(ls_kernel_seek(b, order[i], err));
@@ -335,7 +348,7 @@ static void test_two_at_once(void **state)
     ls_cta_fini(&cb);
 }
 
-/* --------------------------------------------------------------------------------------------------- sharing */
+/* ------------------------------------------------------------------------------------------------ sharing */
 
 static size_t count_sections(const char *path, uint32_t wanted)
 {
@@ -392,7 +405,7 @@ static void test_content_hash(void **state)
     ls_trace_close(trace);
 }
 
-/* ---------------------------------------------------------------------------------------------------- damage */
+/* ------------------------------------------------------------------------------------------------- damage */
 
 static const char *read_error(const char *path)
 {
@@ -467,7 +480,7 @@ static void test_other_version(void **state)
     free(data);
 }
 
-/* --------------------------------------------------------------------------------------------------- wholeness */
+/* ---------------------------------------------------------------------------------------------- wholeness */
 
 static size_t count_entries(const char *path)
 {
@@ -503,7 +516,7 @@ static void test_nothing_half_written(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- cutting */
+/* ------------------------------------------------------------------------------------------------ cutting */
 
 static void expect_cut(const char *from, uint64_t limit, uint32_t x, uint32_t y, uint32_t z, uint32_t last_x)
 {
@@ -555,18 +568,12 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_drop_values),
-        cmocka_unit_test(test_normalised),
-        cmocka_unit_test(test_real),
-        cmocka_unit_test(test_seek),
-        cmocka_unit_test(test_two_at_once),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_content_hash),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_damage_is_named),
-        cmocka_unit_test(test_other_version),
-        cmocka_unit_test(test_nothing_half_written),
+        cmocka_unit_test(test_versions),      cmocka_unit_test(test_drop_values),
+        cmocka_unit_test(test_normalised),    cmocka_unit_test(test_real),
+        cmocka_unit_test(test_seek),          cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_shared),        cmocka_unit_test(test_content_hash),
+        cmocka_unit_test(test_damage),        cmocka_unit_test(test_damage_is_named),
+        cmocka_unit_test(test_other_version), cmocka_unit_test(test_nothing_half_written),
         cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, temp_dir_enter, temp_dir_leave);

@@ -1,5 +1,5 @@
-/* test_pack_block.c: the streams of a packed block: whatever a thread block has comes back, and no bytes make the decoder
- * crash or take more memory than they can explain. */
+/* test_pack_block.c: the streams of a packed block: whatever a thread block has comes back, and no bytes make
+ * the decoder crash or take more memory than they can explain. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -56,9 +56,10 @@ static void codec_take(codec *c)
     ls_pack_encoder_take(&c->encoder, c->payload);
 }
 
-/* --------------------------------------------------------------------------------------------- thread blocks */
+/* ------------------------------------------------------------------------------------------ thread blocks */
 
-static void add(ls_cta *cta, uint32_t inst, uint32_t mask, uint32_t mode, const uint64_t *words, uint32_t count)
+static void add(ls_cta *cta, uint32_t inst, uint32_t mask, uint32_t mode, const uint64_t *words,
+                uint32_t count)
 {
     assert_true(ls_cta_reserve(cta, cta->warp_count, 1, 32));
     uint32_t addr = mode == 3 ? LS_ADDR_NONE : (uint32_t)cta->addr_count << 2 | mode;
@@ -83,7 +84,8 @@ static void begin(ls_cta *cta, uint64_t index, uint32_t warps)
 static uint32_t random_words(ls_random *r, uint32_t mask, uint64_t words[32])
 {
     static const uint64_t spans[] = { 64, 4096, 1 << 20, UINT64_C(1) << 31, UINT64_MAX };
-    uint64_t span = spans[ls_random_below(r, 5)], base = UINT64_C(0x7f0000000000) + ls_random_below(r, 1 << 16);
+    uint64_t span = spans[ls_random_below(r, 5)],
+             base = UINT64_C(0x7f0000000000) + ls_random_below(r, 1 << 16);
     bool line = ls_random_below(r, 2) == 0;
     uint32_t count = 0;
     for (uint32_t m = mask; m; m &= m - 1, count++)
@@ -111,7 +113,9 @@ static void random_warp(ls_random *r, ls_cta *cta, uint32_t warp, uint32_t lengt
         if (inst == INSTS || ls_random_below(r, 12) == 0)
             inst = (uint32_t)ls_random_below(r, INSTS);
         if (ls_random_below(r, 6) == 0)
-            mask = ls_random_below(r, 3) ? (uint32_t)ls_random_next(r) : ls_random_below(r, 2) ? UINT32_MAX : 0;
+            mask = ls_random_below(r, 3)   ? (uint32_t)ls_random_next(r)
+                   : ls_random_below(r, 2) ? UINT32_MAX
+                                           : 0;
         if (has_addresses(inst))
             random_access(r, cta, inst, mask);
         else
@@ -132,11 +136,11 @@ static void expect_same(const ls_cta *a, const ls_cta *b)
             assert_int_equal(da->inst, db->inst);
             assert_int_equal(da->mask, db->mask);
             assert_int_equal(da->addr & 3, db->addr & 3);
-            uint64_t count = da->addr == LS_ADDR_NONE            ? 0
+            uint64_t count = da->addr == LS_ADDR_NONE           ? 0
                              : (da->addr & 3) == LS_ADDR_STRIDE ? 2
-                                                                 : (uint64_t)__builtin_popcount(da->mask);
-            assert_memory_equal(a->addrs + (da->addr >> 2) * (count > 0), b->addrs + (db->addr >> 2) * (count > 0),
-                                count * sizeof *a->addrs);
+                                                                : (uint64_t)__builtin_popcount(da->mask);
+            assert_memory_equal(a->addrs + (da->addr >> 2) * (count > 0),
+                                b->addrs + (db->addr >> 2) * (count > 0), count * sizeof *a->addrs);
         }
     }
 }
@@ -224,7 +228,8 @@ static void test_regular_is_small(void **state)
     assert_int_equal(c.encoder.cta_count, 24);
     assert_int_equal(c.encoder.dyn_count, 24 * 8 * INSTS);
     codec_take(&c);
-    assert_true(c.bytes < 24 * 8 * (13 + 1) + 24 * 8 * 13 + 400); /* ops, a byte for each warp, starts of blocks */
+    assert_true(c.bytes <
+                24 * 8 * (13 + 1) + 24 * 8 * 13 + 400); /* ops, a byte for each warp, starts of blocks */
     assert_null(ls_pack_decoder_begin(&c.decoder, c.payload, c.bytes));
     for (uint64_t i = 0; i < 24; i++) {
         assert_true(ls_pack_decode(&c.decoder, i, &read, &problem));
@@ -237,7 +242,7 @@ static void test_regular_is_small(void **state)
     codec_fini(&c);
 }
 
-/* ------------------------------------------------------------------------------------------------ wrong input */
+/* -------------------------------------------------------------------------------------------- wrong input */
 
 static void expect_refused(codec *c, ls_cta *cta)
 {
@@ -318,8 +323,9 @@ static void test_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),       cmocka_unit_test(test_long_warp), cmocka_unit_test(test_regular_is_small),
-        cmocka_unit_test(test_inconsistent), cmocka_unit_test(test_damaged),   cmocka_unit_test(test_short),
+        cmocka_unit_test(test_random),           cmocka_unit_test(test_long_warp),
+        cmocka_unit_test(test_regular_is_small), cmocka_unit_test(test_inconsistent),
+        cmocka_unit_test(test_damaged),          cmocka_unit_test(test_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_synth.c: generated traces: what they execute is what their closed forms say, for every kind and architecture; any
- * thread block can be had alone; text and packed file have the same instructions. */
+/* test_synth.c: generated traces: what they execute is what their closed forms say, for every kind and
+ * architecture; any thread block can be had alone; text and packed file have the same instructions. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-/* ------------------------------------------------------------------------------------------------- counting */
+/* ----------------------------------------------------------------------------------------------- counting */
 
 typedef struct interval {
     uint64_t first, last;
@@ -167,21 +167,48 @@ static void check_facts(const char *text)
 
 /* Small enough to count every byte, odd enough to meet every edge. */
 static const char *const samples[] = {
-    "vector-add,n=1000", "vector-add,n=1,block=32", "vector-add,n=4096,block=1024", "saxpy,n=777",
-    "gemm,m=64,n=128,k=32", "gemm,m=32,n=64,k=64,tile=32,tile_k=32", "gemm,m=128,n=128,k=16,tile=128,tile_k=8",
-    "reduction,n=10000,ctas=5", "reduction,n=33,ctas=2,block=64", "reduction,n=1,ctas=1,block=1024",
-    "transpose,n=64,mode=naive", "transpose,n=64,mode=shared", "transpose,n=96", "stencil,nx=32,ny=8",
-    "stencil,nx=64,ny=16,steps=3", "stencil,nx=128,ny=24,steps=2", "gather,n=1000,table_kib=64",
-    "pointer-chase,footprint_kib=16,loads=100", "pointer-chase,footprint_kib=4,loads=500,order=forward,lanes=32",
+    "vector-add,n=1000",
+    "vector-add,n=1,block=32",
+    "vector-add,n=4096,block=1024",
+    "saxpy,n=777",
+    "gemm,m=64,n=128,k=32",
+    "gemm,m=32,n=64,k=64,tile=32,tile_k=32",
+    "gemm,m=128,n=128,k=16,tile=128,tile_k=8",
+    "reduction,n=10000,ctas=5",
+    "reduction,n=33,ctas=2,block=64",
+    "reduction,n=1,ctas=1,block=1024",
+    "transpose,n=64,mode=naive",
+    "transpose,n=64,mode=shared",
+    "transpose,n=96",
+    "stencil,nx=32,ny=8",
+    "stencil,nx=64,ny=16,steps=3",
+    "stencil,nx=128,ny=24,steps=2",
+    "gather,n=1000,table_kib=64",
+    "pointer-chase,footprint_kib=16,loads=100",
+    "pointer-chase,footprint_kib=4,loads=500,order=forward,lanes=32",
     "pointer-chase,footprint_kib=4,loads=64,warps=2,ctas=3,bypass_l1=true",
-    "bandwidth,footprint_kib=64,ctas=2", "bandwidth,footprint_kib=10,ctas=2,mode=write,width_bytes=4,passes=2",
-    "bandwidth,footprint_kib=64,ctas=3,mode=copy,width_bytes=8,unroll=3", "chain", "chain,op=LDG,lane_stride_bytes=8",
-    "chain,op=LDG_DRAM,count=17", "chain,op=LDS128,lane_stride_bytes=16", "chain,op=LDL", "chain,op=BAR,warps=3",
-    "throughput,op=FFMA,mix=IMAD,warps=8", "throughput,op=STG,step_bytes=128,warps=2,warp_step_bytes=65536",
-    "throughput,op=ATOMG,lane_stride_bytes=0", "throughput,op=LDG,lane_stride_bytes=3,step_bytes=7,warp_step_bytes=9,warps=3",
-    "shared-conflict", "shared-conflict,access=store,width_bytes=16,stride_bytes=32,count=11", "atomics",
-    "atomics,target=warp,returns=true", "atomics,target=spread,count=3", "graph-walk,nodes=500,levels=4",
-    "graph-walk,nodes=64,degree=1,levels=1,block=32", "barrier-storm,ctas=2", "barrier-storm,barriers=1,work=0,warps=1",
+    "bandwidth,footprint_kib=64,ctas=2",
+    "bandwidth,footprint_kib=10,ctas=2,mode=write,width_bytes=4,passes=2",
+    "bandwidth,footprint_kib=64,ctas=3,mode=copy,width_bytes=8,unroll=3",
+    "chain",
+    "chain,op=LDG,lane_stride_bytes=8",
+    "chain,op=LDG_DRAM,count=17",
+    "chain,op=LDS128,lane_stride_bytes=16",
+    "chain,op=LDL",
+    "chain,op=BAR,warps=3",
+    "throughput,op=FFMA,mix=IMAD,warps=8",
+    "throughput,op=STG,step_bytes=128,warps=2,warp_step_bytes=65536",
+    "throughput,op=ATOMG,lane_stride_bytes=0",
+    "throughput,op=LDG,lane_stride_bytes=3,step_bytes=7,warp_step_bytes=9,warps=3",
+    "shared-conflict",
+    "shared-conflict,access=store,width_bytes=16,stride_bytes=32,count=11",
+    "atomics",
+    "atomics,target=warp,returns=true",
+    "atomics,target=spread,count=3",
+    "graph-walk,nodes=500,levels=4",
+    "graph-walk,nodes=64,degree=1,levels=1,block=32",
+    "barrier-storm,ctas=2",
+    "barrier-storm,barriers=1,work=0,warps=1",
 };
 
 static void test_facts(void **state)
@@ -233,14 +260,15 @@ static void test_by_hand(void **state)
     ls_trace_close(trace);
     assert_ok(ls_synth_open("saxpy,binary_version=61", NULL, &trace, err));
     assert_ok(ls_trace_open_kernel(trace, 2, &kernel, err));
-    assert_int_equal(kernel->insts[0].pc, 0x08); /* instructions of 8 bytes; each fourth word is something else */
+    assert_int_equal(kernel->insts[0].pc,
+                     0x08); /* instructions of 8 bytes; each fourth word is something else */
     assert_int_equal(kernel->insts[2].pc, 0x18);
     assert_int_equal(kernel->insts[3].pc, 0x28);
     ls_kernel_close(kernel);
     ls_trace_close(trace);
 }
 
-/* --------------------------------------------------------------------------------------- one block, any block */
+/* ----------------------------------------------------------------------------------- one block, any block */
 
 static void test_seek(void **state)
 {
@@ -330,7 +358,7 @@ static void test_chase_is_a_permutation(void **state)
     ls_cta_fini(&cta);
 }
 
-/* ---------------------------------------------------------------------------------------- through the files */
+/* -------------------------------------------------------------------------------------- through the files */
 
 /* Written as text and read by the reader of text; packed and read again: the same streams. */
 static void test_files(void **state)
@@ -350,7 +378,7 @@ static void test_files(void **state)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- parameters */
+/* --------------------------------------------------------------------------------------------- parameters */
 
 static void expect_error(const char *text, const char *what, const char *nearest)
 {
@@ -405,7 +433,7 @@ static void test_table_of_kinds(void **state)
     ls_trace_close(text);
 }
 
-/* ---------------------------------------------------------------------------------------------------- anchors */
+/* ------------------------------------------------------------------------------------------------ anchors */
 
 static void test_anchors(void **state)
 {

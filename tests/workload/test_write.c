@@ -1,5 +1,5 @@
-/* test_write.c: text of Accel-Sim, written: each line and mode exactly, headers of each version, and directories that are
- * there whole or not at all, compressed with what the reader reads. */
+/* test_write.c: text of Accel-Sim, written: each line and mode exactly, headers of each version, and
+ * directories that are there whole or not at all, compressed with what the reader reads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-/* ------------------------------------------------------------------------------------------------ one kernel */
+/* --------------------------------------------------------------------------------------------- one kernel */
 
 static const ls_inst_text texts[] = {
     { "0000", "1 R1 MOV 0 0", "" },
@@ -36,9 +36,17 @@ static ls_kernel kernel_of(uint32_t tracer_version)
     static char name[] = "_Z1fPf";
     return (ls_kernel){
         .ops = &ops,
-        .info = { .name = name, .id = 3, .grid = { 4, 2, 1 }, .block = { 64, 1, 1 }, .shared_bytes = 512,
-                  .registers = 24, .binary_version = 80, .stream = 1, .shared_base = 0x7f0002000000,
-                  .local_base = 0x7f0000000000, .tracer_version = tracer_version },
+        .info = { .name = name,
+                  .id = 3,
+                  .grid = { 4, 2, 1 },
+                  .block = { 64, 1, 1 },
+                  .shared_bytes = 512,
+                  .registers = 24,
+                  .binary_version = 80,
+                  .stream = 1,
+                  .shared_base = 0x7f0002000000,
+                  .local_base = 0x7f0000000000,
+                  .tracer_version = tracer_version },
     };
 }
 
@@ -54,13 +62,19 @@ static void expect_line(uint32_t version, uint32_t inst, uint32_t mask, uint32_t
 {
     ls_dyn dyn = { inst, mask, addr };
     ls_warp_stream warp = { 0, 1 };
-    ls_cta cta = { .id = { 1, 2, 3 }, .warp_count = 1, .warps = &warp, .dyns = &dyn, .dyn_count = 1, .addrs = words,
+    ls_cta cta = { .id = { 1, 2, 3 },
+                   .warp_count = 1,
+                   .warps = &warp,
+                   .dyns = &dyn,
+                   .dyn_count = 1,
+                   .addrs = words,
                    .extra = values };
     ls_kernel kernel = kernel_of(version);
     ls_text out = { 0 };
     char whole[2048];
     assert_ok(ls_write_cta(&out, &kernel, &kernel.info, &cta, true, err));
-    snprintf(whole, sizeof whole, "#BEGIN_TB\n\nthread block = 1,2,3\n\nwarp = 0\ninsts = 1\n%s\n\n#END_TB\n", expected);
+    snprintf(whole, sizeof whole, "#BEGIN_TB\n\nthread block = 1,2,3\n\nwarp = 0\ninsts = 1\n%s\n\n#END_TB\n",
+             expected);
     expect_text(&out, whole);
     ls_text_fini(&out);
 }
@@ -71,7 +85,8 @@ static void test_lines(void **state)
     uint64_t words[32] = { 0x7f1000000000, 4 };
     expect_line(3, 0, 0x0000ffff, LS_ADDR_NONE, NULL, NULL, "0000 0000ffff 1 R1 MOV 0 0 ");
     expect_line(2, 0, UINT32_MAX, LS_ADDR_NONE, NULL, NULL, "1 2 3 0 0000 ffffffff 1 R1 MOV 0 0 ");
-    expect_line(3, 1, UINT32_MAX, LS_ADDR_STRIDE, words, NULL, "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f1000000000 4 ");
+    expect_line(3, 1, UINT32_MAX, LS_ADDR_STRIDE, words, NULL,
+                "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f1000000000 4 ");
     words[1] = (uint64_t)-4;
     expect_line(5, 2, UINT32_MAX, LS_ADDR_STRIDE, words, NULL,
                 "12 0020 ffffffff 0 STG.E 2 R2 R4 4 1 0x7f1000000000 -4 -7 ");
@@ -93,13 +108,16 @@ static void test_blocks(void **state)
 {
     (void)state;
     ls_dyn dyns[] = { { 0, 1, LS_ADDR_NONE }, { 0, 2, LS_ADDR_NONE } };
-    ls_warp_stream warps[] = { { 1, 1 }, { 0, 0 }, { 0, 1 } }; /* the order in the block is not that of the warps */
+    ls_warp_stream warps[] = { { 1, 1 },
+                               { 0, 0 },
+                               { 0, 1 } }; /* the order in the block is not that of the warps */
     ls_cta cta = { .warp_count = 3, .warps = warps, .dyns = dyns, .dyn_count = 2 };
     ls_kernel kernel = kernel_of(4);
     ls_text out = { 0 };
     assert_ok(ls_write_cta(&out, &kernel, &kernel.info, &cta, false, err));
-    expect_text(&out, "\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 1\n0000 00000002 1 R1 MOV 0 0 \n"
-                      "\nwarp = 1\ninsts = 0\n\nwarp = 2\ninsts = 1\n0000 00000001 1 R1 MOV 0 0 \n\n#END_TB\n");
+    expect_text(&out,
+                "\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 1\n0000 00000002 1 R1 MOV 0 0 \n"
+                "\nwarp = 1\ninsts = 0\n\nwarp = 2\ninsts = 1\n0000 00000001 1 R1 MOV 0 0 \n\n#END_TB\n");
     ls_text_fini(&out);
 }
 
@@ -109,12 +127,13 @@ static void test_headers(void **state)
     ls_text out = { 0 };
     ls_kernel kernel = kernel_of(5);
     ls_write_header(&out, &kernel.info);
-    expect_text(&out,
-                "-kernel name = _Z1fPf\n-kernel id = 3\n-grid dim = (4,2,1)\n-block dim = (64,1,1)\n-shmem = 512\n"
-                "-nregs = 24\n-binary version = 80\n-cuda stream id = 1\n-shmem base_addr = 0x00007f0002000000\n"
-                "-local mem base_addr = 0x00007f0000000000\n-nvbit version = 1.7\n-accelsim tracer version = 5\n"
-                "-enable lineinfo = 0\n\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
-                "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n\n\n");
+    expect_text(
+        &out,
+        "-kernel name = _Z1fPf\n-kernel id = 3\n-grid dim = (4,2,1)\n-block dim = (64,1,1)\n-shmem = 512\n"
+        "-nregs = 24\n-binary version = 80\n-cuda stream id = 1\n-shmem base_addr = 0x00007f0002000000\n"
+        "-local mem base_addr = 0x00007f0000000000\n-nvbit version = 1.7\n-accelsim tracer version = 5\n"
+        "-enable lineinfo = 0\n\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
+        "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n\n\n");
     const uint32_t grid[3] = { 3, 1, 1 };
     ls_text cut = { 0 };
     ls_write_header_grid(&cut, ls_text_get(&out), out.count, grid);
@@ -141,7 +160,7 @@ static void test_source_without_text(void **state)
     ls_text_fini(&out);
 }
 
-/* ------------------------------------------------------------------------------------------------ directories */
+/* -------------------------------------------------------------------------------------------- directories */
 
 static size_t count_entries(const char *path)
 {

@@ -54,10 +54,10 @@ static inline void unpack_trace(const char *from, const char *to, ls_compression
     copy_trace(from, sink, false);
 }
 
-/* ------------------------------------------------------------------------------------------------ comparing */
+/* ---------------------------------------------------------------------------------------------- comparing */
 
-static inline void compare_dyn(const ls_kernel *a, const ls_cta *ca, const ls_dyn *da, const ls_kernel *b, const ls_cta *cb,
-                               const ls_dyn *db)
+static inline void compare_dyn(const ls_kernel *a, const ls_cta *ca, const ls_dyn *da, const ls_kernel *b,
+                               const ls_cta *cb, const ls_dyn *db)
 {
     uint64_t wa[32] = { 0 }, wb[32] = { 0 };
     assert_int_equal(da->mask, db->mask);

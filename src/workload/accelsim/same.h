@@ -14,7 +14,8 @@ ls_status ls_same_feed(ls_same *same, const void *text, size_t bytes, ls_error *
 ls_status ls_same_end(ls_same *same, uint64_t *line, ls_error *err);
 void ls_same_close(ls_same *same); /* NULL is fine */
 
-/* The same for the list of a trace that ls_accelsim_source opened; 0 also if that was one kernel without a list. */
+/* The same for the list of a trace that ls_accelsim_source opened; 0 also if that was one kernel without a
+ * list. */
 ls_status ls_same_list(const ls_trace *trace, uint64_t *line, ls_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* write.c: the text of a kernel, byte for byte as the tracer's post-processing writes it: the header, and thread
- * blocks as "warp = w" sections of instruction lines. Touches no file: see write_dir.c for those. */
+/* write.c: the text of a kernel, byte for byte as the tracer's post-processing writes it: the header, and
+ * thread blocks as "warp = w" sections of instruction lines. Touches no file: see write_dir.c for those. */
 #include "workload/accelsim/write.h"
 
 #include <inttypes.h>
@@ -85,9 +85,11 @@ void ls_write_header(ls_text *out, const ls_kernel_info *info)
                    info->tracer_version);
     if (info->tracer_version >= 4)
         ls_text_printf(out, "-enable lineinfo = %d\n", info->line_info);
-    ls_text_printf(out, "\n#traces format = %s PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
-                        "[adrrescompress?] [mem_addresses]%s\n\n\n\n",
-                   info->tracer_version >= 4 ? "[line_num]" : "threadblock_x threadblock_y threadblock_z warpid_tb",
+    ls_text_printf(out,
+                   "\n#traces format = %s PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+                   "[adrrescompress?] [mem_addresses]%s\n\n\n\n",
+                   info->tracer_version >= 4 ? "[line_num]"
+                                             : "threadblock_x threadblock_y threadblock_z warpid_tb",
                    info->tracer_version >= 6   ? " immediate1 immediate2 Val|NoVal [dest_val_n]"
                    : info->tracer_version == 5 ? " immediate"
                                                : "");
@@ -147,6 +149,13 @@ typedef struct line_writer {
     char prefix[64]; /* what tracers before version 3 put before each line; "" for others */
 } line_writer;
 
+/* Whether a body ends with another width than 0. */
+static bool has_width(const char *body)
+{
+    size_t bytes = strlen(body);
+    return bytes >= 2 && (body[bytes - 1] != '0' || body[bytes - 2] != ' ');
+}
+
 static bool put_line(line_writer *w, const ls_dyn *dyn)
 {
     ls_inst_text text;
@@ -164,6 +173,8 @@ static bool put_line(line_writer *w, const ls_dyn *dyn)
     *p++ = ' ';
     if (dyn->addr != LS_ADDR_NONE)
         p = put_addresses(p, w->cta, dyn);
+    else if (has_width(text.body))
+        p = put_text(p, "1 0x0 0 "); /* as for an empty mask: a line with a width has addresses */
     ls_text_addn(w->out, buffer, (size_t)(p - buffer));
     if (text.tail[0]) {
         ls_text_add(w->out, text.tail);
@@ -185,8 +196,8 @@ ls_status ls_write_cta(ls_text *out, const ls_kernel *kernel, const ls_kernel_in
     if (!kernel->ops->text)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel '%s' comes from a source without text", info->name);
     line_writer w = { .out = out, .kernel = kernel, .cta = cta, .values = cta->extra };
-    ls_text_printf(out, "%s#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", first ? "" : "\n",
-                   cta->id[0], cta->id[1], cta->id[2]);
+    ls_text_printf(out, "%s#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n",
+                   first ? "" : "\n", cta->id[0], cta->id[1], cta->id[2]);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         const ls_warp_stream *warp = &cta->warps[i];
         ls_text_printf(out, "\nwarp = %" PRIu32 "\ninsts = %" PRIu32 "\n", i, warp->count);

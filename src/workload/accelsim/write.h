@@ -30,7 +30,8 @@ typedef enum ls_compression {
     LS_COMPRESS_COUNT
 } ls_compression;
 
-extern const char *const ls_compression_names[LS_COMPRESS_COUNT + 1]; /* "same", "none", ...; NULL at the end */
+extern const char
+    *const ls_compression_names[LS_COMPRESS_COUNT + 1]; /* "same", "none", ...; NULL at the end */
 
 /* A directory with kernelslist.g and one file per kernel, which appears under its name when it is complete.
  * A directory of that name must not exist, or be empty. */

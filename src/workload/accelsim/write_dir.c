@@ -1,6 +1,6 @@
-/* write_dir.c: a trace as a directory: kernelslist.g and one file per kernel. Everything is written into a fresh
- * directory beside the final one, which is then renamed: a trace is there whole or not at all. (Nobody waits for the
- * disk: what a power cut takes can be unpacked again.) */
+/* write_dir.c: a trace as a directory: kernelslist.g and one file per kernel. Everything is written into a
+ * fresh directory beside the final one, which is then renamed: a trace is there whole or not at all. (Nobody
+ * waits for the disk: what a power cut takes can be unpacked again.) */
 #include "workload/accelsim/write.h"
 
 #include "base/file.h"
@@ -188,7 +188,11 @@ static ls_status dir_finish(ls_sink *base, ls_error *err)
 }
 
 static const ls_sink_ops dir_ops = {
-    .command = dir_command, .begin = dir_begin, .cta = dir_cta, .end = dir_end, .finish = dir_finish,
+    .command = dir_command,
+    .begin = dir_begin,
+    .cta = dir_cta,
+    .end = dir_end,
+    .finish = dir_finish,
     .abort = dir_abort,
 };
 

@@ -29,13 +29,13 @@ struct ls_zip_writer {
 };
 
 static const char *const suffixes[LS_COMPRESS_COUNT] = {
-    [LS_COMPRESS_SAME] = "", [LS_COMPRESS_NONE] = "", [LS_COMPRESS_XZ] = ".xz", [LS_COMPRESS_ZST] = ".zst",
-    [LS_COMPRESS_GZ] = ".gz",
+    [LS_COMPRESS_SAME] = "",    [LS_COMPRESS_NONE] = "",  [LS_COMPRESS_XZ] = ".xz",
+    [LS_COMPRESS_ZST] = ".zst", [LS_COMPRESS_GZ] = ".gz",
 };
 
 const char *const ls_compression_names[LS_COMPRESS_COUNT + 1] = {
-    [LS_COMPRESS_SAME] = "same", [LS_COMPRESS_NONE] = "none", [LS_COMPRESS_XZ] = "xz", [LS_COMPRESS_ZST] = "zst",
-    [LS_COMPRESS_GZ] = "gz",
+    [LS_COMPRESS_SAME] = "same", [LS_COMPRESS_NONE] = "none", [LS_COMPRESS_XZ] = "xz",
+    [LS_COMPRESS_ZST] = "zst",   [LS_COMPRESS_GZ] = "gz",
 };
 
 const char *ls_zip_suffix(ls_compression compression)
@@ -72,10 +72,12 @@ static bool start(ls_zip_writer *zip)
     case LS_COMPRESS_XZ:
         return lzma_easy_encoder(&zip->xz, XZ_PRESET, LZMA_CHECK_CRC64) == LZMA_OK;
     case LS_COMPRESS_GZ:
-        return deflateInit2(&zip->gz, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
+        return deflateInit2(&zip->gz, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) ==
+               Z_OK;
     case LS_COMPRESS_ZST:
         zip->zst = ZSTD_createCCtx();
-        return zip->zst && !ZSTD_isError(ZSTD_CCtx_setParameter(zip->zst, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
+        return zip->zst &&
+               !ZSTD_isError(ZSTD_CCtx_setParameter(zip->zst, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
                !ZSTD_isError(ZSTD_CCtx_setParameter(zip->zst, ZSTD_c_checksumFlag, 1));
     default:
         return true;

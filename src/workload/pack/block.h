@@ -5,8 +5,8 @@
 #include "workload/pack/format.h"
 #include "workload/trace.h"
 
-/* What a memory instruction did last, in this block: the encoder and the decoder keep the same, and so agree on
- * what it will probably do next. */
+/* What a memory instruction did last, in this block: the encoder and the decoder keep the same, and so agree
+ * on what it will probably do next. */
 typedef struct ls_pack_memory {
     uint64_t last, next;        /* its first address, and where it goes if it makes the same step again */
     uint64_t first, first_step; /* that of its first execution in each warp, and the step from warp to warp */
@@ -17,8 +17,8 @@ typedef struct ls_pack_memory {
     uint32_t list_at, list_count;
 } ls_pack_memory;
 
-/* Where masks change: flags of static instructions that both sides learn in a block. next[i] is the first flagged one
- * at or behind i, or LS_PACK_NO_CHANGE. */
+/* Where masks change: flags of static instructions that both sides learn in a block. next[i] is the first
+ * flagged one at or behind i, or LS_PACK_NO_CHANGE. */
 #define LS_PACK_NO_CHANGE UINT32_MAX
 
 static inline void ls_pack_flag_change(uint32_t *next, uint32_t inst)
@@ -45,11 +45,14 @@ static inline void ls_pack_masks_add(ls_pack_masks *m, uint32_t mask)
 {
     m->now = m->next;
     m->mask[m->now] = mask;
-    m->lanes[m->now] = (uint32_t)__builtin_popcount(mask);
+    /* Written out, because without an instruction for it the compiler calls a function. */
+    uint32_t n = mask - (mask >> 1 & 0x55555555u);
+    n = (n & 0x33333333u) + (n >> 2 & 0x33333333u);
+    m->lanes[m->now] = (((n + (n >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
     m->next = m->now + 1 < LS_PACK_KNOWN_MASKS ? m->now + 1 : LS_PACK_FIXED_MASKS;
 }
 
-/* --- encoding ---------------------------------------------------------------------------------------------- */
+/* --- encoding ------------------------------------------------------------------------------------------- */
 
 typedef struct ls_pack_bytes {
     uint8_t *at;
@@ -58,8 +61,8 @@ typedef struct ls_pack_bytes {
 
 #define LS_PACK_CANDIDATES 16 /* paths that are looked at before one is written in full */
 
-/* All zero is valid. Begin a kernel, then add its instructions and thread blocks, taking the payload whenever the
- * block is large enough. */
+/* All zero is valid. Begin a kernel, then add its instructions and thread blocks, taking the payload whenever
+ * the block is large enough. */
 typedef struct ls_pack_encoder {
     ls_pack_bytes streams[LS_PACK_STREAM_COUNT];
     ls_pack_masks masks;
@@ -95,7 +98,7 @@ size_t ls_pack_encoder_split(const ls_pack_encoder *e);
 /* Writes the payload (ls_pack_encoder_bytes() long) and starts the next block. */
 void ls_pack_encoder_take(ls_pack_encoder *e, uint8_t *payload);
 
-/* --- decoding ---------------------------------------------------------------------------------------------- */
+/* --- decoding ------------------------------------------------------------------------------------------- */
 
 typedef struct ls_pack_stream {
     const uint8_t *at, *end;
@@ -135,13 +138,14 @@ typedef struct ls_pack_decoder {
 } ls_pack_decoder;
 
 /* `plain` is borrowed; false without memory. */
-bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint32_t *plain, uint32_t inst_count);
+bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint32_t *plain,
+                          uint32_t inst_count);
 void ls_pack_decoder_fini(ls_pack_decoder *d);
-/* Begins a block. The payload is borrowed until the last thread block was read, and LS_PACK_SLACK bytes behind it
- * can be read. Returns NULL, or what is wrong. */
+/* Begins a block. The payload is borrowed until the last thread block was read, and LS_PACK_SLACK bytes
+ * behind it can be read. Returns NULL, or what is wrong. */
 const char *ls_pack_decoder_begin(ls_pack_decoder *d, const uint8_t *payload, size_t bytes);
-/* Reads the next thread block, which is number `index` of its kernel. *problem is NULL, or what is wrong with the
- * payload. False without memory. */
+/* Reads the next thread block, which is number `index` of its kernel. *problem is NULL, or what is wrong with
+ * the payload. False without memory. */
 bool ls_pack_decode(ls_pack_decoder *d, uint64_t index, ls_cta *cta, const char **problem);
 /* Whether everything was read, as after the last thread block. */
 bool ls_pack_decoder_at_end(const ls_pack_decoder *d);

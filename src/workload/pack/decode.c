@@ -1,14 +1,14 @@
-/* decode.c: the streams of a packed block back into thread blocks. This is the loop that loading a trace spends its
- * time in, so it has two passes over each warp that are both short: the path (runs of instructions and their masks, or
- * a copy of a path that is known) and the addresses. Whatever the bytes are, it reads at most LS_PACK_SLACK bytes behind
- * a stream and writes only what it made room for. */
+/* decode.c: the streams of a packed block back into thread blocks. This is the loop that loading a trace
+ * spends its time in, so it has two passes over each warp that are both short: the path (runs of instructions
+ * and their masks, or a copy of a path that is known) and the addresses. Whatever the bytes are, it reads at
+ * most LS_PACK_SLACK bytes behind a stream and writes only what it made room for. */
 #include "workload/pack/block.h"
 
 #include <endian.h>
 #include <stdlib.h>
 
-/* What may be read and written behind the end: runs are filled four at a time, addresses eight, and an access is
- * written before anybody looks whether there was room. */
+/* What may be read and written behind the end: runs are filled four at a time, addresses eight, and an access
+ * is written before anybody looks whether there was room. */
 #define SPARE_DYNS 4
 #define SPARE_WORDS 40
 
@@ -18,9 +18,10 @@ static inline bool over(const ls_pack_stream *s)
     return LS_UNLIKELY(s->at > s->end);
 }
 
-/* ------------------------------------------------------------------------------------------------- begin, end */
+/* --------------------------------------------------------------------------------------------- begin, end */
 
-bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint32_t *plain, uint32_t inst_count)
+bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint32_t *plain,
+                          uint32_t inst_count)
 {
     *d = (ls_pack_decoder){ .plain = plain, .inst_count = inst_count };
     memcpy(d->grid, grid, sizeof d->grid);
@@ -82,19 +83,15 @@ bool ls_pack_decoder_at_end(const ls_pack_decoder *d)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- the path */
+/* ----------------------------------------------------------------------------------------------- the path */
 
-static bool next_mask(ls_pack_decoder *d)
+/* A mask that was not known; false if the block is wrong. */
+static bool new_mask(ls_pack_decoder *d, unsigned code)
 {
-    ls_pack_stream *codes = &d->streams[LS_PACK_MASKS], *fresh = &d->streams[LS_PACK_NEW_MASKS];
-    unsigned code = *codes->at++;
-    if (LS_LIKELY(code < LS_PACK_KNOWN_MASKS)) {
-        d->masks.now = code;
-        return !over(codes);
-    }
+    ls_pack_stream *fresh = &d->streams[LS_PACK_NEW_MASKS];
     ls_pack_masks_add(&d->masks, ls_get_u32(fresh->at));
     fresh->at += 4;
-    return code == LS_PACK_KNOWN_MASKS && !over(codes) && !over(fresh);
+    return code == LS_PACK_KNOWN_MASKS && !over(fresh);
 }
 
 typedef uint32_t four __attribute__((vector_size(16)));
@@ -107,12 +104,13 @@ static inline void fill_four(void *to, const void *from, four lanes)
     memcpy(to, &v, sizeof v);
 }
 
-/* `count` executions like the blank ones, with a mask; up to SPARE_DYNS - 1 more are written over. Four of them are
- * three vectors. */
+/* `count` executions like the blank ones, with a mask; up to SPARE_DYNS - 1 more are written over. Four of
+ * them are three vectors. */
 static inline void fill(ls_dyn *dyn, const ls_dyn *blank, uint32_t count, uint32_t mask)
 {
     const four all = { mask, mask, mask, mask };
-    const four in_a = { 0, UINT32_MAX, 0, 0 }, in_b = { UINT32_MAX, 0, 0, UINT32_MAX }, in_c = { 0, 0, UINT32_MAX, 0 };
+    const four in_a = { 0, UINT32_MAX, 0, 0 }, in_b = { UINT32_MAX, 0, 0, UINT32_MAX },
+               in_c = { 0, 0, UINT32_MAX, 0 };
     const four a = all & in_a, b = all & in_b, c = all & in_c;
     for (ls_dyn *end = dyn + count; dyn < end; dyn += 4, blank += 4) {
         fill_four(dyn, blank, a);
@@ -129,14 +127,19 @@ static inline void copy(ls_dyn *to, const ls_dyn *from, uint32_t count)
         memcpy(to, from, 4 * sizeof *to);
 }
 
-/* Fills `count` executions and lists those that have addresses, of which there is room for as many. */
+/* Fills `count` executions and lists those that have addresses, of which there is room for as many. What the
+ * loop needs is in variables of its own: the compiler cannot know that filling does not change the decoder. */
 static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pack_access *accesses,
                         uint32_t *access_count)
 {
-    const uint8_t *at = d->streams[LS_PACK_PATH].at, *end = d->streams[LS_PACK_PATH].end;
-    const uint32_t *plain = d->plain, inst_count = d->inst_count;
-    uint32_t *changes = d->changes, expected = 0;
+    const uint8_t *at = d->streams[LS_PACK_PATH].at, *const end = d->streams[LS_PACK_PATH].end;
+    const uint8_t *codes = d->streams[LS_PACK_MASKS].at, *const codes_end = d->streams[LS_PACK_MASKS].end;
+    const uint32_t *const plain = d->plain, inst_count = d->inst_count;
+    const ls_dyn *const blank = d->blank;
+    ls_pack_memory *const memory = d->memory;
+    uint32_t *const changes = d->changes;
     ls_pack_access *access = accesses;
+    uint32_t expected = 0, mask = d->masks.mask[d->masks.now], lanes = d->masks.lanes[d->masks.now];
     for (uint32_t done = 0; done < count;) {
         uint64_t token = ls_get_varint(&at), more = ls_get_varint(&at); /* instructions behind the first */
         uint64_t start = expected + (uint64_t)ls_unzigzag(token >> 1);
@@ -149,21 +152,29 @@ static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pac
         if (token & 1)
             ls_pack_flag_change(changes, inst);
         expected = inst + (uint32_t)more + 1;
-        while (inst < expected) { /* from one change of the mask to the next */
-            uint32_t first = inst, stop = inst + 1 < expected ? changes[inst + 1] : expected;
+        do { /* from one change of the mask to the next */
+            uint32_t before = done - inst, stop = inst + 1 < expected ? changes[inst + 1] : expected;
             if (stop > expected)
                 stop = expected;
-            if (changes[inst] == inst && LS_UNLIKELY(!next_mask(d)))
-                return "its masks are wrong";
-            uint32_t lanes = d->masks.lanes[d->masks.now];
-            fill(dyns + done, d->blank + inst, stop - inst, d->masks.mask[d->masks.now]);
+            if (changes[inst] == inst) {
+                unsigned code = *codes++;
+                if (LS_UNLIKELY(code >= LS_PACK_KNOWN_MASKS) && !new_mask(d, code))
+                    return "its masks are wrong";
+                d->masks.now = code < LS_PACK_KNOWN_MASKS ? code : d->masks.now;
+                mask = d->masks.mask[d->masks.now];
+                lanes = d->masks.lanes[d->masks.now];
+                if (LS_UNLIKELY(codes > codes_end))
+                    return "its masks end too early";
+            }
+            fill(dyns + done, blank + inst, stop - inst, mask);
             for (inst += plain[inst]; inst < stop; inst += 1 + plain[inst + 1])
-                *access++ = (ls_pack_access){ d->memory + inst, done + inst - first, lanes };
-            done += stop - first;
+                *access++ = (ls_pack_access){ memory + inst, before + inst, lanes };
             inst = stop;
-        }
+            done = before + stop;
+        } while (inst < expected);
     }
     d->streams[LS_PACK_PATH].at = at;
+    d->streams[LS_PACK_MASKS].at = codes;
     *access_count = (uint32_t)(access - accesses);
     return NULL;
 }
@@ -195,10 +206,10 @@ static const ls_pack_path *find_kept(const ls_pack_decoder *d, uint64_t number)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ addresses */
+/* ---------------------------------------------------------------------------------------------- addresses */
 
-/* The first execution of an instruction in a warp: it starts where the last warp's start and the step from warp to warp
- * lead to, and will make the steps it made there. In a block's first warp nothing is known. */
+/* The first execution of an instruction in a warp: it starts where the last warp's start and the step from
+ * warp to warp lead to, and will make the steps it made there. In a block's first warp nothing is known. */
 static uint64_t first_base(ls_pack_decoder *d, ls_pack_memory *m, uint64_t correction)
 {
     uint64_t step = m->next - m->last, address = correction;
@@ -269,7 +280,8 @@ static inline void far(uint64_t *words, uint32_t count, const uint8_t *from, uin
 typedef uint64_t two __attribute__((vector_size(16)));
 
 /* Those of another list, moved; the two do not overlap. */
-static inline void shifted(uint64_t *restrict words, const uint64_t *restrict like, uint32_t count, uint64_t shift)
+static inline void shifted(uint64_t *restrict words, const uint64_t *restrict like, uint32_t count,
+                           uint64_t shift)
 {
     const two by = { shift, shift };
     for (uint32_t i = 0; i < count; i += 4) {
@@ -317,8 +329,8 @@ static inline void affine(uint64_t *words, uint32_t mask, uint64_t base, uint64_
 }
 
 /* The addresses of one access that has no stride; false if the block is wrong. */
-static inline bool list(ls_pack_decoder *d, ls_pack_memory *m, const ls_cta *cta, uint64_t *words, uint32_t mask,
-                        uint32_t count, unsigned op)
+static inline bool list(ls_pack_decoder *d, ls_pack_memory *m, const uint64_t *addrs, uint64_t *words,
+                        uint32_t mask, uint32_t count, unsigned op)
 {
     unsigned kind = op >> LS_PACK_OP_KIND_SHIFT;
     if (count == 0)
@@ -332,7 +344,7 @@ static inline bool list(ls_pack_decoder *d, ls_pack_memory *m, const ls_cta *cta
     else if (kind == LS_PACK_SAME) {
         if (m->list_serial != d->cta_serial || m->list_count != count || op & LS_PACK_OP_STRIDE)
             return false;
-        const uint64_t *like = cta->addrs + m->list_at;
+        const uint64_t *like = addrs + m->list_at;
         shifted(words, like, count, base(d, m, op) - like[0]);
     } else {
         uint64_t address = base(d, m, op);
@@ -340,21 +352,21 @@ static inline bool list(ls_pack_decoder *d, ls_pack_memory *m, const ls_cta *cta
     }
     m->list_serial = d->cta_serial;
     m->list_count = count;
-    m->list_at = (uint32_t)(words - cta->addrs);
+    m->list_at = (uint32_t)(words - addrs);
     return true;
 }
 
 /* The addresses of a warp's executions; `room` words are there in all. False if the block is wrong. */
-static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pack_access *access, uint32_t count,
-                      uint64_t room)
+static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pack_access *access,
+                      uint32_t count, uint64_t room)
 {
     const uint8_t *ops = d->streams[LS_PACK_OPS].at;
-    uint64_t at = cta->addr_count;
+    uint64_t at = cta->addr_count, *const addrs = cta->addrs;
     if ((size_t)(d->streams[LS_PACK_OPS].end - ops) < count)
         return false;
     for (const ls_pack_access *end = access + count; access < end; access++) {
         ls_dyn *dyn = dyns + access->at;
-        uint64_t *words = cta->addrs + at;
+        uint64_t *words = addrs + at;
         unsigned op = *ops++, mode = op & 3;
         dyn->addr = (uint32_t)at << 2 | mode;
         if (mode == LS_ADDR_STRIDE) {
@@ -364,7 +376,7 @@ static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pa
             if (LS_UNLIKELY(op >> 4))
                 return false;
         } else if (LS_LIKELY(mode != 3)) {
-            if (LS_UNLIKELY(!list(d, access->memory, cta, words, dyn->mask, access->lanes, op)))
+            if (LS_UNLIKELY(!list(d, access->memory, addrs, words, dyn->mask, access->lanes, op)))
                 return false;
             at += access->lanes;
         } else if (op == LS_PACK_OP_NULL) {
@@ -384,10 +396,10 @@ static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pa
     return !d->short_stream;
 }
 
-/* ---------------------------------------------------------------------------------------------- thread block */
+/* ------------------------------------------------------------------------------------------- thread block */
 
-/* The numbers that say how much memory is needed, checked against the streams that will fill it: a run takes two
- * bytes of the path, a known path one of the shape, an access one op. */
+/* The numbers that say how much memory is needed, checked against the streams that will fill it: a run takes
+ * two bytes of the path, a known path one of the shape, an access one op. */
 static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t *dyns, uint64_t *words)
 {
     ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
@@ -430,7 +442,8 @@ static bool reserve_accesses(ls_pack_decoder *d, size_t count)
 }
 
 /* One warp behind those that are there. False without memory. */
-static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns, uint64_t words, const char **problem)
+static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns, uint64_t words,
+                 const char **problem)
 {
     ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
     uint64_t said = ls_get_varint(&s->at);
@@ -466,8 +479,9 @@ static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns
         if (said & LS_PACK_PATH_KEEP && !keep(d, to, count, access_count))
             return false;
     }
-    *problem = access_count == 0 || addresses(d, cta, to, accesses, access_count, words) ? NULL
-                                                                                         : "its addresses are wrong";
+    *problem = access_count == 0 || addresses(d, cta, to, accesses, access_count, words)
+                   ? NULL
+                   : "its addresses are wrong";
     cta->warps[number] = (ls_warp_stream){ (uint32_t)cta->dyn_count, count };
     cta->dyn_count += count;
     return true;

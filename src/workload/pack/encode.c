@@ -1,6 +1,6 @@
-/* encode.c: thread blocks into the streams of a packed block. Each kind of number goes into a stream of its own,
- * as the difference to what the decoder can predict, so that the streams of regular programs are short cycles of
- * the same bytes. Touches memory only. */
+/* encode.c: thread blocks into the streams of a packed block. Each kind of number goes into a stream of its
+ * own, as the difference to what the decoder can predict, so that the streams of regular programs are short
+ * cycles of the same bytes. Touches memory only. */
 #include "workload/pack/block.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static bool put_u64(ls_pack_bytes *b, uint64_t value, unsigned bytes)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ addresses */
+/* ---------------------------------------------------------------------------------------------- addresses */
 
 /* The first address of an access against the prediction; sets LS_PACK_OP_BASE in *op if it was wrong. The rule
  * is that of the decoder: base() in decode.c. */
@@ -118,7 +118,8 @@ static bool put_each(ls_pack_encoder *e, ls_pack_memory *m, const uint64_t *word
 {
     static const struct {
         uint8_t stream, bytes;
-    } kinds[] = { [LS_PACK_AT_NEAR] = { LS_PACK_NEAR, 2 }, [LS_PACK_AT_FAR] = { LS_PACK_FAR, 4 },
+    } kinds[] = { [LS_PACK_AT_NEAR] = { LS_PACK_NEAR, 2 },
+                  [LS_PACK_AT_FAR] = { LS_PACK_FAR, 4 },
                   [LS_PACK_AT_WIDE] = { LS_PACK_WIDE, 8 } };
     unsigned kind = m->warp_serial < e->first_warp_serial ? LS_PACK_AT_WIDE : LS_PACK_AT_NEAR;
     for (uint32_t i = 0; i < count; i++) {
@@ -160,7 +161,8 @@ static bool put_list(ls_pack_encoder *e, ls_pack_memory *m, const ls_cta *cta, c
         same_differences(words, cta->addrs + m->list_at, count)) {
         *op |= LS_PACK_SAME << LS_PACK_OP_KIND_SHIFT;
         done = put_base(e, m, words[0], op);
-    } else if (seen && is_affine(words, dyn->mask, &stride) && (stride == m->stride || count >= AFFINE_LANES)) {
+    } else if (seen && is_affine(words, dyn->mask, &stride) &&
+               (stride == m->stride || count >= AFFINE_LANES)) {
         *op |= LS_PACK_AFFINE << LS_PACK_OP_KIND_SHIFT;
         done = put_base(e, m, words[0], op) && put_stride(e, m, stride, op);
     } else
@@ -250,12 +252,13 @@ static bool same_path(const ls_dyn *a, const ls_dyn *b, uint32_t count)
     return true;
 }
 
-/* The number of the candidate that is this path, marked as kept if it was not; LS_PACK_CANDIDATES if there is none or
- * no more can be kept. */
+/* The number of the candidate that is this path, marked as kept if it was not; LS_PACK_CANDIDATES if there is
+ * none or no more can be kept. */
 static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash)
 {
     for (uint32_t i = 0; i < LS_PACK_CANDIDATES; i++) {
-        if (e->paths[i].count != count || e->paths[i].hash != hash || !same_path(e->paths[i].dyns, dyns, count))
+        if (e->paths[i].count != count || e->paths[i].hash != hash ||
+            !same_path(e->paths[i].dyns, dyns, count))
             continue;
         if (!e->paths[i].kept) {
             if (e->kept_count == LS_PACK_KEPT_PATHS)
@@ -270,7 +273,8 @@ static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count
 }
 
 /* Makes a path that was just written a candidate, in the place of the oldest that is not kept. */
-static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash, size_t shape_at)
+static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash,
+                          size_t shape_at)
 {
     if (count > LS_PACK_PATH_LIMIT)
         return true;
@@ -315,7 +319,7 @@ static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- thread block */
+/* ------------------------------------------------------------------------------------------- thread block */
 
 /* Whether the thread block can be said at all: what a source gives must fit together. */
 static bool consistent(const ls_pack_encoder *e, const ls_cta *cta)
@@ -378,7 +382,7 @@ ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err)
     return LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- the rest */
+/* ----------------------------------------------------------------------------------------------- the rest */
 
 static void begin_block(ls_pack_encoder *e)
 {

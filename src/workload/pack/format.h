@@ -10,16 +10,19 @@
 
 #define LS_PACK_VERSION 1u
 
-/* --- the frame: file header, sections, trailer ------------------------------------------------------------ */
+/* --- the frame: file header, sections, trailer ---------------------------------------------------------- */
 
 /* The first byte is not text and the line ends are there to be damaged by transfers that change them. */
 #define LS_PACK_MAGIC "\x89LSPK\r\n\x1a"
 #define LS_PACK_END_MAGIC "LSPKEND\n"
 #define LS_PACK_MAGIC_BYTES 8
 
-#define LS_PACK_HEADER_BYTES 32  /* magic, u32 version, u32 flags (0), u64 zero, u64 XXH3 of these 24 */
-#define LS_PACK_SECTION_BYTES 32 /* u32 kind, u32 codec, u64 stored bytes, u64 raw bytes, u64 XXH3 of the raw */
-#define LS_PACK_TRAILER_BYTES 48 /* u64 directory, u64 file bytes, u64 hash high, low, u64 XXH3 of 32, end magic */
+/* magic, u32 version, u32 flags (0), u64 zero, u64 XXH3 of these 24 */
+#define LS_PACK_HEADER_BYTES 32
+/* u32 kind, u32 codec, u64 stored bytes, u64 raw bytes, u64 XXH3 of the raw */
+#define LS_PACK_SECTION_BYTES 32
+/* u64 directory, u64 file bytes, u64 hash high, low, u64 XXH3 of these 32, end magic */
+#define LS_PACK_TRAILER_BYTES 48
 
 enum {
     LS_PACK_BLOCK = 1,     /* thread blocks */
@@ -40,7 +43,7 @@ enum {
 /* The largest payload: more is refused before any memory is taken. */
 #define LS_PACK_RAW_LIMIT (UINT64_C(1) << 30)
 
-/* --- the streams of a block ------------------------------------------------------------------------------- */
+/* --- the streams of a block ----------------------------------------------------------------------------- */
 
 enum {
     LS_PACK_SHAPE,     /* varints: numbers of warps, instructions and address words */
@@ -61,27 +64,29 @@ enum {
 #define LS_PACK_WARP_LIMIT 64         /* warps of a thread block */
 #define LS_PACK_WORD_LIMIT (1u << 30) /* address words of a thread block: ls_dyn.addr has no room for more */
 
-/* Masks that both sides remember: two that never change (all lanes, no lane), then the last new ones in a ring. */
+/* Masks that both sides remember: two that never change (all lanes, no lane), then the last new ones in a
+ * ring. */
 #define LS_PACK_KNOWN_MASKS 16
 #define LS_PACK_FIXED_MASKS 2
 
-/* Paths of warps that later warps of the block take again. The encoder marks them, so that no others are kept. */
+/* Paths of warps that later warps of the block take again. The encoder marks them, so that no others are
+ * kept. */
 #define LS_PACK_KEPT_PATHS 8
 #define LS_PACK_PATH_LIMIT 16384 /* instructions */
-#define LS_PACK_PATH_KNOWN 1u   /* bit of a warp's number: the rest says which kept path it takes */
-#define LS_PACK_PATH_KEEP 2u    /* else: keep this one; the rest is the number of instructions */
+#define LS_PACK_PATH_KNOWN 1u    /* bit of a warp's number: the rest says which kept path it takes */
+#define LS_PACK_PATH_KEEP 2u     /* else: keep this one; the rest is the number of instructions */
 
 /* An address op: mode in bits 0-1; 3 is none of them. */
 enum {
-    LS_PACK_OP_NONE = 3,       /* an instruction with a width that has no addresses in memory */
-    LS_PACK_OP_NULL = 7,       /* stride mode, address 0, stride 0: what tracers write for mask 0 */
-    LS_PACK_OP_BASE = 1 << 2,  /* a correction of the predicted address follows in LS_PACK_BASES */
+    LS_PACK_OP_NONE = 3,        /* an instruction with a width that has no addresses in memory */
+    LS_PACK_OP_NULL = 7,        /* stride mode, address 0, stride 0: what tracers write for mask 0 */
+    LS_PACK_OP_BASE = 1 << 2,   /* a correction of the predicted address follows in LS_PACK_BASES */
     LS_PACK_OP_STRIDE = 1 << 3, /* a new stride follows in LS_PACK_STRIDES */
-    LS_PACK_OP_KIND_SHIFT = 4, /* lists and deltas: how the addresses are said */
+    LS_PACK_OP_KIND_SHIFT = 4,  /* lists and deltas: how the addresses are said */
 };
 enum {
-    LS_PACK_SAME,   /* the differences of the last time */
-    LS_PACK_AFFINE, /* the address of the first lane, and a stride for each lane, active or not */
+    LS_PACK_SAME,    /* the differences of the last time */
+    LS_PACK_AFFINE,  /* the address of the first lane, and a stride for each lane, active or not */
     LS_PACK_AT_NEAR, /* one by one: in LS_PACK_NEAR, */
     LS_PACK_AT_FAR,  /* in LS_PACK_FAR, */
     LS_PACK_AT_WIDE, /* in LS_PACK_WIDE, which sets the anchor */
@@ -89,7 +94,7 @@ enum {
 };
 #define LS_PACK_ANCHOR_BELOW 0x8000u /* the anchor lies so far below the first address */
 
-/* --- integers ------------------------------------------------------------------------------------------------ */
+/* --- integers ------------------------------------------------------------------------------------------- */
 
 static inline uint32_t ls_get_u32(const uint8_t *p)
 {

@@ -1,5 +1,5 @@
-/* pack.h: packed traces: one file per trace, small, checked, with access to any thread block. What the folder offers;
- * docs/trace-format.md describes the file. */
+/* pack.h: packed traces: one file per trace, small, checked, with access to any thread block. What the folder
+ * offers; docs/trace-format.md describes the file. */
 #ifndef PACK_PACK_H
 #define PACK_PACK_H
 
@@ -15,8 +15,8 @@ ls_status ls_pack_create(const char *path, int level, ls_sink **out, ls_error *e
 
 extern const ls_trace_source ls_pack_source;
 
-/* A hash of what a packed trace says, the same however well it is compressed: for caches. False if the trace is
- * not a packed one. */
+/* A hash of what a packed trace says, the same however well it is compressed: for caches. False if the trace
+ * is not a packed one. */
 bool ls_pack_content_hash(const ls_trace *trace, ls_hash *out);
 
 /* Whether the text that a kernel was packed from differs from the text that it unpacks to. */

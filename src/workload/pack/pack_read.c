@@ -1,5 +1,6 @@
-/* pack_read.c: packed files as a source of traces: the catalog and the directory are read when the file is opened,
- * a kernel's index and table when that is opened, and blocks one at a time as its thread blocks are asked for. */
+/* pack_read.c: packed files as a source of traces: the catalog and the directory are read when the file is
+ * opened, a kernel's index and table when that is opened, and blocks one at a time as its thread blocks are
+ * asked for. */
 #include "workload/pack/pack.h"
 
 #include "base/arena.h"
@@ -27,7 +28,7 @@ typedef struct pack_trace {
     ls_trace base;
     ls_pack_in in; /* for opening; lent to one kernel at a time */
     bool in_lent;
-    ls_arena arena; /* names, commands, kernels */
+    ls_arena arena;      /* names, commands, kernels */
     uint64_t *kernel_of; /* per command */
     packed_kernel *kernels;
     uint64_t kernel_count;
@@ -46,7 +47,7 @@ typedef struct pack_kernel {
     pack_trace *trace;
     const packed_kernel *packed;
     ls_pack_table *table; /* of the trace */
-    ls_pack_in own, *in; /* the trace's, or its own if another kernel has that */
+    ls_pack_in own, *in;  /* the trace's, or its own if another kernel has that */
     ls_arena arena;
     pack_block *blocks;
     uint64_t block_count;
@@ -72,8 +73,8 @@ static ls_status fail_memory(ls_error *err)
 static ls_status fail_block(const pack_kernel *k, ls_error *err, const char *problem)
 {
     ls_fail(err, LS_ERR_INPUT, "kernel %" PRIu64 " ('%s'), block %" PRIu64 " at offset %" PRIu64 ": %s",
-            (uint64_t)(k->packed - k->trace->kernels) + 1, k->base.info.file, k->block, k->blocks[k->block].offset,
-            problem);
+            (uint64_t)(k->packed - k->trace->kernels) + 1, k->base.info.file, k->block,
+            k->blocks[k->block].offset, problem);
     return ls_error_at(err, k->trace->in.path, 0, 0);
 }
 
@@ -82,8 +83,8 @@ static ls_status load_values(pack_kernel *k, const pack_block *block, const char
     k->value_record = (ls_pack_record){ 0 };
     if (block->value_bytes == 0 || k->trace->base.options.drop_values)
         return LS_OK;
-    ls_status status = ls_pack_get_section(k->in, LS_PACK_VALUES, block->offset + block->bytes, block->value_bytes,
-                                           what, err);
+    ls_status status = ls_pack_get_section(k->in, LS_PACK_VALUES, block->offset + block->bytes,
+                                           block->value_bytes, what, err);
     if (status != LS_OK)
         return status;
     k->value_bytes.count = 0;
@@ -227,7 +228,11 @@ static void pack_kernel_close(ls_kernel *base)
 }
 
 static const ls_kernel_ops kernel_ops = {
-    .next_cta = pack_next, .seek = pack_seek, .close = pack_kernel_close, .text = pack_text, .header = pack_header,
+    .next_cta = pack_next,
+    .seek = pack_seek,
+    .close = pack_kernel_close,
+    .text = pack_text,
+    .header = pack_header,
 };
 
 /* ------------------------------------------------------------------------------------------------- kernels */
@@ -263,7 +268,8 @@ static ls_status read_index(pack_kernel *k, uint64_t *table, ls_error *err)
         offset += block->bytes + block->value_bytes;
         ctas += block->cta_count;
         dyns += block->dyn_count;
-        r.failed = r.failed || block->cta_count == 0 || block->bytes < LS_PACK_SECTION_BYTES || offset > in->bytes;
+        r.failed =
+            r.failed || block->cta_count == 0 || block->bytes < LS_PACK_SECTION_BYTES || offset > in->bytes;
     }
     if (r.failed || r.at != r.end || ctas != k->packed->cta_count || dyns != k->packed->dyn_count)
         return fail_file(k->trace, err, "the index of a kernel does not fit the catalog");
@@ -283,7 +289,8 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
         ls_status status = ls_pack_get_section(k->in, LS_PACK_TABLE, offset, 0, what, err);
         if (status != LS_OK)
             return status;
-        status = ls_pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options, &table, err);
+        status =
+            ls_pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options, &table, err);
         if (status != LS_OK)
             return status == LS_ERR_NOMEM ? status : ls_error_at(err, info->file, 0, 0);
         if (!ls_map_putn(&t->tables, (const char *)key, sizeof key, table)) {
@@ -336,7 +343,7 @@ static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **ou
     return LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- the file */
+/* ----------------------------------------------------------------------------------------------- the file */
 
 static void pack_close(ls_trace *base)
 {

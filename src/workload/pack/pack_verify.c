@@ -1,5 +1,5 @@
-/* pack_verify.c: everything that can be checked in a packed file: each section's checksum, the hash of the content, and
- * that every thread block decodes. */
+/* pack_verify.c: everything that can be checked in a packed file: each section's checksum, the hash of the
+ * content, and that every thread block decodes. */
 #include "workload/pack/pack.h"
 
 #include "workload/pack/section.h"
@@ -14,8 +14,12 @@
 static ls_status verify_sections(ls_pack_in *in, ls_error *err)
 {
     static const char *const names[LS_PACK_KIND_COUNT] = {
-        [LS_PACK_BLOCK] = "a block", [LS_PACK_VALUES] = "values", [LS_PACK_TABLE] = "an instruction table",
-        [LS_PACK_INDEX] = "an index", [LS_PACK_CATALOG] = "the catalog", [LS_PACK_DIRECTORY] = "the directory",
+        [LS_PACK_BLOCK] = "a block",
+        [LS_PACK_VALUES] = "values",
+        [LS_PACK_TABLE] = "an instruction table",
+        [LS_PACK_INDEX] = "an index",
+        [LS_PACK_CATALOG] = "the catalog",
+        [LS_PACK_DIRECTORY] = "the directory",
     };
     uint64_t directory, offset = LS_PACK_HEADER_BYTES;
     ls_hash content;

@@ -1,5 +1,6 @@
-/* pack_write.c: a packed file, written from front to back: blocks as they come, then each kernel's table and index,
- * at the end the catalog and the directory. Memory is bounded by one thread block and what is known of the kernels. */
+/* pack_write.c: a packed file, written from front to back: blocks as they come, then each kernel's table and
+ * index, at the end the catalog and the directory. Memory is bounded by one thread block and what is known of
+ * the kernels. */
 #include "workload/pack/pack.h"
 
 #include "base/file.h"
@@ -9,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* A block ends when it has this much: enough for the compressor, little enough to skip for one thread block. */
+/* A block ends when it has this much: enough for the compressor, little enough to skip for one thread
+ * block. */
 #define BLOCK_DYNS 32768
 #define BLOCK_BYTES 262144
 
@@ -43,7 +45,8 @@ static void destroy(pack_sink *sink)
     ls_pack_out_fini(&sink->out);
     ls_pack_encoder_fini(&sink->encoder);
     ls_pack_table_writer_fini(&sink->table);
-    ls_pack_bytes *const all[] = { &sink->payload, &sink->values, &sink->blocks, &sink->commands, &sink->kernels };
+    ls_pack_bytes *const all[] = { &sink->payload, &sink->values, &sink->blocks, &sink->commands,
+                                   &sink->kernels };
     for (size_t i = 0; i < LS_COUNT_OF(all); i++)
         free(all[i]->at);
     ls_vec_fini(&sink->indices);
@@ -105,8 +108,8 @@ static ls_status flush(pack_sink *sink, ls_error *err)
     return add_numbers(&sink->blocks, entry, LS_COUNT_OF(entry)) ? LS_OK : fail_memory(err);
 }
 
-/* The register values of one thread block: how many, then for each the distance from the one before and its text. The
- * decoder puts warps one behind another, so the numbers are made anew. */
+/* The register values of one thread block: how many, then for each the distance from the one before and its
+ * text. The decoder puts warps one behind another, so the numbers are made anew. */
 static bool add_values(pack_sink *sink, const ls_cta *cta)
 {
     const ls_cta_values *values = cta->extra;
@@ -134,7 +137,8 @@ static ls_status pack_cta(ls_sink *base, const ls_sink_kernel *kernel, const ls_
     pack_sink *sink = (pack_sink *)base;
     const ls_kernel *source = kernel->kernel;
     if (!source->ops->text)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel '%s' comes from a source without text", kernel->info->name);
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel '%s' comes from a source without text",
+                       kernel->info->name);
     while (sink->encoder.inst_count < source->inst_count) {
         ls_inst_text text;
         bool has_addresses;
@@ -207,18 +211,18 @@ static ls_status put_table(pack_sink *sink, const ls_kernel_info *info, uint64_t
     *offset = sink->out.offset;
     if (!ls_map_putn(&sink->tables, (const char *)&key, sizeof key, (void *)(uintptr_t)*offset))
         return fail_memory(err);
-    return ls_pack_put_section(&sink->out, LS_PACK_TABLE, sink->payload.at, sink->payload.count, sink->payload.count,
-                               err);
+    return ls_pack_put_section(&sink->out, LS_PACK_TABLE, sink->payload.at, sink->payload.count,
+                               sink->payload.count, err);
 }
 
 static bool add_kernel(pack_sink *sink, const ls_sink_kernel *kernel)
 {
     const ls_kernel_info *info = kernel->info;
     const uint64_t numbers[] = {
-        info->id, info->grid[0], info->grid[1], info->grid[2], info->block[0], info->block[1], info->block[2],
-        info->shared_bytes, info->registers, info->binary_version, info->stream, info->shared_base,
-        info->local_base, info->tracer_version, info->line_info, kernel->normalised, sink->cta_count,
-        sink->dyn_count,
+        info->id,           info->grid[0],     info->grid[1],      info->grid[2],        info->block[0],
+        info->block[1],     info->block[2],    info->shared_bytes, info->registers,      info->binary_version,
+        info->stream,       info->shared_base, info->local_base,   info->tracer_version, info->line_info,
+        kernel->normalised, sink->cta_count,   sink->dyn_count,
     };
     return ls_pack_add_text(&sink->kernels, info->name, strlen(info->name)) &&
            add_numbers(&sink->kernels, numbers, LS_COUNT_OF(numbers)) &&
@@ -240,8 +244,8 @@ static ls_status pack_end(ls_sink *base, const ls_sink_kernel *kernel, ls_error 
         !add_numbers(&sink->payload, numbers, LS_COUNT_OF(numbers)) ||
         !ls_pack_add_bytes(&sink->payload, sink->blocks.at, sink->blocks.count))
         return fail_memory(err);
-    return ls_pack_put_section(&sink->out, LS_PACK_INDEX, sink->payload.at, sink->payload.count, sink->payload.count,
-                               err);
+    return ls_pack_put_section(&sink->out, LS_PACK_INDEX, sink->payload.at, sink->payload.count,
+                               sink->payload.count, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ the end */
@@ -282,7 +286,11 @@ static ls_status pack_finish(ls_sink *base, ls_error *err)
 }
 
 static const ls_sink_ops pack_ops = {
-    .command = pack_command, .begin = pack_begin, .cta = pack_cta, .end = pack_end, .finish = pack_finish,
+    .command = pack_command,
+    .begin = pack_begin,
+    .cta = pack_cta,
+    .end = pack_end,
+    .finish = pack_finish,
     .abort = pack_abort,
 };
 

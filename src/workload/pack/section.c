@@ -1,5 +1,5 @@
-/* section.c: sections of a packed file: compressed if that helps, checked by XXH3 of what was compressed. Touches
- * the file and nothing else; what the payloads mean is for others. */
+/* section.c: sections of a packed file: compressed if that helps, checked by XXH3 of what was compressed.
+ * Touches the file and nothing else; what the payloads mean is for others. */
 #include "workload/pack/section.h"
 
 #include <errno.h>
@@ -9,16 +9,21 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-/* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is compressed
- * only if it is not small, and the random part of it only if that saves half of it. */
+/* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is
+ * compressed only if it is not small, and the random part of it only if that saves half of it. */
 #define RAW_BYTES 256
 #define BLOCK_RAW_BYTES 1024
 /* Memory for a payload is taken at once up to this size; beyond it only as the data really arrives. */
 #define TRUSTED_BYTES (UINT64_C(4) << 20)
 
 static const char *const kind_names[LS_PACK_KIND_COUNT] = {
-    [0] = "nothing", [LS_PACK_BLOCK] = "block", [LS_PACK_VALUES] = "values", [LS_PACK_TABLE] = "instruction table",
-    [LS_PACK_INDEX] = "index", [LS_PACK_CATALOG] = "catalog", [LS_PACK_DIRECTORY] = "directory",
+    [0] = "nothing",
+    [LS_PACK_BLOCK] = "block",
+    [LS_PACK_VALUES] = "values",
+    [LS_PACK_TABLE] = "instruction table",
+    [LS_PACK_INDEX] = "index",
+    [LS_PACK_CATALOG] = "catalog",
+    [LS_PACK_DIRECTORY] = "directory",
 };
 
 static ls_status fail_memory(ls_error *err)
@@ -80,8 +85,8 @@ void ls_pack_out_fini(ls_pack_out *out)
 }
 
 /* Into out->packed; codec and size say what is best to store. */
-static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes, size_t split, uint32_t *codec,
-                          size_t *stored, ls_error *err)
+static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes, size_t split,
+                          uint32_t *codec, size_t *stored, ls_error *err)
 {
     size_t bound = ZSTD_compressBound(bytes), rest = bytes - split;
     if (!reserve(&out->packed, 4 + bound + rest) || !reserve(&out->split, 4 + bound + rest))
@@ -125,8 +130,8 @@ ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *paylo
                               ls_error *err)
 {
     if (bytes > LS_PACK_RAW_LIMIT)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "a thread block needs %zu bytes in '%s', more than the format has",
-                       bytes, out->path);
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "a thread block needs %zu bytes in '%s', more than the format has", bytes, out->path);
     uint8_t header[LS_PACK_SECTION_BYTES];
     const void *stored = payload;
     size_t stored_bytes = bytes;
@@ -218,8 +223,9 @@ ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *conten
     if (ls_get_u64(header + 24) != XXH3_64bits(header, 24))
         return fail_frame(in, err, "the file header is damaged: its checksum is wrong");
     if (ls_get_u32(header + 8) != LS_PACK_VERSION || ls_get_u32(header + 12) != 0) {
-        ls_fail(err, LS_ERR_UNSUPPORTED, "packed trace of version %" PRIu32 " with flags 0x%" PRIx32
-                "; this program reads version %u", ls_get_u32(header + 8), ls_get_u32(header + 12), LS_PACK_VERSION);
+        ls_fail(err, LS_ERR_UNSUPPORTED,
+                "packed trace of version %" PRIu32 " with flags 0x%" PRIx32 "; this program reads version %u",
+                ls_get_u32(header + 8), ls_get_u32(header + 12), LS_PACK_VERSION);
         return ls_error_at(err, in->path, 0, 0);
     }
     if (in->bytes < sizeof header + sizeof trailer)
@@ -248,10 +254,10 @@ static ls_status fail_section(const ls_pack_in *in, const char *what, uint64_t o
     return ls_error_at(err, in->path, 0, 0);
 }
 
-/* Decompresses into in->payload, whose memory grows with what really comes out, up to `raw` bytes and `rest` more.
- * NULL or what is wrong. */
-static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw, size_t rest,
-                          bool *memory)
+/* Decompresses into in->payload, whose memory grows with what really comes out, up to `raw` bytes and `rest`
+ * more. NULL or what is wrong. */
+static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw,
+                          size_t rest, bool *memory)
 {
     in->payload.count = 0;
     if (raw <= TRUSTED_BYTES) {
@@ -276,7 +282,8 @@ static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_b
         if (ZSTD_isError(left))
             return "is damaged: it cannot be decompressed";
         if (left == 0)
-            return from.pos == from.size && to.pos == raw ? NULL : "is damaged: it has another length than it says";
+            return from.pos == from.size && to.pos == raw ? NULL
+                                                          : "is damaged: it has another length than it says";
         if (from.pos == from.size && to.pos < to.size)
             return "is damaged: its compressed data ends too early";
         if (room == raw)
@@ -351,19 +358,22 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
         status = read_at(in, offset, local, sizeof local, err);
     if (status != LS_OK)
         return status;
-    uint64_t stored_bytes = ls_get_u64(header + 8), raw = ls_get_u64(header + 16), hash = ls_get_u64(header + 24);
+    uint64_t stored_bytes = ls_get_u64(header + 8), raw = ls_get_u64(header + 16),
+             hash = ls_get_u64(header + 24);
     uint32_t codec = ls_get_u32(header + 4);
     if (ls_get_u32(header) != kind || codec > LS_PACK_SPLIT) {
         char problem[96];
-        snprintf(problem, sizeof problem, "is damaged: kind %" PRIu32 ", codec %" PRIu32 ", where %s is expected",
-                 ls_get_u32(header), codec, kind_names[kind]);
+        snprintf(problem, sizeof problem,
+                 "is damaged: kind %" PRIu32 ", codec %" PRIu32 ", where %s is expected", ls_get_u32(header),
+                 codec, kind_names[kind]);
         return fail_section(in, what, offset, err, problem);
     }
     if (raw > LS_PACK_RAW_LIMIT || (codec == LS_PACK_RAW && raw != stored_bytes))
         return fail_section(in, what, offset, err, "is damaged: its size is impossible");
     if (stored_bytes > room - offset - LS_PACK_SECTION_BYTES ||
         (whole != 0 && stored_bytes + LS_PACK_SECTION_BYTES != whole))
-        return fail_section(in, what, offset, err, "is damaged: its size is not that of the index or the file");
+        return fail_section(in, what, offset, err,
+                            "is damaged: its size is not that of the index or the file");
     if (whole >= LS_PACK_SECTION_BYTES)
         stored = in->stored.at + LS_PACK_SECTION_BYTES;
     else {

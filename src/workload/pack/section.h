@@ -1,5 +1,5 @@
-/* section.h: the frame of a packed file: sections with a kind, a codec and a checksum, and the payloads of small
- * records inside them. */
+/* section.h: the frame of a packed file: sections with a kind, a codec and a checksum, and the payloads of
+ * small records inside them. */
 #ifndef PACK_SECTION_H
 #define PACK_SECTION_H
 
@@ -22,11 +22,13 @@ typedef struct ls_pack_out {
 /* Writes the file header. `level` is Zstandard's, 1 to 19. On failure there is nothing to finish. */
 ls_status ls_pack_out_init(ls_pack_out *out, FILE *stream, const char *path, int level, ls_error *err);
 void ls_pack_out_fini(ls_pack_out *out);
-/* The payload may be compressed up to `split` only, if the rest is random; split == bytes: whole or not at all. */
+/* The payload may be compressed up to `split` only, if the rest is random; split == bytes: whole or not at
+ * all. */
 ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, size_t split,
                               ls_error *err);
 ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *err);
-/* Adds a section to the hash of the content, if it belongs to that: not where things are, and not how small. */
+/* Adds a section to the hash of the content, if it belongs to that: not where things are, and not how
+ * small. */
 void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload, size_t bytes);
 
 /* ------------------------------------------------------------------------------------------------- reading */
@@ -46,9 +48,10 @@ void ls_pack_in_fini(ls_pack_in *in);
 /* Checks header and trailer. */
 ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *content, ls_error *err);
 /* Kind and length with header of the section at `offset`; nothing of its content is checked. */
-ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole, ls_error *err);
-/* Reads and checks the section of this kind at `offset` into in->payload. `whole` is its length with its header as
- * an index gave it, 0 if it is not known. `what` names it in messages. */
+ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole,
+                               ls_error *err);
+/* Reads and checks the section of this kind at `offset` into in->payload. `whole` is its length with its
+ * header as an index gave it, 0 if it is not known. `what` names it in messages. */
 ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
                               ls_error *err);
 

@@ -1,6 +1,6 @@
-/* table.c: static instructions as columns of a packed section. Numbers stand for texts wherever they give the same text
- * again, so that loading a table parses nothing; any other text is kept as it is. Touches memory only; what an
- * instruction means is the ISA's. */
+/* table.c: static instructions as columns of a packed section. Numbers stand for texts wherever they give the
+ * same text again, so that loading a table parses nothing; any other text is kept as it is. Touches memory
+ * only; what an instruction means is the ISA's. */
 #include "workload/pack/table.h"
 
 #include "workload/inst_text.h"
@@ -101,7 +101,8 @@ static bool add_body(ls_pack_table_writer *w, const char *text, bool *has_addres
         return ls_pack_add_varint(b, 0) && ls_pack_add_text(b, text, strlen(text));
     uint64_t number = opcode_number(w, f.opcode, f.opcode_bytes);
     bool done = number > 0 && ls_pack_add_varint(b, number) &&
-                ls_pack_add_varint(b, f.dst_count | f.src_count << SRC_SHIFT) && ls_pack_add_varint(b, f.width);
+                ls_pack_add_varint(b, f.dst_count | f.src_count << SRC_SHIFT) &&
+                ls_pack_add_varint(b, f.width);
     for (uint32_t i = 0; i < f.dst_count; i++)
         done = done && ls_pack_add_varint(registers, f.dsts[i]);
     for (uint32_t i = 0; i < f.src_count; i++)
@@ -114,10 +115,10 @@ static bool add_tail(ls_pack_table_writer *w, const char *text)
     ls_pack_bytes *b = &w->columns[LS_PACK_TAILS];
     const char *second = strchr(text, ' ');
     int64_t numbers[2] = { 0, 0 };
-    unsigned kind = !*text                          ? TAIL_NONE
-                    : !second                       ? TAIL_IMM
+    unsigned kind = !*text                        ? TAIL_NONE
+                    : !second                     ? TAIL_IMM
                     : ls_ends_with(text, "NoVal") ? TAIL_NO_VALUES
-                                                    : TAIL_VALUES;
+                                                  : TAIL_VALUES;
     ls_text_clear(&w->text);
     if (ls_inst_text_imm(text, &numbers[0]) && (!second || ls_inst_text_imm(second + 1, &numbers[1])))
         put_tail(&w->text, kind, numbers[0], numbers[1]);
@@ -172,7 +173,8 @@ typedef struct table_entry {
 static bool open_table(table_reader *r, ls_arena *arena, const uint8_t *payload, size_t bytes, bool *memory)
 {
     ls_pack_record all = { payload, payload + bytes, false };
-    *r = (table_reader){ .count = ls_pack_take_number(&all, bytes), .opcode_count = ls_pack_take_number(&all, bytes) };
+    *r = (table_reader){ .count = ls_pack_take_number(&all, bytes),
+                         .opcode_count = ls_pack_take_number(&all, bytes) };
     for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++) {
         size_t column;
         const uint8_t *at = (const uint8_t *)ls_pack_take_text(&all, &column);
@@ -330,7 +332,8 @@ static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_i
         if (e.pc_text.at || e.body_text.at || e.tail_text.at)
             status = decode_text(&e, &table->arena, info, unknown_as_alu, &table->insts[i], &width, err);
         else
-            status = ls_inst_fields_decode(&e.fields, e.pc, e.imm[0], info, unknown_as_alu, &table->insts[i], err);
+            status =
+                ls_inst_fields_decode(&e.fields, e.pc, e.imm[0], info, unknown_as_alu, &table->insts[i], err);
         if (status != LS_OK)
             return status;
         table->plain[i] = width == 0;

@@ -1,5 +1,5 @@
-/* table.h: the static instructions of a kernel in a packed file, and what they decode to. Kernels that execute the same
- * instructions share one table. */
+/* table.h: the static instructions of a kernel in a packed file, and what they decode to. Kernels that
+ * execute the same instructions share one table. */
 #ifndef PACK_TABLE_H
 #define PACK_TABLE_H
 

@@ -1,15 +1,17 @@
-/* anchors.c: what each test of accelsim_micro_anchors.csv is as a generated trace. The file has the cycles of 64 and of
- * 128 instructions; appending ",count=64" or ",count=128" to a text makes the trace. One block, bare instructions and an
- * EXIT; binary version 80 as in those tests, whatever the simulated GPU. */
+/* anchors.c: what each test of accelsim_micro_anchors.csv is as a generated trace. The file has the cycles of
+ * 64 and of 128 instructions; appending ",count=64" or ",count=128" to a text makes the trace. One block,
+ * bare instructions and an EXIT; binary version 80 unless the caller says otherwise. */
 #include "workload/synth/synth.h"
 
 #include <string.h>
 
+/* clang-format off */
 #define THROUGHPUT(op_)                                                                                       \
     { "thr_" op_ "_1w", "throughput,sources=1,op=" op_ ",warps=1" },                                          \
-        { "thr_" op_ "_4w", "throughput,sources=1,op=" op_ ",warps=4" },                                      \
-        { "thr_" op_ "_8w", "throughput,sources=1,op=" op_ ",warps=8" },                                      \
-        { "thr_" op_ "_16w", "throughput,sources=1,op=" op_ ",warps=16" }
+    { "thr_" op_ "_4w", "throughput,sources=1,op=" op_ ",warps=4" },                                          \
+    { "thr_" op_ "_8w", "throughput,sources=1,op=" op_ ",warps=8" },                                          \
+    { "thr_" op_ "_16w", "throughput,sources=1,op=" op_ ",warps=16" }
+/* clang-format on */
 
 static const ls_synth_anchor anchors[] = {
     { "chain_FFMA", "chain,op=FFMA,sources=1" },

@@ -1,5 +1,5 @@
-/* block.c: generators in which the threads of a block work together or beside each other: reduction, stencil and
- * barrier-storm. */
+/* block.c: generators in which the threads of a block work together or beside each other: reduction, stencil
+ * and barrier-storm. */
 #include "workload/synth/kind.h"
 
 #include <inttypes.h>
@@ -8,8 +8,9 @@
 
 /* --------------------------------------------------------------------------------------------- reduction
  *
- * Two launches: blocks add up elements in a loop over the grid, then halve what they have in shared memory until one
- * warp is left, which ends with shuffles; the second launch does the same to the blocks' sums with one block. */
+ * Two launches: blocks add up elements in a loop over the grid, then halve what they have in shared memory
+ * until one warp is left, which ends with shuffles; the second launch does the same to the blocks' sums with
+ * one block. */
 
 typedef struct reduction_spec {
     synth_common common;
@@ -186,9 +187,11 @@ static void reduction_facts(const void *spec, uint32_t launch, const synth_progr
         active += half / SYNTH_WARP;
     }
     uint64_t tree = ctas * (steps * per_cta * (2 + barrier) + active * 4);
-    f->warp_insts += warps * (mark[R_CHECK] + 2 + 1 + barrier + 2) + loops * body + tree + ctas * (12 + address + ends);
-    f->thread_insts += SYNTH_WARP * warps * (mark[R_CHECK] + 1 + 1 + barrier + 1); /* check, put, barrier, last */
-    f->thread_insts += all - synth_min(n, all);                                    /* lanes without an element */
+    f->warp_insts +=
+        warps * (mark[R_CHECK] + 2 + 1 + barrier + 2) + loops * body + tree + ctas * (12 + address + ends);
+    f->thread_insts +=
+        SYNTH_WARP * warps * (mark[R_CHECK] + 1 + 1 + barrier + 1); /* check, put, barrier, last */
+    f->thread_insts += all - synth_min(n, all);                     /* lanes without an element */
     f->thread_insts += n * (body - 1) + again;
     f->thread_insts += SYNTH_WARP * ctas * (steps * per_cta * (2 + barrier) - active + active * 4);
     f->thread_insts += SYNTH_WARP * ctas * (per_cta - 1) + ctas * (SYNTH_WARP * 11 + 31 + address + ends);
@@ -237,8 +240,9 @@ static ls_status stencil_check(const void *spec, ls_error *err)
 {
     const stencil_spec *s = spec;
     if (s->nx % SYNTH_WARP != 0 || s->ny % STENCIL_ROWS != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameters 'nx' and 'ny': %" PRIu64 " and %" PRIu64
-                       " are not multiples of 32 and 8", s->nx, s->ny);
+        return ls_fail(err, LS_ERR_USAGE,
+                       "parameters 'nx' and 'ny': %" PRIu64 " and %" PRIu64 " are not multiples of 32 and 8",
+                       s->nx, s->ny);
     if (s->nx * s->ny > UINT64_C(1) << 30)
         return ls_fail(err, LS_ERR_USAGE, "parameters 'nx' and 'ny': more than 4 GiB");
     return LS_OK;
@@ -330,7 +334,8 @@ static void stencil_warp(const void *spec, uint32_t launch, synth_warp *w)
 static void stencil_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
 {
     const stencil_spec *s = spec;
-    uint64_t columns = s->nx / SYNTH_WARP, rows = s->ny - 2, points = (s->nx - 2) * rows, warps = columns * s->ny;
+    uint64_t columns = s->nx / SYNTH_WARP, rows = s->ny - 2, points = (s->nx - 2) * rows,
+             warps = columns * s->ny;
     uint64_t before = p->mark[S_EXIT], after = synth_here(p) - before - 1;
     f->warp_insts += warps * (before + 1) + columns * rows * after;
     f->thread_insts += warps * SYNTH_WARP * before + (s->nx * s->ny - points) + points * after;

@@ -7,7 +7,8 @@
 
 /* ------------------------------------------------------------------------------------------------ programs */
 
-/* Before Volta every fourth word of 8 bytes holds scheduling information; later, instructions have 16 bytes. */
+/* Before Volta every fourth word of 8 bytes holds scheduling information; later, instructions have 16
+ * bytes. */
 static uint64_t pc_of(const synth_program *p, uint64_t row)
 {
     return p->version < 70 ? 8 * (row + row / 3 + 1) : 16 * row;
@@ -253,7 +254,8 @@ uint64_t synth_sectors(uint64_t address, uint64_t count, uint64_t size, uint64_t
 {
     uint64_t sectors = 0, next = 0; /* the first sector that was not counted yet */
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t first = (address + i * stride) / SYNTH_SECTOR, last = (address + i * stride + size - 1) / SYNTH_SECTOR;
+        uint64_t first = (address + i * stride) / SYNTH_SECTOR,
+                 last = (address + i * stride + size - 1) / SYNTH_SECTOR;
         if (first < next)
             first = next;
         if (last >= first) {

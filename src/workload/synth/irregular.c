@@ -1,5 +1,6 @@
-/* irregular.c: generators whose addresses or paths depend on random numbers: gather, pointer-chase and graph-walk. The
- * numbers come from a hash of the seed and the element, so that any thread block can be made alone. */
+/* irregular.c: generators whose addresses or paths depend on random numbers: gather, pointer-chase and
+ * graph-walk. The numbers come from a hash of the seed and the element, so that any thread block can be made
+ * alone. */
 #include "workload/synth/kind.h"
 
 #include <inttypes.h>
@@ -80,7 +81,8 @@ static void gather_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_lanes(w, mark[G_INDEX], synth_array(0) + FLOAT * w->thread, FLOAT);
     synth_run(w, mark[G_INDEX] + 1, mark[G_TABLE]);
     for (uint32_t i = 0; i < SYNTH_WARP; i++)
-        lanes[i] = synth_array(1) + synth_hash(s->common.seed, w->thread + i, 0) % (256 * s->table_kib) * FLOAT;
+        lanes[i] =
+            synth_array(1) + synth_hash(s->common.seed, w->thread + i, 0) % (256 * s->table_kib) * FLOAT;
     synth_list(w, mark[G_TABLE], lanes);
     synth_run(w, mark[G_TABLE] + 1, mark[G_STORE]);
     synth_lanes(w, mark[G_STORE], synth_array(2) + FLOAT * w->thread, FLOAT);
@@ -128,11 +130,13 @@ typedef struct chase_spec {
 } chase_spec;
 
 static const ls_param chase_params[] = {
-    LS_PARAM_UINT(chase_spec, footprint_kib, "KiB", 1024, 1, 4194304, "memory that the chain of pointers lies in"),
+    LS_PARAM_UINT(chase_spec, footprint_kib, "KiB", 1024, 1, 4194304,
+                  "memory that the chain of pointers lies in"),
     LS_PARAM_UINT(chase_spec, stride_bytes, "bytes", 128, 8, 1048576, "distance of neighbouring pointers"),
     LS_PARAM_UINT(chase_spec, loads, "", 4096, 1, 16777216, "loads in the chain, rounded up to whole loops"),
     LS_PARAM_UINT(chase_spec, unroll, "loads", 16, 1, 64, "loads in the body of the loop"),
-    LS_PARAM_CHOICE(chase_spec, order, "order", "random", orders, "order in which the pointers follow each other"),
+    LS_PARAM_CHOICE(chase_spec, order, "order", "random", orders,
+                    "order in which the pointers follow each other"),
     LS_PARAM_UINT(chase_spec, lanes, "", 1, 1, 32, "lanes that follow the same chain"),
     LS_PARAM_UINT(chase_spec, warps, "", 1, 1, 32, "warps of a block, each from its own start"),
     LS_PARAM_UINT(chase_spec, ctas, "blocks", 1, 1, 65536, "thread blocks, each from its own start"),
@@ -237,8 +241,10 @@ static void chase_facts(const void *spec, uint32_t launch, const synth_program *
 {
     const chase_spec *s = spec;
     const uint32_t *mark = p->mark;
-    uint64_t warps = s->ctas * s->warps, loops = chase_loops(s), loads = loops * s->unroll, slots = chase_slots(s);
-    uint64_t body = mark[C_END] - mark[C_LOOP], ends = mark[C_LOOP] - mark[C_EXIT] - 1 + synth_here(p) - mark[C_END];
+    uint64_t warps = s->ctas * s->warps, loops = chase_loops(s), loads = loops * s->unroll,
+             slots = chase_slots(s);
+    uint64_t body = mark[C_END] - mark[C_LOOP],
+             ends = mark[C_LOOP] - mark[C_EXIT] - 1 + synth_here(p) - mark[C_END];
     (void)launch;
     f->warp_insts += warps * (mark[C_EXIT] + 1 + loops * body + ends);
     f->thread_insts += warps * (SYNTH_WARP * mark[C_EXIT] + (SYNTH_WARP - s->lanes));
@@ -248,8 +254,8 @@ static void chase_facts(const void *spec, uint32_t launch, const synth_program *
     f->global_stores += warps;
     f->store_sectors += warps * synth_ceil_div(s->lanes * POINTER, SYNTH_SECTOR);
     /* One warp's pointers are known; those of several may or may not be the same. */
-    f->global_bytes = warps > 1 && loads < slots ? LS_SYNTH_UNKNOWN
-                                                 : POINTER * (synth_min(loads, slots) + warps * s->lanes);
+    f->global_bytes =
+        warps > 1 && loads < slots ? LS_SYNTH_UNKNOWN : POINTER * (synth_min(loads, slots) + warps * s->lanes);
 }
 
 const ls_synth_kind synth_pointer_chase = {
@@ -267,9 +273,10 @@ const ls_synth_kind synth_pointer_chase = {
 
 /* --------------------------------------------------------------------------------------------- graph-walk
  *
- * One launch per level of a breadth-first walk. Each thread has a node; it goes on if the node belongs to this level,
- * looks at all its neighbours in a loop, and marks those that later levels have. Which level a node has, its degree and
- * its neighbours are random; most nodes are in the levels in the middle, as in real graphs of small diameter. */
+ * One launch per level of a breadth-first walk. Each thread has a node; it goes on if the node belongs to
+ * this level, looks at all its neighbours in a loop, and marks those that later levels have. Which level a
+ * node has, its degree and its neighbours are random; most nodes are in the levels in the middle, as in real
+ * graphs of small diameter. */
 
 #define NODE 8u /* start and number of edges */
 
@@ -332,8 +339,22 @@ static void graph_launch(const void *spec, uint32_t launch, synth_launch *out)
     out->registers = 24;
 }
 
-enum { W_EXIT, W_MINE, W_LEAVE, W_CLEAR, W_NODE, W_LOOP, W_EDGE, W_SEEN, W_UPDATE, W_COST, W_COST_STORE, W_MARK,
-       W_NEXT, W_END };
+enum {
+    W_EXIT,
+    W_MINE,
+    W_LEAVE,
+    W_CLEAR,
+    W_NODE,
+    W_LOOP,
+    W_EDGE,
+    W_SEEN,
+    W_UPDATE,
+    W_COST,
+    W_COST_STORE,
+    W_MARK,
+    W_NEXT,
+    W_END
+};
 
 static void graph_assemble(const void *spec, uint32_t launch, synth_program *p)
 {
@@ -454,7 +475,8 @@ static void graph_facts(const void *spec, uint32_t launch, const synth_program *
                 fresh += node_level(s, neighbour(s, node, e)) > launch;
             mine++;
             longest = edges > longest ? edges : longest;
-            /* Each edge: the body without the updates, one of branch and exit; and the updates of fresh nodes. */
+            /* Each edge: the body without the updates, one of branch and exit; and the updates of fresh
+             * nodes. */
             f->thread_insts += setup + edges * (body - update - 1) + fresh * update;
         }
         for (uint64_t e = 0; e < longest; e++) {

@@ -1,8 +1,9 @@
-/* kind.h: what the generators of this folder share: a kernel's program as rows of text, and the warps that run it.
+/* kind.h: what the generators of this folder share: a kernel's program as rows of text, and the warps that
+ * run it.
  *
- * A kind is a table of parameters and a few functions. assemble() writes the program once per kernel, row by row as a
- * disassembler would show it, and marks its sections; warp() then runs it for one warp: sections at a time, with
- * addresses where rows have them. */
+ * A kind is a table of parameters and a few functions. assemble() writes the program once per kernel, row by
+ * row as a disassembler would show it, and marks its sections; warp() then runs it for one warp: sections at
+ * a time, with addresses where rows have them. */
 #ifndef SYNTH_KIND_H
 #define SYNTH_KIND_H
 
@@ -36,7 +37,8 @@ typedef struct synth_program {
     bool failed; /* without memory: sticky */
 } synth_program;
 
-/* Adds a row: number of destinations, these, opcode, number of sources, these, access width. Returns its number. */
+/* Adds a row: number of destinations, these, opcode, number of sources, these, access width. Returns its
+ * number. */
 uint32_t synth_op(synth_program *p, const char *fmt, ...) LS_PRINTF(2, 3);
 /* The immediate of the row that was added last. */
 void synth_imm(synth_program *p, int64_t imm);
@@ -78,13 +80,14 @@ void synth_run(synth_warp *w, uint32_t from, uint32_t to);
 void synth_one(synth_warp *w, uint32_t row, uint32_t mask);
 /* One row with the address of lane 0 and the step from lane to lane. */
 void synth_lanes(synth_warp *w, uint32_t row, uint64_t lane0, int64_t stride);
-/* One row with any addresses, as far as the mask has lanes. Written as the tracer would: a stride where lanes follow
- * each other evenly, else base and differences, else a list. */
+/* One row with any addresses, as far as the mask has lanes. Written as the tracer would: a stride where lanes
+ * follow each other evenly, else base and differences, else a list. */
 void synth_list(synth_warp *w, uint32_t row, const uint64_t addresses[SYNTH_WARP]);
-/* Rows [from, to) of which the last is the branch back: executed by the lanes that jump, all or, at the end, none. */
+/* Rows [from, to) of which the last is the branch back: executed by the lanes that jump, all or, at the end,
+ * none. */
 void synth_loop_end(synth_warp *w, uint32_t from, uint32_t to, bool again);
-/* Runs the rows of synth_bounds() and up to its exit from row `from`, keeps the lanes whose thread is below n; false
- * if none is left and the warp has ended. */
+/* Runs the rows of synth_bounds() and up to its exit from row `from`, keeps the lanes whose thread is below
+ * n; false if none is left and the warp has ended. */
 bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n);
 
 /* ------------------------------------------------------------------------------------------------- numbers */
@@ -106,7 +109,8 @@ static inline uint64_t synth_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 /* Facts of a kernel in which each thread below n does one thing: `exit_row` is that of synth_bounds(). */
-void synth_facts_each(ls_synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps, uint64_t n);
+void synth_facts_each(ls_synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps,
+                      uint64_t n);
 /* A random number that depends on its arguments only, so that any thread block can be generated alone. */
 uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b);
 /* Sectors that `count` elements of `size` bytes from `address` on, `stride` apart, touch. */
@@ -132,9 +136,9 @@ struct ls_synth_kind {
     size_t spec_size;
     const ls_param *params;
     size_t param_count;
-    ls_status (*check)(const void *spec, ls_error *err);       /* what ranges do not say; may be NULL */
-    uint32_t (*launches)(const void *spec);                    /* NULL: one */
-    unsigned (*copies)(const void *spec, synth_copy *copies);  /* inputs, up to SYNTH_COPIES; may be NULL */
+    ls_status (*check)(const void *spec, ls_error *err);      /* what ranges do not say; may be NULL */
+    uint32_t (*launches)(const void *spec);                   /* NULL: one */
+    unsigned (*copies)(const void *spec, synth_copy *copies); /* inputs, up to SYNTH_COPIES; may be NULL */
     void (*launch)(const void *spec, uint32_t launch, synth_launch *out);
     void (*assemble)(const void *spec, uint32_t launch, synth_program *p);
     void (*warp)(const void *spec, uint32_t launch, synth_warp *w);
@@ -143,7 +147,7 @@ struct ls_synth_kind {
 };
 
 extern const ls_synth_kind synth_vector_add, synth_saxpy, synth_bandwidth, synth_gemm, synth_gemm_tensor,
-    synth_reduction, synth_transpose, synth_stencil, synth_gather, synth_pointer_chase, synth_chain, synth_throughput,
-    synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm;
+    synth_reduction, synth_transpose, synth_stencil, synth_gather, synth_pointer_chase, synth_chain,
+    synth_throughput, synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm;
 
 #endif

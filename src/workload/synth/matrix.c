@@ -1,5 +1,5 @@
-/* matrix.c: generators for dense matrices of single precision: gemm (tiles in shared memory, results in registers)
- * and transpose. */
+/* matrix.c: generators for dense matrices of single precision: gemm (tiles in shared memory, results in
+ * registers) and transpose. */
 #include "workload/synth/kind.h"
 
 #include <inttypes.h>
@@ -8,13 +8,15 @@
 
 /* -------------------------------------------------------------------------------------------------- gemm
  *
- * C = A * B, all row-major. A block of 256 threads makes a tile of C; thread (x, y) of 16 * 16 makes a square of it,
- * tile / 16 wide. For each slice of k the block loads a piece of A and one of B (16 bytes per thread and load), keeps
- * that of A transposed, so that a column of it is one wide load, and multiplies out of shared memory. */
+ * C = A * B, all row-major. A block of 256 threads makes a tile of C; thread (x, y) of 16 * 16 makes a square
+ * of it, tile / 16 wide. For each slice of k the block loads a piece of A and one of B (16 bytes per thread
+ * and load), keeps that of A transposed, so that a column of it is one wide load, and multiplies out of
+ * shared memory. */
 
 #define GEMM_THREADS 256u
 #define GEMM_SIDE 16u
-#define GEMM_PAD 4u /* floats behind each row of A's piece, so that writing it transposed has no 16-way conflicts */
+/* Floats behind each row of A's piece, so that writing it transposed has no 16-way conflicts. */
+#define GEMM_PAD 4u
 
 static const char *const tile_names[] = { "32", "64", "128", NULL };
 
@@ -29,7 +31,8 @@ static const ls_param gemm_params[] = {
     LS_PARAM_UINT(gemm_spec, n, "columns", 256, 32, 32768, "columns of B and C; a multiple of tile"),
     LS_PARAM_UINT(gemm_spec, k, "elements", 256, 8, 32768, "columns of A, rows of B; a multiple of tile_k"),
     LS_PARAM_CHOICE(gemm_spec, tile, "tile", "64", tile_names, "side of the square of C that a block makes"),
-    LS_PARAM_UINT(gemm_spec, tile_k, "elements", 16, 8, 32, "slice of k in shared memory; tile * tile_k >= 1024"),
+    LS_PARAM_UINT(gemm_spec, tile_k, "elements", 16, 8, 32,
+                  "slice of k in shared memory; tile * tile_k >= 1024"),
 };
 
 static uint32_t gemm_tile(const gemm_spec *s)
@@ -188,7 +191,8 @@ static void gemm_load_slice(const gemm_spec *s, synth_warp *w, uint64_t k)
         }
         synth_list(w, mark[GEMM_LOADS] + loads + i, lanes);
     }
-    for (uint32_t i = 0; i < 4 * loads; i++) { /* element i % 4 of each load becomes one of the transposed rows */
+    for (uint32_t i = 0; i < 4 * loads;
+         i++) { /* element i % 4 of each load becomes one of the transposed rows */
         for (uint32_t lane = 0; lane < SYNTH_WARP; lane++) {
             uint32_t t = i / 4 * GEMM_THREADS + w->index * SYNTH_WARP + lane;
             lanes[lane] = (uint64_t)(t % in_row * 4 + i % 4) * gemm_a_pitch(s) + t / in_row * FLOAT;
@@ -216,9 +220,9 @@ static void gemm_warp(const void *spec, uint32_t launch, synth_warp *w)
             for (uint32_t i = 0; i < 2 * pieces; i++, row++) { /* two rows of 16 threads in a warp */
                 for (uint32_t lane = 0; lane < SYNTH_WARP; lane++) {
                     uint32_t x = lane % GEMM_SIDE, y = 2 * w->index + lane / GEMM_SIDE;
-                    lanes[lane] = i < pieces
-                                      ? (uint64_t)kk * gemm_a_pitch(s) + y * side * FLOAT + i * bytes
-                                      : gemm_b_shared(s) + ((uint64_t)kk * tile + x * side) * FLOAT + (i - pieces) * bytes;
+                    lanes[lane] = i < pieces ? (uint64_t)kk * gemm_a_pitch(s) + y * side * FLOAT + i * bytes
+                                             : gemm_b_shared(s) + ((uint64_t)kk * tile + x * side) * FLOAT +
+                                                   (i - pieces) * bytes;
                 }
                 synth_list(w, row, lanes);
             }
@@ -245,14 +249,16 @@ static void gemm_facts(const void *spec, uint32_t launch, const synth_program *p
     const uint32_t *mark = p->mark;
     uint64_t warps = s->m / gemm_tile(s) * (s->n / gemm_tile(s)) * (GEMM_THREADS / SYNTH_WARP);
     uint64_t slices = s->k / s->tile_k, loads = gemm_loads(s), side = gemm_side(s), pieces = gemm_pieces(s);
-    uint64_t insts = mark[GEMM_LOADS] + slices * (mark[GEMM_TAIL] - mark[GEMM_LOADS]) + synth_here(p) - mark[GEMM_TAIL];
+    uint64_t insts =
+        mark[GEMM_LOADS] + slices * (mark[GEMM_TAIL] - mark[GEMM_LOADS]) + synth_here(p) - mark[GEMM_TAIL];
     (void)launch;
     f->warp_insts += warps * insts;
     f->thread_insts += warps * (insts - 1) * SYNTH_WARP; /* but for the last branch */
     f->global_loads += warps * slices * 2 * loads;
     f->load_sectors += warps * slices * 2 * loads * (SYNTH_WARP * 16 / SYNTH_SECTOR);
     f->global_stores += warps * side * pieces;
-    /* Two rows of 16 threads; each thread's side is 8, 16 or 32 bytes, and a sector that is half written counts. */
+    /* Two rows of 16 threads; each thread's side is 8, 16 or 32 bytes, and a sector that is half written
+     * counts. */
     f->store_sectors += warps * side * pieces * 2 * (GEMM_SIDE * side * FLOAT / SYNTH_SECTOR);
     f->shared_accesses += warps * slices * (5 * loads + s->tile_k * 2 * pieces);
     f->barriers += warps * slices * 2;
@@ -289,9 +295,11 @@ typedef struct transpose_spec {
 } transpose_spec;
 
 static const ls_param transpose_params[] = {
-    LS_PARAM_UINT(transpose_spec, n, "elements", 1024, 32, 32768, "side of the square matrix; a multiple of 32"),
-    LS_PARAM_CHOICE(transpose_spec, mode, "mode", "padded", transpose_modes,
-                    "naive: straight to memory; shared: through shared memory, with 32-way conflicts; padded: without"),
+    LS_PARAM_UINT(transpose_spec, n, "elements", 1024, 32, 32768,
+                  "side of the square matrix; a multiple of 32"),
+    LS_PARAM_CHOICE(
+        transpose_spec, mode, "mode", "padded", transpose_modes,
+        "naive: straight to memory; shared: through shared memory, with 32-way conflicts; padded: without"),
 };
 
 static ls_status transpose_check(const void *spec, ls_error *err)

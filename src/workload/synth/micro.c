@@ -1,5 +1,6 @@
-/* micro.c: generators of one-purpose traces: chain (each instruction needs the one before) and throughput (none needs
- * another). Nothing but these instructions and an EXIT, so that cycles per instruction can be read off the slope. */
+/* micro.c: generators of one-purpose traces: chain (each instruction needs the one before) and throughput
+ * (none needs another). Nothing but these instructions and an EXIT, so that cycles per instruction can be
+ * read off the slope. */
 #include "workload/synth/kind.h"
 
 #include <inttypes.h>
@@ -9,8 +10,8 @@
 typedef enum op_kind { OP_PLAIN, OP_BARRIER, OP_LOAD, OP_STORE, OP_ATOMIC } op_kind;
 typedef enum op_place { IN_GLOBAL, IN_SHARED, IN_LOCAL } op_place;
 
-/* What can be chained or repeated. Opcodes that changed their spelling have one per generation: before Volta, Volta,
- * Turing, later; NULL: this generation has none. */
+/* What can be chained or repeated. Opcodes that changed their spelling have one per generation: before Volta,
+ * Volta, Turing, later; NULL: this generation has none. */
 typedef struct micro_op {
     const char *name;
     const char *opcode[4];
@@ -22,47 +23,53 @@ typedef struct micro_op {
     uint64_t step_bytes; /* from one access to the next, if the user says nothing */
 } micro_op;
 
-#define SAME(opcode_) { opcode_, opcode_, opcode_, opcode_ }
 #define DRAM_STEP 65536u /* far enough for another row of any memory */
 
+/* clang-format off */
+#define SAME(opcode_) { opcode_, opcode_, opcode_, opcode_ }
 static const micro_op ops[] = {
-    { "FFMA", SAME("FFMA"), 3, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "FADD", SAME("FADD"), 2, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "IMAD", { "XMAD", "IMAD", "IMAD", "IMAD" }, 3, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "IADD", { "IADD3", "IADD3", "IADD3", "IADD3" }, 3, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "MOV", SAME("MOV"), 1, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "SHFL", SAME("SHFL.BFLY"), 1, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "LDC", SAME("LDC"), 1, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "HFMA2", SAME("HFMA2"), 3, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "S2R", SAME("S2R"), 0, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "MUFU", SAME("MUFU.RCP"), 1, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "DADD", SAME("DADD"), 2, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "DFMA", SAME("DFMA"), 3, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "HMMA", { NULL, "HMMA.884.F32.F32.STEP0", "HMMA.1688.F32", "HMMA.16816.F32" }, 3, true, OP_PLAIN, IN_GLOBAL, 0,
-      0 },
-    { "TEX", SAME("TEX"), 1, true, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "BRA", SAME("BRA"), 0, false, OP_PLAIN, IN_GLOBAL, 0, 0 },
-    { "BAR", { "BAR.SYNC", "BAR.SYNC", "BAR.SYNC", "BAR.SYNC.DEFER_BLOCKING" }, 0, false, OP_BARRIER, IN_GLOBAL, 0, 0 },
-    { "LDG", { "LDG.E", "LDG.E.SYS", "LDG.E.SYS", "LDG.E" }, 1, true, OP_LOAD, IN_GLOBAL, 4, 0 },
-    { "LDG_L2", { "LDG.E.CG", "LDG.E.STRONG.GPU", "LDG.E.STRONG.GPU", "LDG.E.STRONG.GPU" }, 1, true, OP_LOAD, IN_GLOBAL,
-      4, 0 },
-    { "LDG_DRAM", { "LDG.E", "LDG.E.SYS", "LDG.E.SYS", "LDG.E" }, 1, true, OP_LOAD, IN_GLOBAL, 4, DRAM_STEP },
-    { "LDL", SAME("LDL"), 1, true, OP_LOAD, IN_LOCAL, 4, 0 },
-    { "LDS", { "LDS.U.32", "LDS", "LDS", "LDS" }, 1, true, OP_LOAD, IN_SHARED, 4, 0 },
-    { "LDS128", { "LDS.U.128", "LDS.128", "LDS.128", "LDS.128" }, 1, true, OP_LOAD, IN_SHARED, 16, 0 },
-    { "STG", { "STG.E", "STG.E.SYS", "STG.E.SYS", "STG.E" }, 2, false, OP_STORE, IN_GLOBAL, 4, 0 },
-    { "ATOMG", { "ATOM.E.ADD", "ATOMG.E.ADD.STRONG.GPU", "ATOMG.E.ADD.STRONG.GPU", "ATOMG.E.ADD.STRONG.GPU" }, 2, true,
-      OP_ATOMIC, IN_GLOBAL, 4, 0 },
+    { "FFMA",     SAME("FFMA"),                                      3, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "FADD",     SAME("FADD"),                                      2, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "IMAD",     { "XMAD", "IMAD", "IMAD", "IMAD" },                3, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "IADD",     SAME("IADD3"),                                     3, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "MOV",      SAME("MOV"),                                       1, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "SHFL",     SAME("SHFL.BFLY"),                                 1, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "LDC",      SAME("LDC"),                                       1, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "HFMA2",    SAME("HFMA2"),                                     3, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "S2R",      SAME("S2R"),                                       0, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "MUFU",     SAME("MUFU.RCP"),                                  1, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "DADD",     SAME("DADD"),                                      2, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "DFMA",     SAME("DFMA"),                                      3, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "HMMA",     { NULL, "HMMA.884.F32.F32.STEP0", "HMMA.1688.F32", "HMMA.16816.F32" },
+                                                                     3, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "TEX",      SAME("TEX"),                                       1, true,  OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "BRA",      SAME("BRA"),                                       0, false, OP_PLAIN, IN_GLOBAL, 0, 0 },
+    { "BAR",      { "BAR.SYNC", "BAR.SYNC", "BAR.SYNC", "BAR.SYNC.DEFER_BLOCKING" },
+                                                                     0, false, OP_BARRIER, IN_GLOBAL, 0, 0 },
+    { "LDG",      { "LDG.E", "LDG.E.SYS", "LDG.E.SYS", "LDG.E" },    1, true,  OP_LOAD, IN_GLOBAL, 4, 0 },
+    { "LDG_L2",   { "LDG.E.CG", "LDG.E.STRONG.GPU", "LDG.E.STRONG.GPU", "LDG.E.STRONG.GPU" },
+                                                                     1, true,  OP_LOAD, IN_GLOBAL, 4, 0 },
+    { "LDG_DRAM", { "LDG.E", "LDG.E.SYS", "LDG.E.SYS", "LDG.E" },
+                                                                     1, true,  OP_LOAD, IN_GLOBAL, 4, DRAM_STEP },
+    { "LDL",      SAME("LDL"),                                       1, true,  OP_LOAD, IN_LOCAL, 4, 0 },
+    { "LDS",      { "LDS.U.32", "LDS", "LDS", "LDS" },               1, true,  OP_LOAD, IN_SHARED, 4, 0 },
+    { "LDS128",   { "LDS.U.128", "LDS.128", "LDS.128", "LDS.128" },  1, true,  OP_LOAD, IN_SHARED, 16, 0 },
+    { "STG",      { "STG.E", "STG.E.SYS", "STG.E.SYS", "STG.E" },    2, false, OP_STORE, IN_GLOBAL, 4, 0 },
+    { "ATOMG",    { "ATOM.E.ADD", "ATOMG.E.ADD.STRONG.GPU", "ATOMG.E.ADD.STRONG.GPU",
+                    "ATOMG.E.ADD.STRONG.GPU" },                      2, true,  OP_ATOMIC, IN_GLOBAL, 4, 0 },
 };
+/* clang-format on */
 
 static const char *const op_names[] = {
-    "FFMA", "FADD", "IMAD", "IADD", "MOV", "SHFL", "LDC", "HFMA2", "S2R", "MUFU", "DADD", "DFMA", "HMMA", "TEX", "BRA",
-    "BAR", "LDG", "LDG_L2", "LDG_DRAM", "LDL", "LDS", "LDS128", "STG", "ATOMG", NULL,
+    "FFMA",     "FADD", "IMAD", "IADD",   "MOV", "SHFL",  "LDC", "HFMA2", "S2R",
+    "MUFU",     "DADD", "DFMA", "HMMA",   "TEX", "BRA",   "BAR", "LDG",   "LDG_L2",
+    "LDG_DRAM", "LDL",  "LDS",  "LDS128", "STG", "ATOMG", NULL,
 };
 /* The same behind "none", for the second instruction of a mixture. */
 static const char *const mix_names[] = {
-    "none", "FFMA", "FADD", "IMAD", "IADD", "MOV", "SHFL", "LDC", "HFMA2", "S2R", "MUFU", "DADD", "DFMA", "HMMA", "TEX",
-    "BRA", "BAR", "LDG", "LDG_L2", "LDG_DRAM", "LDL", "LDS", "LDS128", "STG", "ATOMG", NULL,
+    "none",   "FFMA",     "FADD", "IMAD", "IADD",   "MOV", "SHFL",  "LDC", "HFMA2",
+    "S2R",    "MUFU",     "DADD", "DFMA", "HMMA",   "TEX", "BRA",   "BAR", "LDG",
+    "LDG_L2", "LDG_DRAM", "LDL",  "LDS",  "LDS128", "STG", "ATOMG", NULL,
 };
 _Static_assert(LS_COUNT_OF(op_names) == LS_COUNT_OF(ops) + 1, "one name for each op, in the same order");
 _Static_assert(LS_COUNT_OF(mix_names) == LS_COUNT_OF(op_names) + 1, "one more");
@@ -78,7 +85,8 @@ typedef struct micro_spec {
 
 #define MICRO_PARAMS                                                                                          \
     LS_PARAM_CHOICE(micro_spec, op, "op", "FFMA", op_names, "the instruction"),                               \
-        LS_PARAM_UINT(micro_spec, count, "instructions", 64, 1, 16384, "instructions of a warp, without EXIT"), \
+        LS_PARAM_UINT(micro_spec, count, "instructions", 64, 1, 16384,                                        \
+                      "instructions of a warp, without EXIT"),                                                \
         LS_PARAM_CHOICE(micro_spec, sources, "sources", "usual", source_names, "registers that it reads"),    \
         LS_PARAM_UINT(micro_spec, warps, "", 1, 1, 32, "warps of a block"),                                   \
         LS_PARAM_UINT(micro_spec, ctas, "blocks", 1, 1, 65536, "thread blocks"),                              \
@@ -113,7 +121,8 @@ static uint64_t step_of(const micro_spec *s, const micro_op *op)
 }
 static uint64_t stride_of(const micro_spec *s, const micro_op *op)
 {
-    return op->place == IN_LOCAL ? 0 : s->lane_stride_bytes; /* each lane has its own memory at the same address */
+    return op->place == IN_LOCAL ? 0
+                                 : s->lane_stride_bytes; /* each lane has its own memory at the same address */
 }
 
 static ls_status micro_check(const void *spec, ls_error *err)
@@ -144,7 +153,8 @@ static void micro_shape(const micro_spec *s, synth_launch *out)
 #define RESULT_REG 16u /* where independent results go */
 
 /* `chained` is the register that the first source is, and the result goes to `result`. */
-static void add_op(synth_program *p, const micro_spec *s, const micro_op *op, unsigned chained, unsigned result)
+static void add_op(synth_program *p, const micro_spec *s, const micro_op *op, unsigned chained,
+                   unsigned result)
 {
     char sources[64] = "", dst[16] = "0";
     unsigned count = sources_of(s, op);
@@ -182,7 +192,9 @@ static void throughput_assemble(const void *spec, uint32_t launch, synth_program
 
 static uint64_t address_at(const micro_spec *s, const micro_op *op, uint64_t i, uint64_t warp)
 {
-    static const uint64_t bases[] = { [IN_GLOBAL] = UINT64_C(0x7f0000000000), [IN_SHARED] = 0, [IN_LOCAL] = 0xfffc00 };
+    static const uint64_t bases[] = {
+        [IN_GLOBAL] = UINT64_C(0x7f0000000000), [IN_SHARED] = 0, [IN_LOCAL] = 0xfffc00
+    };
     return bases[op->place] + i * step_of(s, op) + warp * s->warp_step_bytes;
 }
 
@@ -224,14 +236,17 @@ static void micro_facts(const void *spec, uint32_t launch, const synth_program *
         for (uint64_t warp = 0; warp < (s->warp_step_bytes % SYNTH_SECTOR ? warps : 1); warp++)
             sectors += synth_sectors(address_at(s, op, i, warp), SYNTH_WARP, op->width, stride);
         sectors *= s->warp_step_bytes % SYNTH_SECTOR ? 1 : warps;
-        *(op->kind == OP_LOAD ? &f->global_loads : op->kind == OP_STORE ? &f->global_stores : &f->global_atomics) +=
-            warps;
-        *(op->kind == OP_LOAD ? &f->load_sectors : op->kind == OP_STORE ? &f->store_sectors : &f->atomic_sectors) +=
-            sectors;
+        *(op->kind == OP_LOAD    ? &f->global_loads
+          : op->kind == OP_STORE ? &f->global_stores
+                                 : &f->global_atomics) += warps;
+        *(op->kind == OP_LOAD    ? &f->load_sectors
+          : op->kind == OP_STORE ? &f->store_sectors
+                                 : &f->atomic_sectors) += sectors;
     }
     if (!global)
         return;
-    /* Bytes that all accesses share, or that none shares with another; between these, nothing simple can be said. */
+    /* Bytes that all accesses share, or that none shares with another; between these, nothing simple can be
+     * said. */
     const micro_op *op = op_at(s, 0);
     uint64_t stride = stride_of(s, op), step = step_of(s, op), warp_step = warps > 1 ? s->warp_step_bytes : 0;
     uint64_t once = stride >= op->width ? SYNTH_WARP * op->width : stride * (SYNTH_WARP - 1) + op->width;

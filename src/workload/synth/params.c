@@ -29,7 +29,8 @@ static ls_status fail_value(const ls_param *param, const char *what, const char 
     return ls_error_nearest(err, nearest);
 }
 
-static ls_status set_uint(const ls_param *param, const char *value, size_t bytes, uint64_t *field, ls_error *err)
+static ls_status set_uint(const ls_param *param, const char *value, size_t bytes, uint64_t *field,
+                          ls_error *err)
 {
     ls_error reason;
     uint64_t number;
@@ -44,7 +45,8 @@ static ls_status set_uint(const ls_param *param, const char *value, size_t bytes
     return LS_OK;
 }
 
-static ls_status set_choice(const ls_param *param, const char *value, size_t bytes, uint32_t *field, ls_error *err)
+static ls_status set_choice(const ls_param *param, const char *value, size_t bytes, uint32_t *field,
+                            ls_error *err)
 {
     char name[64], what[128];
     uint32_t count = 0;
@@ -55,7 +57,8 @@ static ls_status set_choice(const ls_param *param, const char *value, size_t byt
             return LS_OK;
         }
     char quoted[80];
-    snprintf(what, sizeof what, "'%s' is none of its values", ls_quote(name, strlen(name), quoted, sizeof quoted));
+    snprintf(what, sizeof what, "'%s' is none of its values",
+             ls_quote(name, strlen(name), quoted, sizeof quoted));
     return fail_value(param, what, ls_nearest_of(name, param->choices, count), err);
 }
 
@@ -73,17 +76,20 @@ static ls_status set(const ls_param *param, const char *value, size_t bytes, voi
             return fail_value(param, reason.what, reason.nearest, err);
         return LS_OK;
     default:
-        return ls_fail(err, LS_ERR_INTERNAL, "parameter '%s' has a type that generators do not use", param->name);
+        return ls_fail(err, LS_ERR_INTERNAL, "parameter '%s' has a type that generators do not use",
+                       param->name);
     }
 }
 
-static ls_status set_named(const ls_synth_kind *kind, const char *pair, size_t bytes, void *spec, ls_error *err)
+static ls_status set_named(const ls_synth_kind *kind, const char *pair, size_t bytes, void *spec,
+                           ls_error *err)
 {
     char name[64], quoted[80];
     const char *equals = memchr(pair, '=', bytes);
     size_t name_bytes = equals ? (size_t)(equals - pair) : bytes;
     if (!equals || name_bytes == 0)
-        return ls_fail(err, LS_ERR_USAGE, "'%s' is not name=value", ls_quote(pair, bytes, quoted, sizeof quoted));
+        return ls_fail(err, LS_ERR_USAGE, "'%s' is not name=value",
+                       ls_quote(pair, bytes, quoted, sizeof quoted));
     snprintf(name, sizeof name, "%.*s", (int)synth_min(name_bytes, sizeof name - 1), pair);
     for (size_t i = 0; i < ls_synth_param_count(kind); i++) {
         const ls_param *param = ls_synth_param_at(kind, i);

@@ -1,5 +1,5 @@
-/* shared.c: generators for accesses that get in each other's way: shared-conflict (banks of shared memory) and atomics
- * (one address, or one for each warp or thread). */
+/* shared.c: generators for accesses that get in each other's way: shared-conflict (banks of shared memory)
+ * and atomics (one address, or one for each warp or thread). */
 #include "workload/synth/kind.h"
 
 #include <inttypes.h>
@@ -17,11 +17,13 @@ typedef struct conflict_spec {
 } conflict_spec;
 
 static const ls_param conflict_params[] = {
-    LS_PARAM_UINT(conflict_spec, stride_bytes, "bytes", 128, 0, 1024,
-                  "from lane to lane, a multiple of the width: 4 has no conflicts, 8 two-way ones, 128 32-way ones"),
+    LS_PARAM_UINT(
+        conflict_spec, stride_bytes, "bytes", 128, 0, 1024,
+        "from lane to lane, a multiple of the width: 4 has no conflicts, 8 two-way ones, 128 32-way ones"),
     LS_PARAM_CHOICE(conflict_spec, width, "width_bytes", "4", width_names, "bytes per lane"),
     LS_PARAM_CHOICE(conflict_spec, access, "access", "load", access_names, "what is repeated"),
-    LS_PARAM_UINT(conflict_spec, count, "accesses", 256, 1, 1048576, "accesses of a warp, rounded up to whole loops"),
+    LS_PARAM_UINT(conflict_spec, count, "accesses", 256, 1, 1048576,
+                  "accesses of a warp, rounded up to whole loops"),
     LS_PARAM_UINT(conflict_spec, unroll, "accesses", 8, 1, 32, "accesses in the body of the loop"),
     LS_PARAM_UINT(conflict_spec, warps, "", 4, 1, 32, "warps of a block"),
     LS_PARAM_UINT(conflict_spec, ctas, "blocks", 1, 1, 65536, "thread blocks"),
@@ -40,7 +42,8 @@ static ls_status conflict_check(const void *spec, ls_error *err)
 {
     const conflict_spec *s = spec;
     if (s->stride_bytes % conflict_width(s) != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameter 'stride_bytes': %" PRIu64 " is not a multiple of the width",
+        return ls_fail(err, LS_ERR_USAGE,
+                       "parameter 'stride_bytes': %" PRIu64 " is not a multiple of the width",
                        s->stride_bytes);
     return LS_OK;
 }
@@ -139,7 +142,8 @@ typedef struct atomics_spec {
 static const ls_param atomics_params[] = {
     LS_PARAM_CHOICE(atomics_spec, target, "target", "same", target_names,
                     "one address for all; one line for each warp; one address for each thread"),
-    LS_PARAM_BOOL(atomics_spec, returns, false, "wait for the old value (ATOMG) instead of not asking for it (RED)"),
+    LS_PARAM_BOOL(atomics_spec, returns, false,
+                  "wait for the old value (ATOMG) instead of not asking for it (RED)"),
     LS_PARAM_UINT(atomics_spec, count, "atomics", 8, 1, 4096, "atomics of each thread"),
     LS_PARAM_UINT(atomics_spec, ctas, "blocks", 16, 1, 65536, "thread blocks"),
     LS_PARAM_UINT(atomics_spec, block, "threads", 128, 32, 1024, "threads of a block"),
@@ -219,7 +223,9 @@ static void atomics_facts(const void *spec, uint32_t launch, const synth_program
     f->thread_insts += warps * (insts - 1) * SYNTH_WARP;
     f->global_atomics += warps * s->count;
     f->atomic_sectors += warps * s->count * (s->target == TARGET_SPREAD ? SYNTH_LINE / SYNTH_SECTOR : 1);
-    f->global_bytes += 4 * (s->target == TARGET_SAME ? 1 : s->target == TARGET_WARP ? warps : warps * SYNTH_WARP);
+    f->global_bytes += 4 * (s->target == TARGET_SAME   ? 1
+                            : s->target == TARGET_WARP ? warps
+                                                       : warps * SYNTH_WARP);
 }
 
 const ls_synth_kind synth_atomics = {

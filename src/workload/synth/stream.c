@@ -192,7 +192,8 @@ static const ls_param bandwidth_params[] = {
     LS_PARAM_CHOICE(bandwidth_spec, width, "width_bytes", "16", width_names, "bytes per thread and access"),
     LS_PARAM_UINT(bandwidth_spec, ctas, "blocks", 128, 1, 1048576, "thread blocks"),
     LS_PARAM_UINT(bandwidth_spec, block, "threads", 256, 32, 1024, "threads of a block"),
-    LS_PARAM_UINT(bandwidth_spec, unroll, "accesses", 4, 1, 16, "accesses of a thread before it waits for one"),
+    LS_PARAM_UINT(bandwidth_spec, unroll, "accesses", 4, 1, 16,
+                  "accesses of a thread before it waits for one"),
     LS_PARAM_UINT(bandwidth_spec, passes, "", 1, 1, 1024, "times that all of the memory is gone through"),
 };
 
@@ -201,7 +202,8 @@ static uint64_t width_bytes(const bandwidth_spec *s)
     return UINT64_C(4) << s->width;
 }
 
-/* Times that each thread goes round the loop in one pass, and the bytes that all threads together then cover. */
+/* Times that each thread goes round the loop in one pass, and the bytes that all threads together then
+ * cover. */
 static uint64_t bandwidth_loops(const bandwidth_spec *s)
 {
     return synth_ceil_div(s->footprint_kib * 1024, s->ctas * s->block * s->unroll * width_bytes(s));
@@ -237,9 +239,17 @@ static void bandwidth_launch(const void *spec, uint32_t launch, synth_launch *ou
     out->registers = (uint32_t)(24 + 4 * s->unroll);
 }
 
-/* Loads and stores follow each other from these marks on, `unroll` of each; [PASS, LOADS) resets the pointers. */
-enum { BANDWIDTH_PASS, BANDWIDTH_LOOP, BANDWIDTH_LOADS, BANDWIDTH_STORES, BANDWIDTH_NEXT, BANDWIDTH_PASSES,
-       BANDWIDTH_END };
+/* Loads and stores follow each other from these marks on, `unroll` of each; [PASS, LOADS) resets the
+ * pointers. */
+enum {
+    BANDWIDTH_PASS,
+    BANDWIDTH_LOOP,
+    BANDWIDTH_LOADS,
+    BANDWIDTH_STORES,
+    BANDWIDTH_NEXT,
+    BANDWIDTH_PASSES,
+    BANDWIDTH_END
+};
 
 static void bandwidth_assemble(const void *spec, uint32_t launch, synth_program *p)
 {
@@ -265,8 +275,8 @@ static void bandwidth_assemble(const void *spec, uint32_t launch, synth_program 
         if (s->mode == READ)
             synth_op(p, "1 R11 FADD 2 R11 R%u 0", 12 + 4 * i);
         else
-            synth_op(p, "0 STG.E%s 2 R%u R%u %u", width, s->mode == COPY ? 8 : 6, s->mode == COPY ? 12 + 4 * i : 12,
-                     bytes);
+            synth_op(p, "0 STG.E%s 2 R%u R%u %u", width, s->mode == COPY ? 8 : 6,
+                     s->mode == COPY ? 12 + 4 * i : 12, bytes);
     }
     p->mark[BANDWIDTH_NEXT] = synth_here(p);
     synth_increment(p, 10, 1);
@@ -321,10 +331,12 @@ static void bandwidth_facts(const void *spec, uint32_t launch, const synth_progr
     uint64_t accesses = warps * loops * s->unroll, sectors = SYNTH_WARP * width_bytes(s) / SYNTH_SECTOR;
     uint64_t insts = mark[BANDWIDTH_PASS] + loops * (mark[BANDWIDTH_PASSES] - mark[BANDWIDTH_LOOP]) +
                      s->passes * (mark[BANDWIDTH_LOOP] - mark[BANDWIDTH_PASS]) +
-                     s->passes * (mark[BANDWIDTH_END] - mark[BANDWIDTH_PASSES]) + synth_here(p) - mark[BANDWIDTH_END];
+                     s->passes * (mark[BANDWIDTH_END] - mark[BANDWIDTH_PASSES]) + synth_here(p) -
+                     mark[BANDWIDTH_END];
     (void)launch;
     f->warp_insts += warps * insts;
-    /* Not active: the branches that end loops (one each pass, and one at the end), and the store that never is. */
+    /* Not active: the branches that end loops (one each pass, and one at the end), and the store that never
+     * is. */
     f->thread_insts += warps * SYNTH_WARP * (insts - s->passes - 1 - (s->mode == READ));
     f->global_loads += s->mode == WRITE ? 0 : accesses;
     f->global_stores += s->mode == READ ? 0 : accesses;

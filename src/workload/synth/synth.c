@@ -1,5 +1,5 @@
-/* synth.c: generators as a source of traces: the table of kinds, and kernels whose thread blocks are made when they
- * are asked for. Touches no file. */
+/* synth.c: generators as a source of traces: the table of kinds, and kernels whose thread blocks are made
+ * when they are asked for. Touches no file. */
 #include "workload/synth/synth.h"
 
 #include "base/text.h"
@@ -13,9 +13,10 @@
 #include <string.h>
 
 static const ls_synth_kind *const kinds[] = {
-    &synth_vector_add, &synth_saxpy, &synth_gemm, &synth_gemm_tensor, &synth_reduction, &synth_transpose,
-    &synth_stencil, &synth_gather, &synth_pointer_chase, &synth_bandwidth, &synth_chain, &synth_throughput,
-    &synth_shared_conflict, &synth_atomics, &synth_graph_walk, &synth_barrier_storm,
+    &synth_vector_add,      &synth_saxpy,     &synth_gemm,       &synth_gemm_tensor,
+    &synth_reduction,       &synth_transpose, &synth_stencil,    &synth_gather,
+    &synth_pointer_chase,   &synth_bandwidth, &synth_chain,      &synth_throughput,
+    &synth_shared_conflict, &synth_atomics,   &synth_graph_walk, &synth_barrier_storm,
 };
 
 /* ------------------------------------------------------------------------------------------------- kinds */
@@ -105,7 +106,9 @@ static ls_status synth_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *e
     for (uint32_t i = 0; i < warps; i++) {
         uint32_t left = threads - i * SYNTH_WARP;
         synth_warp w = {
-            .program = &k->program, .cta = cta, .index = i,
+            .program = &k->program,
+            .cta = cta,
+            .index = i,
             .id = { cta->id[0], cta->id[1], cta->id[2] },
             .mask = left >= SYNTH_WARP ? SYNTH_FULL : (UINT32_C(1) << left) - 1,
             .thread = k->next * threads + i * SYNTH_WARP,
@@ -115,8 +118,8 @@ static ls_status synth_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *e
         if (w.failed)
             return fail_memory(err);
         if (cta->dyn_count > UINT32_MAX || cta->addr_count >= UINT32_C(1) << 30)
-            return ls_fail(err, LS_ERR_UNSUPPORTED, "thread block %" PRIu64 " of '%s' is too long for one", cta->index,
-                           info->file);
+            return ls_fail(err, LS_ERR_UNSUPPORTED, "thread block %" PRIu64 " of '%s' is too long for one",
+                           cta->index, info->file);
         cta->warps[i] = (ls_warp_stream){ (uint32_t)first, (uint32_t)(cta->dyn_count - first) };
     }
     k->next++;
@@ -158,7 +161,10 @@ static const char *synth_header(const ls_kernel *base, size_t *bytes)
 }
 
 static const ls_kernel_ops kernel_ops = {
-    .next_cta = synth_next, .seek = synth_seek, .close = synth_kernel_close, .text = synth_text,
+    .next_cta = synth_next,
+    .seek = synth_seek,
+    .close = synth_kernel_close,
+    .text = synth_text,
     .header = synth_header,
 };
 
@@ -211,8 +217,8 @@ static ls_status synth_open_kernel(ls_trace *base, uint64_t index, ls_kernel **o
     if (!k->base.info.name || !k->base.insts || k->program.failed)
         status = fail_memory(err);
     for (uint32_t i = 0; i < k->base.inst_count && status == LS_OK; i++)
-        status = ls_inst_text_decode(&k->program.rows.at[i], &k->base.info, base->options.unknown_opcodes_as_alu,
-                                     &k->base.insts[i], err);
+        status = ls_inst_text_decode(&k->program.rows.at[i], &k->base.info,
+                                     base->options.unknown_opcodes_as_alu, &k->base.insts[i], err);
     if (status == LS_OK) {
         ls_write_header(&k->header, &k->base.info);
         if (k->header.failed)
@@ -255,8 +261,8 @@ static bool make_commands(synth_trace *t)
             command->kind = LS_COMMAND_COPY_IN;
             command->address = copies[i].address;
             command->bytes = copies[i].bytes;
-            command->text = ls_arena_printf(&t->arena, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64, copies[i].address,
-                                            copies[i].bytes);
+            command->text = ls_arena_printf(&t->arena, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64,
+                                            copies[i].address, copies[i].bytes);
         } else {
             command->kind = LS_COMMAND_KERNEL;
             t->launch_of[i] = (uint32_t)(i - copy_count);
@@ -283,7 +289,8 @@ ls_status ls_synth_open(const char *text, const ls_trace_options *options, ls_tr
     snprintf(name, sizeof name, "%.*s", (int)synth_min(bytes, sizeof name - 1), text);
     const ls_synth_kind *kind = ls_synth_kind_find(name);
     if (!kind) {
-        ls_fail(err, LS_ERR_USAGE, "there is no generator '%s'", ls_quote(name, strlen(name), quoted, sizeof quoted));
+        ls_fail(err, LS_ERR_USAGE, "there is no generator '%s'",
+                ls_quote(name, strlen(name), quoted, sizeof quoted));
         return ls_error_nearest(err, ls_nearest(name, LS_COUNT_OF(kinds), kind_name_at, NULL));
     }
     synth_trace *t = calloc(1, sizeof *t);
@@ -294,7 +301,8 @@ ls_status ls_synth_open(const char *text, const ls_trace_options *options, ls_tr
         t->base.options = *options;
     t->kind = kind;
     t->spec = ls_arena_alloc(&t->arena, kind->spec_size);
-    ls_status status = t->spec ? synth_params_read(kind, comma ? comma + 1 : NULL, t->spec, err) : fail_memory(err);
+    ls_status status =
+        t->spec ? synth_params_read(kind, comma ? comma + 1 : NULL, t->spec, err) : fail_memory(err);
     if (status == LS_OK) {
         t->launch_count = kind->launches ? kind->launches(t->spec) : 1;
         if (!make_commands(t))
@@ -320,7 +328,9 @@ static ls_status open_path(const char *path, const ls_trace_options *options, ls
     return ls_synth_open(path + strlen(LS_SYNTH_PREFIX), options, out, err);
 }
 
-const ls_trace_source ls_synth_source = { .name = "generated trace", .accepts = synth_accepts, .open = open_path };
+const ls_trace_source ls_synth_source = { .name = "generated trace",
+                                          .accepts = synth_accepts,
+                                          .open = open_path };
 
 bool ls_synth_get_facts(const ls_trace *trace, ls_synth_facts *out)
 {

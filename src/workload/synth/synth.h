@@ -1,5 +1,5 @@
-/* synth.h: traces of parameterised kernels, generated as they are read: workloads for anybody without a GPU, and tests
- * whose numbers are known in closed form. */
+/* synth.h: traces of parameterised kernels, generated as they are read: workloads for anybody without a GPU,
+ * and tests whose numbers are known in closed form. */
 #ifndef SYNTH_SYNTH_H
 #define SYNTH_SYNTH_H
 
@@ -23,8 +23,8 @@ const ls_param *ls_synth_param_at(const ls_synth_kind *kind, size_t index);
 
 #define LS_SYNTH_PREFIX "synth:" /* what a path starts with to mean a generated trace */
 
-/* "gemm,m=512,n=512,k=512": a kind and its parameters. The trace needs no file; its kernels can seek. Unknown names and
- * values out of range are LS_ERR_USAGE with the nearest name or the range. */
+/* "gemm,m=512,n=512,k=512": a kind and its parameters. The trace needs no file; its kernels can seek. Unknown
+ * names and values out of range are LS_ERR_USAGE with the nearest name or the range. */
 ls_status ls_synth_open(const char *text, const ls_trace_options *options, ls_trace **out, ls_error *err);
 
 extern const ls_trace_source ls_synth_source; /* paths that start with LS_SYNTH_PREFIX */
@@ -33,12 +33,12 @@ extern const ls_trace_source ls_synth_source; /* paths that start with LS_SYNTH_
 #define LS_SYNTH_UNKNOWN UINT64_MAX /* no closed form: it depends on random numbers */
 typedef struct ls_synth_facts {
     uint64_t kernels, ctas, warps;
-    uint64_t warp_insts, thread_insts; /* lines of the trace; active lanes of all lines */
+    uint64_t warp_insts, thread_insts;                    /* lines of the trace; active lanes of all lines */
     uint64_t global_loads, global_stores, global_atomics; /* lines with at least one active lane */
     uint64_t load_sectors, store_sectors, atomic_sectors; /* 32-byte sectors, each line on its own */
-    uint64_t shared_accesses;                             /* lines; an asynchronous copy counts as a global load */
-    uint64_t barriers;                                    /* lines */
-    uint64_t global_bytes;                                /* distinct bytes of global memory */
+    uint64_t shared_accesses; /* lines; an asynchronous copy counts as a global load */
+    uint64_t barriers;        /* lines */
+    uint64_t global_bytes;    /* distinct bytes of global memory */
 } ls_synth_facts;
 
 /* Of a trace that ls_synth_open() made; false for any other. */

@@ -1,9 +1,9 @@
 /* tensor.c: the generator gemm-tensor: half-precision matrix product on tensor cores.
  *
- * C (float) = A (half, row-major) * B (half, row-major). A block of 8 warps makes 128 * 128 of C in slices of 32 along
- * k. Slices come by asynchronous copies (from Ampere on; before, through registers) into a ring of `stages` buffers
- * whose 16-byte pieces are swizzled, so that LDSM has no conflicts. Warp (i, j) of 2 * 4 makes 64 * 32 of the tile: 4 * 4
- * products of 16 * 8 for each 16 of k. */
+ * C (float) = A (half, row-major) * B (half, row-major). A block of 8 warps makes 128 * 128 of C in slices of
+ * 32 along k. Slices come by asynchronous copies (from Ampere on; before, through registers) into a ring of
+ * `stages` buffers whose 16-byte pieces are swizzled, so that LDSM has no conflicts. Warp (i, j) of 2 * 4
+ * makes 64 * 32 of the tile: 4 * 4 products of 16 * 8 for each 16 of k. */
 #include "workload/synth/kind.h"
 
 #include <inttypes.h>
@@ -14,12 +14,12 @@
 #define THREADS (WARPS * SYNTH_WARP)
 #define HALF 2u
 #define FLOAT 4u
-#define PIECE 16u                       /* bytes of one copy */
+#define PIECE 16u                                      /* bytes of one copy */
 #define PIECES (SLICE * TILE * HALF / PIECE / THREADS) /* copies of a thread for A, and as many for B: 2 */
-#define BUFFER (SLICE * TILE * HALF)    /* bytes of A's part of a stage; B's follows */
-#define STEPS (SLICE / 16)              /* of 16 along k */
-#define M_PARTS 4u                      /* of 16 rows in a warp's part */
-#define N_PARTS 4u                      /* of 8 columns */
+#define BUFFER (SLICE * TILE * HALF)                   /* bytes of A's part of a stage; B's follows */
+#define STEPS (SLICE / 16)                             /* of 16 along k */
+#define M_PARTS 4u                                     /* of 16 rows in a warp's part */
+#define N_PARTS 4u                                     /* of 8 columns */
 
 typedef struct tensor_spec {
     synth_common common;
@@ -87,13 +87,14 @@ static void tensor_launch(const void *spec, uint32_t launch, synth_launch *out)
 
 enum { T_FILL, T_LOOP, T_WAIT, T_INNER, T_NEXT, T_STORE, T_LOOP_END, T_TAIL, T_RESULTS };
 
-/* Registers: addresses below R16, pieces of A from R16, of B from R32, what is loaded through registers from R40,
- * results from R56. */
+/* Registers: addresses below R16, pieces of A from R16, of B from R32, what is loaded through registers from
+ * R40, results from R56. */
 static void copy_rows(synth_program *p)
 {
     for (uint32_t i = 0; i < 2 * PIECES; i++) {
         if (is_async(p))
-            synth_op(p, "0 LDGSTS.E.BYPASS.LTC128B.128 2 R%u R%u 16", i < PIECES ? 8 : 9, i < PIECES ? 10 : 12);
+            synth_op(p, "0 LDGSTS.E.BYPASS.LTC128B.128 2 R%u R%u 16", i < PIECES ? 8 : 9,
+                     i < PIECES ? 10 : 12);
         else
             synth_op(p, "1 R%u LDG.E.128.SYS 1 R%u 16", 40 + 4 * i, i < PIECES ? 10 : 12);
     }
@@ -234,7 +235,8 @@ static void store_slice(const tensor_spec *s, synth_warp *w, uint32_t row, uint6
 /* Lane l of LDSM gives the address of row l % 8 of matrix l / 8. */
 static void inner(const tensor_spec *s, synth_warp *w, uint64_t slice)
 {
-    uint32_t row = w->program->mark[T_INNER], products = M_PARTS * N_PARTS * (w->program->version >= 80 ? 1 : 2);
+    uint32_t row = w->program->mark[T_INNER],
+             products = M_PARTS * N_PARTS * (w->program->version >= 80 ? 1 : 2);
     uint32_t wm = w->index / 4, wn = w->index % 4;
     uint64_t buffer = stage_at(s, slice), lanes[SYNTH_WARP];
     for (uint32_t step = 0; step < STEPS; step++) {
@@ -272,7 +274,8 @@ static void tensor_warp(const void *spec, uint32_t launch, synth_warp *w)
         synth_loop_end(w, mark[T_LOOP_END], mark[T_TAIL], slice + 1 < slices(s));
     }
     synth_run(w, mark[T_TAIL], mark[T_RESULTS]);
-    for (uint32_t i = 0; i < M_PARTS * N_PARTS * 2; i++) { /* lane l has two columns of row l / 4, and of row 8 + l / 4 */
+    for (uint32_t i = 0; i < M_PARTS * N_PARTS * 2;
+         i++) { /* lane l has two columns of row l / 4, and of row 8 + l / 4 */
         for (uint32_t l = 0; l < SYNTH_WARP; l++) {
             uint64_t y = (uint64_t)w->id[1] * TILE + wm * 64 + i / 2 / N_PARTS * 16 + i % 2 * 8 + l / 4;
             uint64_t x = (uint64_t)w->id[0] * TILE + wn * 32 + i / 2 % N_PARTS * 8 + l % 4 * 2;
@@ -289,7 +292,8 @@ static void tensor_facts(const void *spec, uint32_t launch, const synth_program 
     const uint32_t *mark = p->mark;
     uint64_t warps = s->m / TILE * (s->n / TILE) * WARPS, n = slices(s), ahead = depth(s) - 1;
     uint64_t insts = mark[T_LOOP] + n * (mark[T_TAIL] - mark[T_LOOP]) + synth_here(p) - mark[T_TAIL];
-    /* The fill makes `ahead` copies and each slice one more: of these n + ahead, n are real, the others off. */
+    /* The fill makes `ahead` copies and each slice one more: of these n + ahead, n are real, the others
+     * off. */
     uint64_t off = ahead * 2 * PIECES * (is_async(p) ? 1 : 2);
     (void)launch;
     f->warp_insts += warps * insts;
