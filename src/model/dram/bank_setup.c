@@ -22,8 +22,7 @@ static const ls_param bank_params[] = {
     LS_PARAM_CHOICE(bank_spec, scheduler, "scheduler", "frfcfs", scheduler_names,
                     "frfcfs: requests of the open row first, then the oldest; fifo: in order"),
     LS_PARAM_CHOICE(bank_spec, command_bus, "command_bus", "single", bus_names,
-                    "commands per cycle: single: one; dual: one for a row and one for a column; accelsim: as "
-                    "Accel-Sim does without a dual bus, a column command may follow a row command"),
+                    "commands per cycle: one; one for a row and one for a column; as Accel-Sim's single bus"),
     LS_PARAM_CHOICE(bank_spec, group_bits, "bank_group_bits", "low", group_bit_names,
                     "which bits of the bank number are its group"),
     LS_PARAM_CHOICE(bank_spec, hash, "bank_hash", "none", hash_names,

@@ -56,7 +56,7 @@ typedef struct dram_counters {
         LS_METRIC_COUNTER(dram_counters, reads, "atoms", "atoms of 32 bytes read"),                           \
         LS_METRIC_COUNTER(dram_counters, writes, "atoms", "atoms of 32 bytes written"),                       \
         LS_METRIC_COUNTER(dram_counters, busy_cycles, "cycles", "DRAM cycles with data on the bus"),          \
-        LS_METRIC_COUNTER(dram_counters, active_cycles, "cycles", "DRAM cycles with a request in the channel"), \
+        LS_METRIC_COUNTER(dram_counters, active_cycles, "cycles", "DRAM cycles with a request inside"),       \
         LS_METRIC_RATIO(dram_counters, "efficiency", busy_cycles, active_cycles, "",                          \
                         "busy_cycles / active_cycles"),                                                       \
         LS_METRIC_PEAK(dram_counters, queue_peak, "requests", "most requests waiting at once"),               \

@@ -13,9 +13,9 @@
     X(burst, "burst_length", "beats", 32, "beats of the data bus per column command")                         \
     X(rate, "data_rate", "beats/cycle", 32, "beats of the data bus per command cycle")                        \
     X(ccd, "ccd_cycles", "cycles", 1000, "column to column command")                                          \
-    X(ccdl, "ccdl_cycles", "cycles", 1000, "the same in one bank group")                                      \
+    X(ccdl, "ccdl_cycles", "cycles", 1000, "column to column command in one bank group")                      \
     X(rrd, "rrd_cycles", "cycles", 1000, "activate to activate in another bank")                              \
-    X(rrdl, "rrdl_cycles", "cycles", 1000, "the same in one bank group")                                      \
+    X(rrdl, "rrdl_cycles", "cycles", 1000, "activate to activate in one bank group")                          \
     X(rcd, "rcd_cycles", "cycles", 1000, "activate to read")                                                  \
     X(rcdwr, "rcdwr_cycles", "cycles", 1000, "activate to write; without a value rcd - (wl + 1)")             \
     X(ras, "ras_cycles", "cycles", 1000, "activate to precharge")                                             \
@@ -24,7 +24,7 @@
     X(cl, "cl_cycles", "cycles", 1000, "read command to data")                                                \
     X(wl, "wl_cycles", "cycles", 1000, "write command to data")                                               \
     X(cdlr, "cdlr_cycles", "cycles", 1000, "end of write data to read command")                               \
-    X(cdlrl, "cdlrl_cycles", "cycles", 1000, "the same in one bank group")                                    \
+    X(cdlrl, "cdlrl_cycles", "cycles", 1000, "end of write data to read command in one bank group")           \
     X(wr, "wr_cycles", "cycles", 1000, "end of write data to precharge")                                      \
     X(rtpl, "rtpl_cycles", "cycles", 1000, "read to precharge in one bank group")                             \
     X(faw, "faw_cycles", "cycles", 4000, "window in which at most four activates fit; without a value none")  \
