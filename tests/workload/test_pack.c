@@ -272,6 +272,7 @@ static void test_real(void **state)
     if (!dir) {
         print_message("%s is not there\n", TRACES);
         skip();
+        return;
     }
     for (const struct dirent *entry; (entry = readdir(dir));)
         if (strchr(entry->d_name, '-'))
@@ -352,15 +353,15 @@ static void test_two_at_once(void **state)
 
 static size_t count_sections(const char *path, uint32_t wanted)
 {
-    struct stat file;
+    struct stat file = { 0 };
     ls_pack_in in = { 0 };
     int fd = open(path, O_RDONLY);
     size_t count = 0;
     assert_true(fd >= 0 && fstat(fd, &file) == 0);
     assert_ok(ls_pack_in_init(&in, fd, (uint64_t)file.st_size, path, err));
     for (uint64_t at = LS_PACK_HEADER_BYTES; at < in.bytes - LS_PACK_TRAILER_BYTES;) {
-        uint32_t kind;
-        uint64_t whole;
+        uint32_t kind = 0;
+        uint64_t whole = 0;
         assert_ok(ls_pack_peek_section(&in, at, &kind, &whole, err));
         count += kind == wanted;
         at += whole;

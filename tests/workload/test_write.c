@@ -57,17 +57,20 @@ static void expect_text(const ls_text *text, const char *expected)
 }
 
 /* One line: instruction, mask, mode and words; without the frame of block and warp. */
-static void expect_line(uint32_t version, uint32_t inst, uint32_t mask, uint32_t addr, uint64_t *words,
+static void expect_line(uint32_t version, uint32_t inst, uint32_t mask, uint32_t addr, const uint64_t *words,
                         const ls_cta_values *values, const char *expected)
 {
     ls_dyn dyn = { inst, mask, addr };
+    uint64_t addrs[32] = { 0 };
+    if (words)
+        memcpy(addrs, words, sizeof addrs);
     ls_warp_stream warp = { 0, 1 };
     ls_cta cta = { .id = { 1, 2, 3 },
                    .warp_count = 1,
                    .warps = &warp,
                    .dyns = &dyn,
                    .dyn_count = 1,
-                   .addrs = words,
+                   .addrs = addrs,
                    .extra = values };
     ls_kernel kernel = kernel_of(version);
     ls_text out = { 0 };

@@ -79,12 +79,12 @@ ls_status ls_same_end(ls_same *same, uint64_t *line, ls_error *err)
 ls_status ls_same_list(const ls_trace *trace, uint64_t *line, ls_error *err)
 {
     const acc_trace *listed = (const acc_trace *)trace;
-    ls_same *same;
+    ls_same *same = NULL;
     *line = 0;
     if (!listed->list)
         return LS_OK;
     ls_status status = ls_same_open(listed->list, &same, err);
-    if (status != LS_OK)
+    if (!same)
         return status;
     for (uint64_t i = 0; i < trace->command_count && status == LS_OK; i++) {
         const char *text = trace->commands[i].text;

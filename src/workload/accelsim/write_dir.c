@@ -117,9 +117,9 @@ static ls_status dir_command(ls_sink *base, const ls_command *command, ls_error 
 static ls_status dir_begin(ls_sink *base, const ls_sink_kernel *kernel, bool *known, ls_error *err)
 {
     dir_sink *sink = (dir_sink *)base;
-    const char *name;
+    const char *name = NULL;
     ls_status status = file_name(sink, kernel->name, &name, err);
-    if (status != LS_OK)
+    if (!name)
         return status;
     ls_text_add(&sink->list, name);
     ls_text_add(&sink->list, "\n");

@@ -413,17 +413,22 @@ void ls_pack_encoder_kernel(ls_pack_encoder *e, const uint32_t grid[3])
     begin_block(e);
 }
 
+/* Makes an array larger, or leaves it as it is and says false. */
+static bool enlarge(void **at, size_t bytes)
+{
+    void *larger = realloc(*at, bytes);
+    if (larger)
+        *at = larger;
+    return larger != NULL;
+}
+
 bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses)
 {
     if (e->inst_count == e->inst_capacity) {
         size_t capacity = e->inst_capacity ? e->inst_capacity * 2 : 256;
-        ls_pack_memory *memory = realloc(e->memory, capacity * sizeof *memory);
-        e->memory = memory ? memory : e->memory;
-        uint32_t *changes = realloc(e->changes, capacity * sizeof *changes);
-        e->changes = changes ? changes : e->changes;
-        uint8_t *has = realloc(e->has_addresses, capacity);
-        e->has_addresses = has ? has : e->has_addresses;
-        if (!memory || !changes || !has)
+        if (!enlarge((void **)&e->memory, capacity * sizeof *e->memory) ||
+            !enlarge((void **)&e->changes, capacity * sizeof *e->changes) ||
+            !enlarge((void **)&e->has_addresses, capacity))
             return false;
         e->inst_capacity = capacity;
     }

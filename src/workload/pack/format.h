@@ -118,7 +118,7 @@ static inline void ls_put_u64(uint8_t *p, uint64_t v)
 /* 0, -1, 1, -2, ... as 0, 1, 2, 3, ...: small numbers of either sign are short. */
 static inline uint64_t ls_zigzag(int64_t v)
 {
-    return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+    return v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1;
 }
 static inline int64_t ls_unzigzag(uint64_t v)
 {

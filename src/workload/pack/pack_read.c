@@ -291,8 +291,11 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
             return status;
         status =
             ls_pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options, &table, err);
-        if (status != LS_OK)
-            return status == LS_ERR_NOMEM ? status : ls_error_at(err, info->file, 0, 0);
+        if (status != LS_OK) {
+            if (status != LS_ERR_NOMEM)
+                ls_error_at(err, info->file, 0, 0);
+            return status;
+        }
         if (!ls_map_putn(&t->tables, (const char *)key, sizeof key, table)) {
             ls_pack_table_destroy(table);
             return fail_memory(err);
