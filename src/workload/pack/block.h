@@ -115,7 +115,8 @@ typedef struct ls_pack_path {
     ls_dyn *dyns; /* their addr is not yet filled */
     ls_pack_access *accesses;
     uint32_t count, access_count;
-    uint64_t number; /* among those of the block that were written in full */
+    uint32_t capacity; /* of both */
+    uint64_t number;   /* among those of the block that were written in full */
 } ls_pack_path;
 
 typedef struct ls_pack_decoder {

@@ -183,12 +183,15 @@ static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pac
 static bool keep(ls_pack_decoder *d, const ls_dyn *dyns, uint32_t count, uint32_t access_count)
 {
     ls_pack_path *path = &d->paths[d->kept_count];
-    if (!path->dyns)
-        path->dyns = malloc((LS_PACK_PATH_LIMIT + SPARE_DYNS) * sizeof *path->dyns);
-    if (!path->accesses)
-        path->accesses = malloc(LS_PACK_PATH_LIMIT * sizeof *path->accesses);
-    if (!path->dyns || !path->accesses)
-        return false;
+    if (count > path->capacity) {
+        free(path->dyns);
+        free(path->accesses);
+        path->dyns = malloc((count + SPARE_DYNS) * sizeof *path->dyns);
+        path->accesses = malloc(count * sizeof *path->accesses);
+        path->capacity = path->dyns && path->accesses ? count : 0;
+        if (path->capacity == 0)
+            return false;
+    }
     copy(path->dyns, dyns, count);
     memcpy(path->accesses, d->accesses, access_count * sizeof *d->accesses);
     path->count = count;

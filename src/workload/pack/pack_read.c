@@ -335,8 +335,7 @@ static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **ou
         status = read_index(k, &table, err);
     if (status == LS_OK)
         status = find_table(k, table, err);
-    if (status == LS_OK &&
-        !ls_pack_decoder_init(&k->decoder, k->base.info.grid, k->table->plain, k->table->count))
+    if (k->table && !ls_pack_decoder_init(&k->decoder, k->base.info.grid, k->table->plain, k->table->count))
         status = fail_memory(err);
     if (status != LS_OK) {
         pack_kernel_close(&k->base);

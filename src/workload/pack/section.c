@@ -13,6 +13,7 @@
  * compressed only if it is not small, and the random part of it only if that saves half of it. */
 #define RAW_BYTES 256
 #define BLOCK_RAW_BYTES 1024
+#define GUESS_BYTES 2048 /* what is read of a section whose length is not known */
 /* Memory for a payload is taken at once up to this size; beyond it only as the data really arrives. */
 #define TRUSTED_BYTES (UINT64_C(4) << 20)
 
@@ -341,23 +342,21 @@ ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, 
 ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
                               ls_error *err)
 {
-    uint8_t local[LS_PACK_SECTION_BYTES];
-    const uint8_t *header = local, *stored;
     uint64_t room = in->bytes - LS_PACK_TRAILER_BYTES;
     if (offset < LS_PACK_HEADER_BYTES || offset > room || room - offset < LS_PACK_SECTION_BYTES)
         return fail_section(in, what, offset, err, "is outside the file");
     if (whole > room - offset)
         return fail_section(in, what, offset, err, "ends behind the end of the file");
-    ls_status status;
-    if (whole >= LS_PACK_SECTION_BYTES) { /* one system call for all of it */
-        if (!reserve(&in->stored, (size_t)whole))
-            return fail_memory(err);
-        status = read_at(in, offset, in->stored.at, (size_t)whole, err);
-        header = in->stored.at;
-    } else
-        status = read_at(in, offset, local, sizeof local, err);
+    /* One system call for all of it, or for what is probably all. */
+    uint64_t first = whole >= LS_PACK_SECTION_BYTES ? whole : GUESS_BYTES;
+    if (first > room - offset)
+        first = room - offset;
+    if (!reserve(&in->stored, (size_t)first))
+        return fail_memory(err);
+    ls_status status = read_at(in, offset, in->stored.at, (size_t)first, err);
     if (status != LS_OK)
         return status;
+    const uint8_t *header = in->stored.at;
     uint64_t stored_bytes = ls_get_u64(header + 8), raw = ls_get_u64(header + 16),
              hash = ls_get_u64(header + 24);
     uint32_t codec = ls_get_u32(header + 4);
@@ -374,18 +373,17 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
         (whole != 0 && stored_bytes + LS_PACK_SECTION_BYTES != whole))
         return fail_section(in, what, offset, err,
                             "is damaged: its size is not that of the index or the file");
-    if (whole >= LS_PACK_SECTION_BYTES)
-        stored = in->stored.at + LS_PACK_SECTION_BYTES;
-    else {
-        if (!reserve(&in->stored, (size_t)stored_bytes))
+    whole = stored_bytes + LS_PACK_SECTION_BYTES;
+    if (whole > first) {
+        if (!reserve(&in->stored, (size_t)whole))
             return fail_memory(err);
-        status = read_at(in, offset + LS_PACK_SECTION_BYTES, in->stored.at, (size_t)stored_bytes, err);
+        status = read_at(in, offset + first, in->stored.at + first, (size_t)(whole - first), err);
         if (status != LS_OK)
             return status;
-        stored = in->stored.at;
     }
     bool memory = true;
-    const char *problem = restore(in, codec, stored, (size_t)stored_bytes, raw, &memory);
+    const char *problem =
+        restore(in, codec, in->stored.at + LS_PACK_SECTION_BYTES, (size_t)stored_bytes, raw, &memory);
     if (!memory)
         return fail_memory(err);
     if (!problem && XXH3_64bits(in->payload.at, in->payload.count) != hash)
