@@ -23,7 +23,7 @@ static waiting waiting_read(const rig *r)
     static const double student = 2.131; /* t distribution, 15 degrees of freedom, 97.5 % */
     double sum = 0, squares = 0;
     for (int i = 0; i < SERVERS; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "server%d", i);
         ls_histogram h = rig_histogram(r, "queueing.server", name, "wait");
         double mean = (double)h.sum / (double)h.count / SERVICE_CYCLES;

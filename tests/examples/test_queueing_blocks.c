@@ -175,7 +175,7 @@ static void test_poisson_client(void **state)
     rig r = run_rig("md1.yaml", "clients=1 client.messages=160000 client.load=0.25 client.reply_bytes=32 "
                                 "server.service_cycles=1 request.credits=4 request.latency_cycles=20");
     for (int i = 0; i < 16; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "server%d", i);
         double share = (double)rig_count(&r, "queueing.server", name, "served");
         assert_true(fabs(share - 10000) < 400); /* four standard deviations */
