@@ -348,10 +348,10 @@ static void run_tickers(ls_region *region, ls_cycle now)
     uint32_t words = (region->ticker_count + 63) / 64;
     for (uint32_t word = 0; word < words; word++) {
         uint64_t turn = ~UINT64_C(0);
-        uint64_t todo;
-        while ((todo = region->active[word] & turn) != 0) {
-            uint64_t bit = todo & (~todo + 1);
-            ls_ticker *ticker = region->tickers[word * 64 + (uint32_t)__builtin_ctzll(todo)];
+        uint64_t due;
+        while ((due = region->active[word] & turn) != 0) {
+            uint64_t bit = due & (~due + 1);
+            ls_ticker *ticker = region->tickers[word * 64 + (uint32_t)__builtin_ctzll(due)];
             turn = ~(bit | (bit - 1));
             region->active[word] &= ~bit;
             region->ticks_run++;

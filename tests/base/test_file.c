@@ -27,7 +27,7 @@ static int enter(void **state)
     place *p = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
-    strcpy(p->dir, "/tmp/lockstep-test-XXXXXX");
+    strcpy(p->dir, P_tmpdir "/lockstep-test-XXXXXX");
     *state = p;
     return mkdtemp(p->dir) != NULL ? 0 : -1;
 }

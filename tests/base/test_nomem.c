@@ -271,7 +271,7 @@ static void objects(void **state)
 static void files(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/lockstep-test-XXXXXX";
+    char dir[] = P_tmpdir "/lockstep-test-XXXXXX";
     assert_non_null(mkdtemp(dir));
     snprintf(target, sizeof target, "%s/file", dir);
     with_every_failure(try_write);

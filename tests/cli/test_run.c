@@ -50,7 +50,7 @@ static void test_signals_become_flags(void **state)
 
 /* --------------------------------------------------------------------------------------------- outputs */
 
-static char dir[] = "/tmp/lockstep-test-XXXXXX";
+static char dir[] = P_tmpdir "/lockstep-test-XXXXXX";
 static ls_arena arena;
 
 static int make_dir(void **state)

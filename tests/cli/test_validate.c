@@ -22,7 +22,7 @@ static void missing_directory(void **state)
 
 static ls_status read_text(ls_arena *arena, const char *text, validate_csv *csv, ls_error *err)
 {
-    char dir[] = "/tmp/lockstep-validate-XXXXXX";
+    char dir[] = P_tmpdir "/lockstep-validate-XXXXXX";
     assert_non_null(mkdtemp(dir));
     char *path = ls_path_join(arena, dir, "table.csv");
     assert_int_equal(ls_file_write(path, text, strlen(text), err), LS_OK);

@@ -84,7 +84,7 @@ static void test_files_that_cannot_be_loaded(void **state)
     /* A bare name means this directory, not the system's: libc.so.6 is in none of them. */
     assert_int_equal(ls_plugin_load("libc.so.6", &err), LS_ERR_IO);
     assert_string_equal(err.where, "./libc.so.6");
-    char path[] = "/tmp/lockstep-test-XXXXXX";
+    char path[] = P_tmpdir "/lockstep-test-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, "text", 4), 4);

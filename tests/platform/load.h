@@ -89,7 +89,7 @@ static inline int test_dir_enter(void **state)
     test_dir *dir = calloc(1, sizeof *dir);
     if (!dir || !getcwd(dir->old, sizeof dir->old))
         return -1;
-    strcpy(dir->path, "/tmp/lockstep-test-XXXXXX");
+    strcpy(dir->path, P_tmpdir "/lockstep-test-XXXXXX");
     *state = dir;
     return mkdtemp(dir->path) && chdir(dir->path) == 0 ? 0 : -1;
 }

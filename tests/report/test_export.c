@@ -77,7 +77,7 @@ static void test_failed_files(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
-    char dir[] = "/tmp/ls_export_XXXXXX", path[64];
+    char dir[] = P_tmpdir "/ls_export_XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     /* No such directory, a directory in the way, a file system that takes no files, a full device. */
     snprintf(path, sizeof path, "%s/no/such.x", dir);
@@ -104,7 +104,7 @@ static void test_failed_export_keeps_old_file(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
-    char dir[] = "/tmp/ls_export_XXXXXX", path[64];
+    char dir[] = P_tmpdir "/ls_export_XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     f->cache[0].hits = 1; /* backwards */
     for (int format = 0; format < LS_EXPORT_SQLITE; format++) {
@@ -134,7 +134,7 @@ static void test_files_are_written(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
-    char dir[] = "/tmp/ls_export_XXXXXX", path[64];
+    char dir[] = P_tmpdir "/ls_export_XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     for (int format = 0; format < LS_EXPORT_SQLITE; format++) {
         snprintf(path, sizeof path, "%s/r.%s", dir, ls_export_format_name((ls_export_format)format));

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char dir[] = "/tmp/ls_sqlite_XXXXXX";
+static char dir[] = P_tmpdir "/ls_sqlite_XXXXXX";
 static char path[64];
 
 static int setup(void **state)

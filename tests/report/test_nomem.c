@@ -152,7 +152,7 @@ static ls_status try_plot(fixture *f)
 static void test_every_allocation(void **state)
 {
     (void)state;
-    snprintf(out_path, sizeof out_path, "/tmp/ls_nomem_%ld.out", (long)getpid());
+    snprintf(out_path, sizeof out_path, P_tmpdir "/ls_nomem_%ld.out", (long)getpid());
     with_every_end(try_registry, 1);
     with_every_end(try_text, 1);
     with_every_end(try_json, 1);

@@ -136,7 +136,7 @@ static void test_odd_texts(void **state)
 static void test_file(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/ls_plot_XXXXXX", path[64];
+    char dir[] = P_tmpdir "/ls_plot_XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/p.svg", dir);
     ls_plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH } };

@@ -14,7 +14,7 @@ static char temp_dir[64];
 static inline int temp_dir_enter(void **state)
 {
     (void)state;
-    strcpy(temp_dir, "/tmp/lockstep-test-XXXXXX");
+    strcpy(temp_dir, P_tmpdir "/lockstep-test-XXXXXX");
     return mkdtemp(temp_dir) && chdir(temp_dir) == 0 ? 0 : -1;
 }
 
