@@ -11,8 +11,10 @@ static const char *const group_bit_names[] = { "low", "high", NULL };
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
 
 #define KEY(field_, name_, unit_, default_, min_, max_, help_)                                                \
-    { .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(bank_spec, field_),                     \
-      .default_text = (default_), .min = (min_), .max = (double)(max_), .unit = (unit_), .help = (help_) }
+    {                                                                                                         \
+        .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(bank_spec, field_),                   \
+        .default_text = (default_), .min = (min_), .max = (double)(max_), .unit = (unit_), .help = (help_)    \
+    }
 #define TIMING_KEY(field_, name_, unit_, max_, help_)                                                         \
     KEY(keys.field_, name_, unit_, "0", 0, max_, help_ "; 0: as the timing set says"),
 
@@ -44,8 +46,13 @@ static const ls_param bank_params[] = {
         "requests served from one row while others of the bank wait; 0: no limit"),
     KEY(front_latency_cycles, "front_latency_cycles", "cycles", "0", 0, 1e6,
         "fixed time of a request before the queue, in cycles of front_clock_mhz"),
-    { .name = "front_clock_mhz", .type = LS_PARAM_TYPE_FREQ, .offset = offsetof(bank_spec, front_clock),
-      .default_text = "0", .min = 0, .max = 1e6, .unit = "MHz",
+    { .name = "front_clock_mhz",
+      .type = LS_PARAM_TYPE_FREQ,
+      .offset = offsetof(bank_spec, front_clock),
+      .default_text = "0",
+      .min = 0,
+      .max = 1e6,
+      .unit = "MHz",
       .help = "clock of front_latency_cycles; 0: the DRAM clock" },
     DRAM_TIMING_KEYS(TIMING_KEY)
 };
