@@ -238,6 +238,12 @@ static ls_status report(session *s, ls_error *err)
     ls_status status = LS_OK;
     for (size_t i = 0; i < cli_count(ctx, "out") && status == LS_OK; i++)
         status = run_output_write(&results, cli_text_at(ctx, "out", i), err);
+    /* In every export it is the counter unknown_opcodes; here it is a line that cannot be missed. */
+    uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
+    if (unknown > 0)
+        fprintf(ctx->err,
+                "lockstep: warning: %llu instructions have opcodes of no table and ran as integer ones\n",
+                (unsigned long long)unknown);
     bool accelsim = s->has_trace && cli_choice(ctx, "stats") == 1;
     if (status == LS_OK && accelsim)
         run_trace_accelsim(&s->trace, s->wall_seconds, ctx->out);

@@ -108,6 +108,11 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
     return n;
 }
 
+uint64_t run_trace_unknown(const run_trace *t)
+{
+    return counter(t, LS_METRICS_RUN, "core/*", "unknown_opcodes");
+}
+
 static double percent(uint64_t part, uint64_t whole)
 {
     return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;

@@ -14,7 +14,6 @@ typedef struct run_trace {
     ls_replay *replay;
     ls_metrics *metrics;
     const ls_clock *clock; /* of the cores */
-    uint64_t thread_blocks;
 } run_trace;
 
 typedef struct run_trace_options {
@@ -48,6 +47,8 @@ uint64_t run_trace_accelsim_thread_insts(const run_trace_numbers *n);
 
 /* One line per kernel, and the totals. */
 void run_trace_table(const run_trace *t, FILE *to);
+/* Instructions whose opcode no table has: results with some of them are marked. */
+uint64_t run_trace_unknown(const run_trace *t);
 /* The same numbers under Accel-Sim's names, kernel by kernel. */
 void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to);
 

@@ -115,6 +115,7 @@ static const ls_metric metrics[] = {
     COUNT(shared_accesses, "instructions", "shared-memory instructions"),
     COUNT(bank_conflict_cycles, "cycles", "extra cycles for shared-memory bank conflicts"),
     COUNT(l1_bank_conflicts, "cycles", "cycles in which a busy L1 bank held an instruction up"),
+    COUNT(unknown_opcodes, "instructions", "opcodes of no table, taken for integer instructions by request"),
     COUNT(async_copy_misses, "instructions", "asynchronous copies with an L1 miss"),
     COUNT(network_stalls, "cycles", "times that a request had to wait for the network"),
     COUNT(requests_sent, "requests", "sector requests sent to memory"),

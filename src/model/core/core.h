@@ -95,6 +95,7 @@ typedef struct core_counters {
     uint64_t resident_warps; /* summed over cycles */
     uint64_t ctas;
     uint64_t by_class[LS_CLASS_COUNT];
+    uint64_t unknown_opcodes;      /* instructions of no table, taken for integer ones by request */
     uint64_t bank_conflict_cycles; /* shared memory */
     uint64_t shared_accesses;
     uint64_t l1_bank_conflicts;
@@ -118,7 +119,6 @@ typedef struct flight {
     uint16_t requests; /* sectors still to come back */
     uint8_t warp, sub, unit;
     uint8_t waits_reads; /* operands not yet collected */
-    uint8_t reads[8];    /* banks asked, in order of operands */
     bool counted;        /* done as far as the warp is concerned: only its requests are still out */
     bool missed;         /* some sector missed L1 */
     uint8_t group;       /* of asynchronous copies */
@@ -226,7 +226,6 @@ typedef struct core {
 
     /* load/store unit */
     uint16_t dispatch; /* instruction in the unit; NO_FLIGHT: none */
-    ls_cycle dispatch_since;
     uint32_t sector_count;
     uint64_t sectors[CORE_SECTORS_MAX];
     uint32_t sector_bytes[CORE_SECTORS_MAX];

@@ -249,6 +249,7 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     s->last_issued = (uint8_t)(warp / c->sub_count);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
+    c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     issue_effects(c, warp, index);
 }
 

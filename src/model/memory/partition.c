@@ -68,7 +68,6 @@ typedef struct partition {
     uint64_t *dram_reads;                  /* by token: the sector that is read */
     uint32_t *dram_next;
     uint32_t free_dram, dram_tokens;
-    uint32_t dram_turn;
 } partition;
 
 /* ------------------------------------------------------------------------------------------------------- queues */
@@ -196,8 +195,6 @@ static void send_answer(partition *p, slice *s)
         return;
     }
     *message = r->message;
-    if (r->message.kind == MEM_READ && message->token == CACHE_NONE)
-        message->address = r->message.address;
     (void)take(p, &s->output);
     r->next = p->free_request;
     p->free_request = i;
