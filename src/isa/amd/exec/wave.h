@@ -1,0 +1,94 @@
+/* wave.h: the architectural state of one wavefront and of its work-group, and how one instruction acts on it. The
+ * emulator and the timing core both hold these; neither the state nor the bodies know who runs them. */
+#ifndef ISA_AMD_EXEC_WAVE_H
+#define ISA_AMD_EXEC_WAVE_H
+
+#include "isa/amd/amd.h"
+
+#include <string.h>
+
+struct amd_group;
+struct amd_memory; /* exec/memory.h: the simulated memory as lanes see it */
+
+typedef enum amd_stop {
+    AMD_RUNNING,
+    AMD_AT_BARRIER,
+    AMD_ENDED,
+    AMD_FAULTED, /* amd_wave.fault says why */
+} amd_stop;
+
+typedef enum amd_fault_kind {
+    AMD_FAULT_NONE,
+    AMD_FAULT_UNMAPPED,
+    AMD_FAULT_MISALIGNED,
+    AMD_FAULT_READ_ONLY,
+    AMD_FAULT_LDS_RANGE,
+    AMD_FAULT_UNSUPPORTED, /* an instruction without a body; refused before the launch, so a jump into data */
+    AMD_FAULT_TRAP,        /* s_trap, abort() */
+    AMD_FAULT_BARRIER,     /* part of the work-group ended while the rest waits */
+    AMD_FAULT_LIMIT,       /* --max-instructions */
+} amd_fault_kind;
+
+typedef struct amd_fault {
+    amd_fault_kind kind;
+    uint8_t lane;
+    uint8_t bytes; /* of the access */
+    bool write;
+    uint64_t address;
+} amd_fault;
+
+/* One wavefront. A lane's registers lie apart: VGPR r of lane l is vgpr[r * lanes + l], so that a body walks
+ * adjacent words. Scalars are indexed by operand code: sgpr[AMD_VCC_LO], sgpr[AMD_M0], sgpr[AMD_EXEC_LO]. */
+typedef struct amd_wave {
+    uint32_t sgpr[128]; /* [AMD_NULL] stays 0: bodies may write it, whoever runs them need not care */
+    uint32_t *vgpr;     /* 64-byte aligned, [vgpr_count][lanes] */
+    uint64_t pc;        /* byte address of the next instruction; a body that jumps sets it */
+    uint32_t scc;       /* 0 or 1 */
+    uint32_t mode;      /* MODE: [3:0] rounding, [7:4] denormals, 8 dx10_clamp, 9 ieee, ... */
+    uint32_t trapsts;
+    uint16_t vgpr_count;
+    uint8_t lanes;        /* 32 or 64 */
+    uint8_t target;       /* amd_target */
+    uint8_t stop;         /* amd_stop */
+    uint8_t index;        /* within the work-group */
+    uint8_t gpr_idx_mode; /* s_set_gpr_idx_on */
+    uint8_t wait_sleep;   /* the last s_sleep's argument, for a timing model */
+    uint64_t time;        /* what s_memtime and s_memrealtime read: the runner keeps it rising */
+    struct amd_group *group;
+    amd_fault fault;
+} amd_wave;
+
+/* What the waves of a work-group share. */
+typedef struct amd_group {
+    uint8_t *lds;
+    uint32_t lds_bytes;
+    uint32_t id[3];
+    struct amd_memory *memory;
+    /* Flat addresses: the upper 32 bits select LDS or scratch (HSA's apertures). */
+    uint64_t shared_base, private_base;
+    /* Private memory: lane l of wave w has scratch_bytes at
+     * scratch + (w * lanes + l) * scratch_bytes in the FLAT view; buffers swizzle by their own resource words. */
+    uint64_t scratch;
+    uint32_t scratch_bytes; /* per lane */
+} amd_group;
+
+static inline uint64_t amd_wave_exec(const amd_wave *wave)
+{
+    uint64_t exec;
+    memcpy(&exec, &wave->sgpr[AMD_EXEC_LO], sizeof exec);
+    return wave->lanes == 32 ? (uint32_t)exec : exec;
+}
+
+/* A body. Executes one instruction: reads and writes the wave, its LDS and memory. wave->pc is already
+ * the address after the instruction. Sets wave->stop to end, wait or fault. */
+typedef void (*amd_body)(amd_wave *wave, const amd_inst *inst);
+
+/* The body for an instruction on this host (AVX-512, AVX2 or plain), or NULL if there is none: the only place that
+ * knows what is executable. Looked up once per static instruction. */
+amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst);
+/* The part of it for memory instructions (SMEM, DS, MUBUF, MTBUF, MIMG, FLAT, GLOBAL, SCRATCH); see exec/memory.h. */
+amd_body amd_exec_find_memory(amd_target target, unsigned lanes, const amd_inst *inst);
+/* True if the operation has a body on this target in some encoding: for the coverage list. */
+bool amd_exec_has(amd_target target, amd_op op);
+
+#endif
