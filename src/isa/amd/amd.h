@@ -33,7 +33,7 @@ static inline bool amd_target_is_gfx10(amd_target target)
  * instruction does the same; where one name means two things (v_add_u32), the rows say so by two names. */
 typedef enum amd_op {
     AMD_OP_INVALID,
-#define AMD_OP(name, ...) AMD_##name,
+#define AMD_OP(name) AMD_##name,
 #include "isa/amd/ops.def"
 #undef AMD_OP
     AMD_OP_COUNT
