@@ -1,0 +1,249 @@
+/* driver.h: running programs on simulated AMD GPUs: devices, memory, code objects, launches, queues, events.
+ *
+ *     system    a machine with one or more simulated GPUs
+ *     context   a client of the machine: its selected GPU, allocations, modules and queues
+ *     module    a code object loaded into a GPU's memory; kernels are found in it by name
+ *     queue     commands that run in order; several queues of one GPU run independently of each other
+ *     event     one command's state: pending, running, done or failed with the fault's text
+ *
+ * Calls of a context without a queue in their name are blocking: they run after everything that its default queue
+ * holds, and return when they are done. Calls of a queue return at once; host memory that they name must stay valid
+ * until the command is done. Everything may be called from several threads at once, except destroying what
+ * another call still uses. A failed command fails the pending rest of its queue with the same error;
+ * ls_gpu_queue_sync() reports it once, and the queue is usable again. */
+#ifndef LOCKSTEP_DRIVER_H
+#define LOCKSTEP_DRIVER_H
+
+#include "lockstep/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ls_gpu_system ls_gpu_system;
+typedef struct ls_gpu_context ls_gpu_context;
+typedef struct ls_gpu_module ls_gpu_module;
+typedef struct ls_gpu_kernel ls_gpu_kernel; /* belongs to its module */
+typedef struct ls_gpu_queue ls_gpu_queue;
+typedef struct ls_gpu_event ls_gpu_event;
+
+typedef uint64_t ls_gpu_address; /* in the simulated GPU's memory; 0 is never a valid one */
+
+/* ----------------------------------------------------------------------------------------------- systems */
+
+typedef struct ls_gpu_options {
+    const char *const *gpus; /* names of ls_gpu_model(); NULL: one gfx1030 */
+    size_t gpu_count;
+    uint64_t memory_bytes;     /* of each GPU; 0: what the model has */
+    uint32_t threads;          /* of the host for one launch; 0: 1. The result does not depend on it */
+    uint64_t max_instructions; /* wavefront instructions of one launch before it is stopped; 0: no limit */
+    /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The filter is
+     * "group=X[,Y,Z]", "wave=N", "pc=FROM-TO", "kernel=NAME", separated by spaces; NULL: everything. Launches
+     * then use one thread. */
+    const char *trace_path, *trace_filter;
+} ls_gpu_options;
+
+/* A GPU that can be simulated. */
+typedef struct ls_gpu_model {
+    const char *name;   /* "gfx1010" */
+    const char *target; /* the processor that code objects name: "gfx1010" */
+    const char *help;   /* one line */
+    uint64_t memory_bytes;
+    uint32_t lds_bytes;      /* largest per work-group */
+    uint32_t group_size_max; /* work-items of one work-group */
+    uint32_t compute_units;
+    uint32_t wave_sizes; /* bits 32 and 64 set for those it has */
+    uint32_t wave_size;  /* what compilers choose for it */
+    uint32_t clock_mhz;
+} ls_gpu_model;
+
+LS_API size_t ls_gpu_model_count(void);
+LS_API const ls_gpu_model *ls_gpu_model_at(size_t index); /* NULL beyond the last */
+
+/* options NULL: one GPU with default settings. */
+LS_API ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **out, ls_error *err);
+/* Its contexts must be destroyed before. NULL is fine, here and in every other destroy. */
+LS_API void ls_gpu_system_destroy(ls_gpu_system *system);
+LS_API size_t ls_gpu_system_gpu_count(const ls_gpu_system *system);
+LS_API const ls_gpu_model *ls_gpu_system_gpu(const ls_gpu_system *system,
+                                             size_t gpu); /* NULL beyond the last */
+/* Bytes that are allocated on a GPU now, of all contexts; and how many it has. */
+LS_API void ls_gpu_system_memory(const ls_gpu_system *system, size_t gpu, uint64_t *used, uint64_t *total);
+
+/* ---------------------------------------------------------------------------------------------- contexts */
+
+/* With GPU 0 selected. */
+LS_API ls_status ls_gpu_context_create(ls_gpu_system *system, ls_gpu_context **out, ls_error *err);
+/* Waits for its commands; frees its queues, modules and memory. */
+LS_API void ls_gpu_context_destroy(ls_gpu_context *context);
+/* Where the following allocations, modules and queues of the context go. */
+LS_API ls_status ls_gpu_select(ls_gpu_context *context, size_t gpu, ls_error *err);
+LS_API size_t ls_gpu_selected(const ls_gpu_context *context);
+
+/* ------------------------------------------------------------------------------------------------ memory */
+
+/* At least bytes (more than 0), aligned to 256, zeroed. LS_ERR_USAGE when the simulated GPU has no room left. */
+LS_API ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err);
+/* address must be one that ls_gpu_alloc() gave, or 0. Waits for commands of the context that are under way. */
+LS_API ls_status ls_gpu_free(ls_gpu_context *context, ls_gpu_address address, ls_error *err);
+
+/* Host to GPU, GPU to host, GPU to GPU (also between two GPUs; overlapping ranges behave as memmove). A range
+ * must lie inside one allocation of the context or one global variable of its modules. */
+LS_API ls_status ls_gpu_copy_in(ls_gpu_context *context, ls_gpu_address to, const void *from, size_t bytes,
+                                ls_error *err);
+LS_API ls_status ls_gpu_copy_out(ls_gpu_context *context, void *to, ls_gpu_address from, size_t bytes,
+                                 ls_error *err);
+LS_API ls_status ls_gpu_copy(ls_gpu_context *context, ls_gpu_address to, ls_gpu_address from, size_t bytes,
+                             ls_error *err);
+/* Repeats a pattern of 1 to 128 bytes; bytes is a multiple of pattern_bytes. */
+LS_API ls_status ls_gpu_fill(ls_gpu_context *context, ls_gpu_address to, const void *pattern,
+                             size_t pattern_bytes, size_t bytes, ls_error *err);
+
+/* ----------------------------------------------------------------------------------------------- modules */
+
+/* A code object (ELF, versions 2 to 5), or an offload bundle with one for the selected GPU. data may be freed
+ * afterwards. */
+LS_API ls_status ls_gpu_module_load(ls_gpu_context *context, const void *data, size_t bytes,
+                                    ls_gpu_module **out, ls_error *err);
+LS_API ls_status ls_gpu_module_load_file(ls_gpu_context *context, const char *path, ls_gpu_module **out,
+                                         ls_error *err);
+/* Waits for commands of the context that are under way. */
+LS_API void ls_gpu_module_unload(ls_gpu_module *module);
+LS_API size_t ls_gpu_module_kernel_count(const ls_gpu_module *module);
+LS_API ls_gpu_kernel *ls_gpu_module_kernel(ls_gpu_module *module, size_t index); /* NULL beyond the last */
+LS_API ls_status ls_gpu_module_find(ls_gpu_module *module, const char *kernel, ls_gpu_kernel **out,
+                                    ls_error *err);
+/* A __global or __constant variable of the program. */
+LS_API ls_status ls_gpu_module_variable(ls_gpu_module *module, const char *name, ls_gpu_address *address,
+                                        uint64_t *bytes, ls_error *err);
+
+typedef enum ls_gpu_arg_kind {
+    LS_GPU_ARG_VALUE,
+    LS_GPU_ARG_BUFFER, /* an address in global or constant memory */
+    LS_GPU_ARG_LOCAL,  /* local memory that the launch sizes */
+    LS_GPU_ARG_IMAGE,
+    LS_GPU_ARG_SAMPLER,
+    LS_GPU_ARG_OTHER, /* pipes, queues */
+} ls_gpu_arg_kind;
+
+/* Texts are "" where the code object does not say. */
+typedef struct ls_gpu_arg_info {
+    const char *name, *type_name;
+    ls_gpu_arg_kind kind;
+    uint32_t offset, bytes; /* in the packed arguments */
+    const char *access;     /* "read_only", "write_only", "read_write" */
+    const char *space;      /* "global", "constant", "local", "private", "generic" */
+} ls_gpu_arg_info;
+
+typedef struct ls_gpu_kernel_info {
+    const char *name;
+    size_t arg_count; /* explicit ones */
+    const ls_gpu_arg_info *args;
+    uint32_t packed_bytes; /* of the explicit arguments */
+    uint32_t wave_size;
+    uint32_t sgprs, vgprs;
+    uint32_t lds_bytes;     /* static part, of one work-group */
+    uint32_t scratch_bytes; /* of one work-item */
+    uint32_t group_size_max;
+    uint32_t required_group[3]; /* 0: any */
+} ls_gpu_kernel_info;
+
+LS_API const ls_gpu_kernel_info *ls_gpu_kernel_get_info(const ls_gpu_kernel *kernel);
+
+/* ---------------------------------------------------------------------------------------------- launches */
+
+/* One explicit argument; the code object knows its place. For local memory data is NULL and bytes its size. */
+typedef struct ls_gpu_arg {
+    const void *data;
+    size_t bytes;
+} ls_gpu_arg;
+
+#define LS_GPU_ARG(variable_) ((ls_gpu_arg){ &(variable_), sizeof(variable_) })
+#define LS_GPU_LOCAL(bytes_) ((ls_gpu_arg){ NULL, (bytes_) })
+
+typedef struct ls_gpu_launch {
+    uint32_t grid[3];   /* work-items; 0 counts as 1. Need not be a multiple of group */
+    uint32_t group[3];  /* work-items of one work-group; 0 counts as 1 */
+    uint64_t offset[3]; /* what get_global_id() starts at */
+    uint32_t lds_bytes; /* of a work-group, beyond what the kernel and its local arguments have */
+    /* Either args, one for each explicit argument, or the explicit arguments as one block laid out as
+     * ls_gpu_kernel_info says (for scalars and pointers: as a C struct). */
+    const ls_gpu_arg *args;
+    size_t arg_count;
+    const void *packed;
+    size_t packed_bytes;
+} ls_gpu_launch;
+
+LS_API ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                            ls_error *err);
+
+/* ------------------------------------------------------------------------------------------------ queues */
+
+/* On the selected GPU. */
+LS_API ls_status ls_gpu_queue_create(ls_gpu_context *context, ls_gpu_queue **out, ls_error *err);
+/* Waits for its commands. */
+LS_API void ls_gpu_queue_destroy(ls_gpu_queue *queue);
+
+/* The last argument but one may be NULL; an event that is given must be released. Arguments of a launch and
+ * fill patterns are copied. */
+LS_API ls_status ls_gpu_queue_copy_in(ls_gpu_queue *queue, ls_gpu_address to, const void *from, size_t bytes,
+                                      ls_gpu_event **event, ls_error *err);
+LS_API ls_status ls_gpu_queue_copy_out(ls_gpu_queue *queue, void *to, ls_gpu_address from, size_t bytes,
+                                       ls_gpu_event **event, ls_error *err);
+LS_API ls_status ls_gpu_queue_copy(ls_gpu_queue *queue, ls_gpu_address to, ls_gpu_address from, size_t bytes,
+                                   ls_gpu_event **event, ls_error *err);
+LS_API ls_status ls_gpu_queue_fill(ls_gpu_queue *queue, ls_gpu_address to, const void *pattern,
+                                   size_t pattern_bytes, size_t bytes, ls_gpu_event **event, ls_error *err);
+LS_API ls_status ls_gpu_queue_launch(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                                     ls_gpu_event **event, ls_error *err);
+/* Calls the host in order. It must not wait for commands of the same GPU. */
+LS_API ls_status ls_gpu_queue_call(ls_gpu_queue *queue, ls_status (*call)(void *self, ls_error *err),
+                                   void *self, ls_gpu_event **event, ls_error *err);
+/* An event that is done when everything before it is. */
+LS_API ls_status ls_gpu_queue_mark(ls_gpu_queue *queue, ls_gpu_event **event, ls_error *err);
+/* What is queued after this waits for the event, of whichever queue; if the event failed, it fails too. */
+LS_API ls_status ls_gpu_queue_wait(ls_gpu_queue *queue, ls_gpu_event *event, ls_error *err);
+/* Waits for everything in the queue; returns the first error since the last call. */
+LS_API ls_status ls_gpu_queue_sync(ls_gpu_queue *queue, ls_error *err);
+/* The same for all queues of the context. */
+LS_API ls_status ls_gpu_sync(ls_gpu_context *context, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------------ events */
+
+typedef enum ls_gpu_event_state {
+    LS_GPU_PENDING,
+    LS_GPU_RUNNING,
+    LS_GPU_DONE,
+    LS_GPU_FAILED,
+} ls_gpu_event_state;
+
+/* What a launch executed; zero for other commands. */
+#define LS_GPU_CLASS_MAX 16
+typedef struct ls_gpu_counts {
+    uint64_t launches, work_groups, wavefronts;
+    uint64_t instructions;                              /* of wavefronts */
+    uint64_t classes[LS_GPU_CLASS_MAX];                 /* the same by class, see ls_gpu_class_name() */
+    uint64_t active_lanes;                              /* summed over instructions */
+    uint64_t memory_reads, memory_writes, memory_bytes; /* of global memory, by lanes */
+    uint64_t host_ns;                                   /* time that the host needed */
+} ls_gpu_counts;
+
+LS_API const char *ls_gpu_class_name(size_t class_index); /* NULL beyond the last */
+
+LS_API ls_gpu_event_state ls_gpu_event_get_state(const ls_gpu_event *event);
+/* LS_OK, or the error of the command. */
+LS_API ls_status ls_gpu_event_wait(ls_gpu_event *event, ls_error *err);
+LS_API void ls_gpu_event_get_counts(const ls_gpu_event *event, ls_gpu_counts *out);
+/* Host nanoseconds when it was queued, when it began and when it ended; 0 as long as it has not. */
+LS_API void ls_gpu_event_get_times(const ls_gpu_event *event, uint64_t *queued, uint64_t *began,
+                                   uint64_t *ended);
+LS_API void ls_gpu_event_retain(ls_gpu_event *event);
+LS_API void ls_gpu_event_release(ls_gpu_event *event); /* NULL is fine */
+/* An event that the host sets, once: to done, or to failed with an error. */
+LS_API ls_status ls_gpu_event_create(ls_gpu_context *context, ls_gpu_event **out, ls_error *err);
+LS_API ls_status ls_gpu_event_set(ls_gpu_event *event, const ls_error *failure, ls_error *err);
+
+/* Everything that the context executed so far. */
+LS_API void ls_gpu_context_counts(const ls_gpu_context *context, ls_gpu_counts *out);
+
+#endif

@@ -1,0 +1,155 @@
+/* workload.h: what a workload is: kernels in NAME/NAME.cl, and in NAME/NAME.c a host that runs them through the driver
+ * and checks the result against a reference on the CPU. The file ends with WL_REGISTER(workload).
+ *
+ * A host reads from top to bottom without error handling between its lines: the first call that fails is remembered
+ * in the wl_run, and every later one does nothing. Only before touching an array must it ask wl_failed().
+ *
+ *     static void run(wl_run *r)
+ *     {
+ *         uint32_t n = wl_u32(r, "size");
+ *         float *a = wl_random_f32(r, n, -1, 1), *b = wl_zeros(r, n, sizeof *b);
+ *         ls_gpu_address da = wl_upload(r, a, n * sizeof *a), db = wl_buffer(r, n * sizeof *b);
+ *         wl_launch(r, "negate", WL_1D(n), WL_1D(64), WL_ARG(da), WL_ARG(db), WL_ARG(n));
+ *         wl_download(r, b, db, n * sizeof *b);
+ *         if (!wl_checking(r))
+ *             return;
+ *         for (uint32_t i = 0; i < n; i++)
+ *             if (!wl_expect_f32(r, "b", i, b[i], -a[i], 0))
+ *                 return;
+ *     }
+ */
+#ifndef WORKLOADS_WORKLOAD_H
+#define WORKLOADS_WORKLOAD_H
+
+#include "lockstep/driver.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct wl_run wl_run;
+
+/* A number of the problem. The first one of a workload is what `lockstep emulate NAME --size N` sets, and is called
+ * "size"; the others are set with --param name=value. */
+typedef struct wl_option {
+    const char *name;
+    uint64_t value;    /* default */
+    uint64_t min, max; /* inclusive; max 0: no limit */
+    const char *help;  /* one line, with the unit */
+} wl_option;
+
+typedef struct wl_workload {
+    const char *name;    /* also of the folder and of the kernel file */
+    const char *summary; /* one line, no full stop */
+    const char *source;  /* where the algorithm comes from */
+    const wl_option *options;
+    size_t option_count;
+    void (*run)(wl_run *run);
+    bool is_micro; /* a microbenchmark: listed apart */
+} wl_workload;
+
+#define WL_OPTIONS(table_) .options = (table_), .option_count = LS_COUNT_OF(table_)
+
+/* Data in a linker section; nothing runs before main. */
+#define WL_REGISTER(workload_)                                                                                \
+    __attribute__((section("ls_workloads"),                                                                   \
+                   used)) static const wl_workload *const wl_registered_##workload_ = &(workload_)
+
+/* ----------------------------------------------------------------------- for the workloads: inside run() */
+
+/* The options' values. Asking for one that the workload does not have fails the run. */
+uint64_t wl_u64(wl_run *r, const char *option);
+uint32_t wl_u32(wl_run *r, const char *option); /* the option's max must fit */
+
+/* Whether something failed; then the host returns. */
+bool wl_failed(const wl_run *r);
+/* Fails the run with the host's own reason: a size that does not work. */
+void wl_fail(wl_run *r, ls_status status, const char *fmt, ...) LS_PRINTF(3, 4);
+/* True if the result is to be compared with the reference (--verify) and nothing has failed. */
+bool wl_checking(const wl_run *r);
+
+/* Host arrays live until the run is over; count may be 0. NULL if the run has failed. Random values come from
+ * the run's fixed seed: the same on every host and for every GPU. */
+void *wl_zeros(wl_run *r, size_t count, size_t element_bytes);
+float *wl_random_f32(wl_run *r, size_t count, float low, float high);
+double *wl_random_f64(wl_run *r, size_t count, double low, double high);
+uint32_t *wl_random_u32(wl_run *r, size_t count, uint32_t limit); /* in [0, limit); limit 0: all values */
+uint8_t *wl_random_u8(wl_run *r, size_t count);
+uint64_t wl_random(wl_run *r, uint64_t limit); /* one number */
+
+/* Buffers of the GPU live until the run is over; 0 bytes become 1. */
+ls_gpu_address wl_buffer(wl_run *r, size_t bytes);                   /* zeroed */
+ls_gpu_address wl_upload(wl_run *r, const void *data, size_t bytes); /* a new buffer with this content */
+void wl_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes);
+void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes);
+
+typedef struct wl_size {
+    uint32_t x, y, z;
+} wl_size;
+#define WL_1D(x_) ((wl_size){ (uint32_t)(x_), 1, 1 })
+#define WL_2D(x_, y_) ((wl_size){ (uint32_t)(x_), (uint32_t)(y_), 1 })
+#define WL_3D(x_, y_, z_) ((wl_size){ (uint32_t)(x_), (uint32_t)(y_), (uint32_t)(z_) })
+/* n rounded up to a multiple of group, for a grid whose kernel checks its bound. */
+uint32_t wl_round_up(uint32_t n, uint32_t group);
+
+/* Arguments in the order of the kernel's; each a variable of the type that the kernel has. */
+#define WL_ARG(variable_) LS_GPU_ARG(variable_)
+#define WL_LOCAL(bytes_) LS_GPU_LOCAL(bytes_)
+/* grid in work-items. Launches run in order; the kernel is one of NAME.cl. */
+#define wl_launch(r_, kernel_, grid_, group_, ...)                                                            \
+    wl_launch_args((r_), (kernel_), (grid_), (group_), (const ls_gpu_arg[]){ __VA_ARGS__ },                   \
+                   sizeof((const ls_gpu_arg[]){ __VA_ARGS__ }) / sizeof(ls_gpu_arg))
+void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, const ls_gpu_arg *args,
+                    size_t arg_count);
+
+/* Compares one element with the reference; the first difference fails the run (LS_ERR_CHECK) and says where and what.
+ * Floats differ if they are further apart than tolerance * max(1, |want|); a NaN equals a NaN. Return false
+ * when the run has failed. */
+bool wl_expect_f32(wl_run *r, const char *array, size_t index, float got, float want, float tolerance);
+bool wl_expect_f64(wl_run *r, const char *array, size_t index, double got, double want, double tolerance);
+bool wl_expect_u32(wl_run *r, const char *array, size_t index, uint32_t got, uint32_t want);
+bool wl_expect_u64(wl_run *r, const char *array, size_t index, uint64_t got, uint64_t want);
+/* Whole arrays. */
+bool wl_expect_bytes(wl_run *r, const char *array, const void *got, const void *want, size_t bytes);
+bool wl_expect_f32s(wl_run *r, const char *array, const float *got, const float *want, size_t count,
+                    float tolerance);
+
+/* ------------------------------------------------------------------------------- for whoever runs them */
+
+/* Sorted by name, microbenchmarks last. */
+size_t wl_count(void);
+const wl_workload *wl_at(size_t index);
+/* LS_ERR_USAGE with the nearest name if there is none. */
+ls_status wl_find(const char *name, const wl_workload **out, ls_error *err);
+
+typedef struct wl_setting {
+    const char *name;
+    uint64_t value;
+} wl_setting;
+
+typedef struct wl_request {
+    const wl_workload *workload;
+    ls_gpu_system *system; /* the run uses GPU `gpu` of it */
+    size_t gpu;
+    const wl_setting *settings; /* unknown names and values out of range are refused */
+    size_t setting_count;
+    bool check;
+    const char *variant; /* "", or a variant of the kernels that the tests build: "O0", "wave64" */
+    uint64_t seed;       /* 0: the usual one */
+} wl_request;
+
+typedef struct wl_result {
+    ls_gpu_counts counts;
+    uint64_t compared; /* elements that were compared with the reference */
+    uint64_t hash;     /* of everything that was downloaded: equal for equal results */
+} wl_result;
+
+/* Runs it. A difference is LS_ERR_CHECK; *out is filled as far as the run came. */
+ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *err);
+
+/* Where NAME's code object for a target is: $LOCKSTEP_KERNELS, then share/lockstep/kernels beside the program's
+ * directory, then in the install prefix. The error says what was looked for and how it comes to be. */
+ls_status wl_kernel_path(const char *name, const char *target, const char *variant, char *out,
+                         size_t out_bytes, ls_error *err);
+
+#endif
