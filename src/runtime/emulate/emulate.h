@@ -1,0 +1,119 @@
+/* emulate.h: runs kernels of AMD code objects as fast as the host allows, without timing. Work-groups are spread over
+ * host threads; the waves of one run in a fixed order between barriers. Uses the semantics in isa/amd/exec and
+ * the simulated memory of base/window.h; knows no files, queues or OpenCL. */
+#ifndef RUNTIME_EMULATE_EMULATE_H
+#define RUNTIME_EMULATE_EMULATE_H
+
+#include "base/window.h"
+#include "isa/amd/amd.h"
+#include "isa/amd/exec/wave.h"
+
+#include <stdio.h>
+
+/* --- a program: code, decoded once ----------------------------------------------------------------------- */
+
+/* What the loader knows about a kernel. The words are those of the 64-byte kernel descriptor. */
+typedef struct emulate_kernel {
+    const char *name; /* for messages; copied */
+    amd_target target;
+    uint64_t code; /* simulated address of the section that holds the code; it must be mapped */
+    uint64_t code_bytes;
+    uint64_t entry; /* simulated address of the first instruction */
+    uint32_t rsrc1, rsrc2, rsrc3;
+    uint16_t properties;    /* kernel code properties: which user SGPRs, wave32 */
+    uint32_t lds_bytes;     /* static */
+    uint32_t scratch_bytes; /* per lane */
+    uint32_t kernarg_bytes;
+} emulate_kernel;
+
+typedef struct emulate_program emulate_program;
+
+/* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic of the
+ * first instruction without semantics. Immutable afterwards: several launches may use it at once. */
+ls_status emulate_program_create(const emulate_kernel *kernel, const ls_window *window, emulate_program **out,
+                                 ls_error *err);
+void emulate_program_destroy(emulate_program *program);
+unsigned emulate_program_lanes(const emulate_program *program);       /* 32 or 64 */
+unsigned emulate_program_vgprs(const emulate_program *program);       /* per lane, as allocated */
+unsigned emulate_program_instructions(const emulate_program *program); /* static, decoded */
+
+/* --- the emulator ---------------------------------------------------------------------------------------- */
+
+typedef struct emulate emulate;
+
+/* `threads` 0: one per CPU. The window is borrowed. One launch at a time. */
+ls_status emulate_create(ls_window *window, uint32_t threads, emulate **out, ls_error *err);
+void emulate_destroy(emulate *emulator);
+
+/* After an instruction, in the thread that ran it. The wave shows what it did; inst->pc + program's code is where. */
+typedef struct emulate_step {
+    const amd_wave *wave;
+    const amd_inst *inst;
+    uint64_t pc; /* simulated address of the instruction */
+    uint32_t work_group[3];
+} emulate_step;
+typedef void (*emulate_hook)(void *self, const emulate_step *step);
+
+typedef struct emulate_launch {
+    uint32_t dims;              /* 1 to 3, for the dispatch packet */
+    uint32_t grid[3];           /* work-items; need not be multiples of the work-group */
+    uint32_t group[3];          /* work-items of a work-group; up to 1024 in all */
+    uint32_t dynamic_lds_bytes; /* in addition to the kernel's own */
+    uint64_t kernarg;           /* simulated address of the arguments, filled by the caller */
+    uint64_t dispatch_id;
+    uint64_t max_instructions; /* of one wavefront; 0: no limit */
+    bool lenient_barriers; /* waves that ended count as arrived, as on the hardware; otherwise that is a fault */
+    emulate_hook hook;     /* NULL: none. With a hook one thread runs everything, in work-group order. */
+    void *hook_self;
+} emulate_launch;
+
+/* What a launch executed. The same for any number of threads. */
+typedef struct emulate_counts {
+    uint64_t instructions;                   /* of wavefronts */
+    uint64_t by_class[AMD_CLASS_COUNT];      /* amd_class */
+    uint64_t lanes;                          /* active, summed over vector and memory instructions */
+    uint64_t loads, stores, atomics;         /* lanes (or scalar instructions) that accessed memory */
+    uint64_t load_bytes, store_bytes, atomic_bytes;
+    uint64_t work_groups, waves, barriers;
+} emulate_counts;
+
+/* Where and why a launch stopped. */
+typedef struct emulate_fault {
+    amd_fault fault;
+    uint64_t pc; /* simulated address */
+    uint32_t work_group[3];
+    uint32_t wave;
+    char text[128]; /* the instruction */
+} emulate_fault;
+
+/* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be NULL) the
+ * facts; memory keeps what ran before it. counts may be NULL. */
+ls_status emulate_run(emulate *emulator, const emulate_program *program, const emulate_launch *launch,
+                      emulate_counts *counts, emulate_fault *fault, ls_error *err);
+
+/* The upper halves of the flat addresses of LDS and private memory: hidden arguments of code objects v5 need them. */
+#define EMULATE_SHARED_BASE_HI 0x00010000u
+#define EMULATE_PRIVATE_BASE_HI 0x00020000u
+/* Simulated address of the queue's record (amd_queue_t), for hidden_queue_ptr. */
+uint64_t emulate_queue_address(const emulate *emulator);
+
+/* --- the instruction trace ------------------------------------------------------------------------------- */
+
+/* JSON lines: {"group":[x,y,z],"wave":w,"pc":"0x..","text":"..","exec":"0x..","writes":{"s4":"0x..","v1":[..]}} */
+typedef struct emulate_trace emulate_trace;
+
+typedef struct emulate_trace_filter {
+    bool one_group, one_wave;
+    uint32_t group[3]; /* with one_group */
+    uint32_t wave;     /* with one_wave */
+    uint64_t pc_from, pc_to; /* simulated addresses [from, to); both 0: all */
+} emulate_trace_filter;
+
+/* The file is borrowed; filter NULL: everything. Set launch.hook = emulate_trace_hook, hook_self = the trace. */
+ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes, const emulate_trace_filter *filter,
+                               emulate_trace **out, ls_error *err);
+void emulate_trace_hook(void *self, const emulate_step *step);
+/* LS_ERR_IO if something could not be written. Frees the trace. */
+ls_status emulate_trace_finish(emulate_trace *trace, ls_error *err);
+
+#endif
