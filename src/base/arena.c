@@ -29,8 +29,8 @@
 #endif
 
 enum {
-    FIRST_CHUNK_BYTES = 4096,
-    MAPPED_CHUNK_BYTES = 16 << 10,
+    FIRST_CHUNK_BYTES = 32 << 10,
+    MAPPED_CHUNK_BYTES = 4 << 10,
     LARGEST_CHUNK_BYTES = 16 << 20, /* doubling stops here; a larger request gets a chunk of its own size */
     DEFAULT_ALIGN = 16,
     LARGEST_ALIGN = 4096

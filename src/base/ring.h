@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Rings stand on the hottest paths: overruns are looked for in the debug and sanitizer builds. */
+#ifdef LS_CHECKED
+#define LS_RING_ASSERT(condition) assert(condition)
+#else
+#define LS_RING_ASSERT(condition) ((void)0)
+#endif
+
 /* Positions run freely and are reduced to indices: count == tail - head, full at `limit`. Use with an array
  * of `size` elements, size a power of two >= limit:  q->at[ls_ring_push(&q->ring)] = x; */
 typedef struct ls_ring {
@@ -39,22 +46,22 @@ static inline bool ls_ring_full(const ls_ring *r)
 }
 static inline uint32_t ls_ring_push(ls_ring *r) /* the index to fill */
 {
-    assert(!ls_ring_full(r));
+    LS_RING_ASSERT(!ls_ring_full(r));
     return r->tail++ & r->mask;
 }
 static inline uint32_t ls_ring_front(const ls_ring *r) /* the index of the oldest */
 {
-    assert(!ls_ring_empty(r));
+    LS_RING_ASSERT(!ls_ring_empty(r));
     return r->head & r->mask;
 }
 static inline uint32_t ls_ring_pop(ls_ring *r) /* the index that was the oldest */
 {
-    assert(!ls_ring_empty(r));
+    LS_RING_ASSERT(!ls_ring_empty(r));
     return r->head++ & r->mask;
 }
 static inline uint32_t ls_ring_at(const ls_ring *r, uint32_t i) /* i-th oldest */
 {
-    assert(i < ls_ring_count(r));
+    LS_RING_ASSERT(i < ls_ring_count(r));
     return (r->head + i) & r->mask;
 }
 

@@ -31,8 +31,8 @@ ls_status ls_domain_add_region(ls_domain *domain, ls_clock clock, ls_region **ou
     region->domain = domain;
     region->clock = clock;
     region->index = domain->region_count;
-    region->peek_cycle = LS_CYCLE_MAX;
-    region->peek_time = LS_TIME_MAX;
+    region->time_cycle = LS_CYCLE_MAX;
+    region->time_fs = LS_TIME_MAX;
     ls_status status = add_clock(domain->engine, clock, &region->clock_id, err);
     if (status == LS_OK)
         status = wheel_init(region, err);
@@ -193,27 +193,50 @@ void domain_exchange(ls_domain *domain, unsigned parity)
     }
 }
 
-/* Several clocks: always the region with the earliest edge, the first created among equals. */
+/* When a region is next in turn; LS_TIME_MAX: not in this window. */
+static inline ls_time next_turn(ls_region *region, const ls_cycle *limits)
+{
+    ls_cycle cycle = wheel_next(region);
+    region->peek_cycle = cycle;
+    if (cycle >= limits[region->clock_id])
+        return LS_TIME_MAX;
+    if (cycle != region->time_cycle) {
+        region->time_cycle = cycle;
+        region->time_fs = clock_time(&region->clock, cycle);
+    }
+    return region->time_fs;
+}
+
+/* Several clocks: always the region with the earliest edge, the first created among equals. It goes on as long as
+ * it stays the earliest. */
 static void run_regions(ls_domain *domain, const ls_cycle *limits)
 {
     for (;;) {
-        ls_region *first = NULL;
+        ls_region *first = NULL, *second = NULL;
+        ls_time first_time = LS_TIME_MAX, second_time = LS_TIME_MAX;
         for (uint32_t i = 0; i < domain->region_count; i++) {
             ls_region *region = domain->regions[i];
-            ls_cycle cycle = wheel_next(region);
-            if (cycle >= limits[region->clock_id])
-                continue;
-            if (cycle != region->peek_cycle) {
-                region->peek_cycle = cycle;
-                region->peek_time = ls_clock_time(&region->clock, cycle);
-            }
-            if (first == NULL || region->peek_time < first->peek_time)
+            ls_time time = next_turn(region, limits);
+            if (time < first_time) {
+                second = first;
+                second_time = first_time;
                 first = region;
+                first_time = time;
+            } else if (time < second_time) {
+                second = region;
+                second_time = time;
+            }
         }
         if (first == NULL)
             return;
+        ls_cycle limit = limits[first->clock_id];
+        if (second != NULL) {
+            ls_cycle until = clock_cycle_at(&first->clock, second_time);
+            until += first->index < second->index && clock_time(&first->clock, until) == second_time;
+            limit = until < limit ? until : limit;
+        }
         domain->current = first;
-        region_step(first, first->peek_cycle);
+        region_run_in_turn(first, first->peek_cycle, limit);
     }
 }
 

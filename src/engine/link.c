@@ -265,7 +265,7 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
 {
     ls_region *from = link->from;
     ls_cycle now = from->now;
-    assert(from->running);
+    hot_assert(from->running);
     if (LS_UNLIKELY(link->credits == 0))
         return send_without_credits(link, wire_bytes);
     if (now < link->wire_cycle)
@@ -442,7 +442,7 @@ static COLD void release_slow(ls_link *link, ls_cycle cycle, uint32_t entries)
 void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
-    assert(to->running && entries <= link->held);
+    hot_assert(to->running && entries <= link->held);
     if (LS_UNLIKELY(entries == 0))
         return; /* would take a place in the ring, which has one per credit */
     link->held -= entries;

@@ -70,6 +70,24 @@ typedef struct far_entry {
     arrival *arrival;
 } far_entry;
 
+/* The conversions of time.h without a call, for the windows' loop. */
+static inline ls_time clock_time(const ls_clock *clock, ls_cycle cycle)
+{
+    uint64_t product;
+    if (LS_UNLIKELY(__builtin_mul_overflow(cycle, clock->period_num, &product)))
+        return ls_clock_time(clock, cycle);
+    return product / clock->period_den;
+}
+
+static inline ls_cycle clock_cycle_at(const ls_clock *clock, ls_time time)
+{
+    uint64_t product;
+    if (LS_UNLIKELY(__builtin_mul_overflow(time, clock->period_den, &product)))
+        return ls_clock_cycle_at(clock, time);
+    uint64_t cycle = product / clock->period_num;
+    return cycle + (cycle * clock->period_num != product);
+}
+
 struct ls_region {
     /* Invariants: now < floor, or both are 0 before the first cycle; every queued cycle is >= floor, or == now
      * while cycle now is running; cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
@@ -98,8 +116,10 @@ struct ls_region {
     uint32_t clock_id;   /* index into the engine's list of different clocks */
     ls_cycle idle_floor; /* where the last run left floor: no cycle was run since, if it is still there */
     uint32_t index;      /* in its domain */
-    ls_cycle peek_cycle; /* the last cycle that was converted, and its time: domains with several regions */
-    ls_time peek_time;
+    ls_cycle peek_cycle, time_cycle; /* its next cycle; the last that was converted, and its time: domains with */
+    ls_time time_fs;                 /* several regions */
+    const ls_region *synced_with;    /* region_sync() was last called in this cycle of this region */
+    ls_cycle synced_at;
 };
 
 /* ------------------------------------------------------------------------------------------------- link */
@@ -178,6 +198,7 @@ struct ls_domain {
     uint32_t id, region_count;
     ls_region **regions;
     ls_region *current; /* whose cycle is running; NULL outside of a window */
+    bool touched;       /* a region that is not running may have got or lost work */
     LS_VEC(link_end) ends;
     uint8_t *dirty[2]; /* by parity, one byte per end: something new for this end. Multiple of 8 bytes. */
     int64_t pending;
@@ -253,7 +274,8 @@ void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
 void region_run(ls_region *region, ls_cycle limit);
-void region_step(ls_region *region, ls_cycle cycle);
+/* Of several regions: from `cycle`, its next, on, until limit or until another region gets work. */
+void region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit);
 void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 

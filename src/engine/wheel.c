@@ -187,14 +187,19 @@ static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycl
 
 static COLD void schedule_from_outside(ls_region *region, ls_event *event, uint64_t delay_cycles)
 {
-    region_sync(region);
+    if (!region->running) {
+        region->domain->touched = true;
+        region_sync(region);
+    }
     schedule_slow(region, event, region->now + delay_cycles);
 }
 
 void ls_schedule_at(ls_region *region, ls_event *event, ls_cycle cycle)
 {
-    if (!region->running)
+    if (!region->running) {
+        region->domain->touched = true;
         region_sync(region);
+    }
     schedule_slow(region, event, cycle);
 }
 
@@ -204,7 +209,7 @@ void ls_schedule(ls_region *region, ls_event *event, uint64_t delay_cycles)
         schedule_from_outside(region, event, delay_cycles);
         return;
     }
-    assert(event->region == NULL);
+    hot_assert(event->region == NULL);
     bucket_add_event(region, event, region->now + delay_cycles);
 }
 
@@ -214,6 +219,7 @@ void ls_cancel(ls_event *event)
     if (region == NULL)
         return;
     event->region = NULL;
+    region->domain->touched = true;
     if (event->cycle - region->now >= WHEEL_SIZE) {
         far_remove(region, event->place);
         return;
@@ -247,12 +253,13 @@ static void far_move_in(ls_region *region)
 }
 
 /* Everything queued lies at or after the new floor. */
-static void move_up(ls_region *region, ls_cycle floor)
+static inline void move_up(ls_region *region, ls_cycle floor)
 {
     if (floor > region->floor) {
         region->floor = floor;
         region->now = floor - 1;
-        far_move_in(region);
+        if (LS_UNLIKELY(region->far_count > 0))
+            far_move_in(region);
     }
 }
 
@@ -263,9 +270,13 @@ void region_sync(ls_region *region)
     const ls_region *current = region->domain->current;
     if (current == NULL || current == region)
         return;
-    ls_time present = ls_clock_time(&current->clock, current->now);
-    ls_cycle floor = ls_clock_cycle_at(&region->clock, present);
-    if (region->index < current->index && ls_clock_time(&region->clock, floor) == present)
+    if (region->synced_with == current && region->synced_at == current->now)
+        return;
+    region->synced_with = current;
+    region->synced_at = current->now;
+    ls_time present = clock_time(&current->clock, current->now);
+    ls_cycle floor = clock_cycle_at(&region->clock, present);
+    if (region->index < current->index && clock_time(&region->clock, floor) == present)
         floor++; /* at equal times the lower region has had its turn */
     move_up(region, floor);
 }
@@ -342,27 +353,44 @@ static inline void run_events(ls_region *region, bucket *b, ls_cycle now)
     }
 }
 
-static void run_tickers(ls_region *region, ls_cycle now)
+/* The mask is read again after every call: a ticker woken meanwhile runs now if its turn is still to come. */
+static inline void run_ticker_word(ls_region *region, uint32_t word, ls_cycle now)
 {
-    /* The mask is read again after every call: a ticker woken meanwhile runs now if its turn is still to come. */
+    ls_ticker *const *tickers = region->tickers + (size_t)word * 64;
+    uint64_t *active = region->active + word;
+    uint64_t due = *active;
+    while (due != 0) {
+        uint64_t bit = due & (~due + 1);
+        ls_ticker *ticker = tickers[__builtin_ctzll(due)];
+        *active &= ~bit;
+        region->ticks_run++;
+        bool again = ticker->fn(ticker->self, now);
+        uint64_t left = *active | (again ? bit : 0);
+        *active = left;
+        due = left & ~(bit | (bit - 1));
+    }
+}
+
+static COLD void run_many_tickers(ls_region *region, ls_cycle now)
+{
     uint32_t words = (region->ticker_count + 63) / 64;
     for (uint32_t word = 0; word < words; word++) {
-        uint64_t turn = ~UINT64_C(0);
-        uint64_t due;
-        while ((due = region->active[word] & turn) != 0) {
-            uint64_t bit = due & (~due + 1);
-            ls_ticker *ticker = region->tickers[word * 64 + (uint32_t)__builtin_ctzll(due)];
-            turn = ~(bit | (bit - 1));
-            region->active[word] &= ~bit;
-            region->ticks_run++;
-            if (ticker->fn(ticker->self, now))
-                region->active[word] |= bit;
-        }
+        run_ticker_word(region, word, now);
         if (region->active[word] != 0)
             region->active_summary |= UINT64_C(1) << word;
         else
             region->active_summary &= ~(UINT64_C(1) << word);
     }
+}
+
+static inline void run_tickers(ls_region *region, ls_cycle now)
+{
+    if (LS_UNLIKELY(region->ticker_count > 64)) {
+        run_many_tickers(region, now);
+        return;
+    }
+    run_ticker_word(region, 0, now);
+    region->active_summary = region->active[0] != 0;
 }
 
 static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
@@ -400,11 +428,12 @@ static inline void set_running(ls_region *region, bool running)
     region->reach = running ? WHEEL_SIZE : 0;
 }
 
-void region_step(ls_region *region, ls_cycle cycle)
+/* The next cycle that region_run() and region_run_alone() would run; tickers are looked at by the caller. */
+static inline ls_cycle next_cycle(const ls_region *region, bool active)
 {
-    set_running(region, true);
-    step(region, cycle, (uint32_t)cycle & WHEEL_MASK);
-    set_running(region, false);
+    ls_cycle cycle = region->floor;
+    const bucket *b = &region->wheel[(uint32_t)cycle & WHEEL_MASK];
+    return active || b->events != NULL || b->arrivals != NULL ? cycle : search(region);
 }
 
 void region_run(ls_region *region, ls_cycle limit)
@@ -412,16 +441,23 @@ void region_run(ls_region *region, ls_cycle limit)
     set_running(region, true);
     bool active = region->active_summary != 0;
     for (;;) {
-        ls_cycle cycle = region->floor;
-        uint32_t i = (uint32_t)cycle & WHEEL_MASK;
-        if (!active && region->wheel[i].events == NULL && region->wheel[i].arrivals == NULL) {
-            cycle = search(region);
-            i = (uint32_t)cycle & WHEEL_MASK;
-        }
+        ls_cycle cycle = next_cycle(region, active);
         if (cycle >= limit)
             break;
-        active = step(region, cycle, i);
+        active = step(region, cycle, (uint32_t)cycle & WHEEL_MASK);
     }
+    set_running(region, false);
+}
+
+void region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit)
+{
+    set_running(region, true);
+    region->domain->touched = false;
+    do {
+        bool active = step(region, cycle, (uint32_t)cycle & WHEEL_MASK);
+        cycle = next_cycle(region, active);
+    } while (cycle < limit && !region->domain->touched);
+    region->peek_cycle = cycle;
     set_running(region, false);
 }
 
@@ -458,8 +494,11 @@ ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, voi
 void ls_ticker_wake(ls_ticker *ticker)
 {
     ls_region *region = ticker->region;
-    if (LS_UNLIKELY(!region->running))
+    /* A region with work already stands at the present: its next cycle is the one to come. */
+    if (LS_UNLIKELY(!region->running) && region->active_summary == 0) {
+        region->domain->touched = true;
         region_sync(region);
+    }
     region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
     region->active_summary |= UINT64_C(1) << (ticker->index >> 6);
 }

@@ -361,35 +361,48 @@ static void read_histogram(const ls_histogram *now, const uint64_t *last, metric
     row[METRICS_HIST_MAX] = max;
 }
 
+static inline ls_status read_field(const metrics_source *s, const metrics_field *f, metrics_scope scope,
+                                   uint64_t *row, ls_error *err)
+{
+    bool run = scope == METRICS_SCOPE_RUN;
+    const void *at = (const char *)s->decl.counters + f->offset;
+    const uint64_t *last = &s->last[f->word];
+    uint64_t now = *(const uint64_t *)at; /* of a histogram: its count */
+    if (now < *last && (f->kind == LS_METRIC_KIND_COUNTER || f->kind == LS_METRIC_KIND_HISTOGRAM))
+        return ls_fail(err, LS_ERR_INTERNAL,
+                       "counter '%s' of '%s' went backwards, from %" PRIu64 " to %" PRIu64, f->name,
+                       s->decl.path, *last, now);
+    switch (f->kind) {
+    case LS_METRIC_KIND_COUNTER:
+        row[f->word] = run ? now : now - *last;
+        break;
+    case LS_METRIC_KIND_PEAK:
+        row[f->word] = run && *last > now ? *last : now;
+        break;
+    case LS_METRIC_KIND_HISTOGRAM:
+        read_histogram(at, last, scope, &row[f->word]);
+        break;
+    default:
+        row[f->word] = now;
+    }
+    return LS_OK;
+}
+
 ls_status metrics_read_row(const ls_metrics *m, const metrics_source *s, metrics_scope scope, uint64_t *row,
                            ls_error *err)
 {
     const metrics_type *t = m->types.at[s->type];
-    bool run = scope == METRICS_SCOPE_RUN;
     for (size_t i = 0; i < t->field_count; i++) {
-        const metrics_field *f = &t->fields[i];
-        const void *at = (const char *)s->decl.counters + f->offset;
-        const uint64_t *last = &s->last[f->word];
-        uint64_t now = *(const uint64_t *)at; /* of a histogram: its count */
-        if (now < *last && (f->kind == LS_METRIC_KIND_COUNTER || f->kind == LS_METRIC_KIND_HISTOGRAM))
-            return ls_fail(err, LS_ERR_INTERNAL,
-                           "counter '%s' of '%s' went backwards, from %" PRIu64 " to %" PRIu64, f->name,
-                           s->decl.path, *last, now);
-        switch (f->kind) {
-        case LS_METRIC_KIND_COUNTER:
-            row[f->word] = run ? now : now - *last;
-            break;
-        case LS_METRIC_KIND_PEAK:
-            row[f->word] = run && *last > now ? *last : now;
-            break;
-        case LS_METRIC_KIND_HISTOGRAM:
-            read_histogram(at, last, scope, &row[f->word]);
-            break;
-        default:
-            row[f->word] = now;
-        }
+        ls_status status = read_field(s, &t->fields[i], scope, row, err);
+        if (status != LS_OK)
+            return status;
     }
     return LS_OK;
+}
+
+ls_status metrics_read_field(const metrics_source *s, const metrics_field *f, uint64_t *row, ls_error *err)
+{
+    return read_field(s, f, METRICS_SCOPE_RUN, row, err);
 }
 
 static void put_number(uint8_t **p, uint64_t value)

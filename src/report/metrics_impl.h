@@ -82,6 +82,9 @@ typedef enum metrics_scope { METRICS_SCOPE_RUN, METRICS_SCOPE_SINCE_MARK } metri
  * than it was at the last mark. */
 ls_status metrics_read_row(const ls_metrics *m, const metrics_source *source, metrics_scope scope,
                            uint64_t *row, ls_error *err);
+/* The same for one field and the run: its place in row only. */
+ls_status metrics_read_field(const metrics_source *source, const metrics_field *field, uint64_t *row,
+                             ls_error *err);
 
 /* Does a mark of `interval` take this source? */
 static inline bool metrics_takes(const ls_metric_interval *interval, const metrics_source *source)

@@ -335,7 +335,7 @@ static ls_status nothing_found(const ls_metrics *m, const char *type, const char
     return err ? ls_error_nearest(err, nearest) : LS_ERR_USAGE;
 }
 
-/* The registry's own view, up to date for `scope`. */
+/* The registry's own view of an interval. */
 static ls_status own_view(ls_metrics *m, size_t scope, ls_error *err)
 {
     if (m->view && m->view->source_count != m->sources.count) {
@@ -345,27 +345,59 @@ static ls_status own_view(ls_metrics *m, size_t scope, ls_error *err)
     ls_status status = m->view ? LS_OK : ls_metric_view_create(m, &m->view, err);
     if (status != LS_OK)
         return status;
-    if (m->view->loaded && m->view->scope == scope && scope != LS_METRICS_RUN)
+    if (m->view->loaded && m->view->scope == scope)
         return LS_OK;
     return ls_metric_view_load(m->view, scope, err);
+}
+
+/* Of the run only what is asked for is read, in place. */
+static ls_status reduce_run(ls_metrics *m, const metrics_type *t, size_t metric, const char *path,
+                            ls_metric_value *out, ls_error *err)
+{
+    for (size_t i = 0; i < t->sources.count; i++) {
+        const metrics_source *s = &m->sources.at[t->sources.at[i]];
+        if (path && !ls_glob(path, s->decl.path))
+            continue;
+        ls_status status = metrics_read_field(s, &t->fields[t->field[metric]], m->row.at, err);
+        if (status == LS_OK && out->kind == LS_METRIC_KIND_RATIO)
+            status = metrics_read_field(s, &t->fields[t->denominator[metric]], m->row.at, err);
+        if (status != LS_OK)
+            return status;
+        reduce(t, metric, m->row.at, out);
+    }
+    return LS_OK;
+}
+
+static void reduce_interval(const ls_metrics *m, const metrics_type *t, size_t metric, const char *path,
+                            ls_metric_value *out)
+{
+    for (size_t i = 0; i < t->sources.count; i++) {
+        uint32_t source = t->sources.at[i];
+        const metrics_source *s = &m->sources.at[source];
+        if ((!path || ls_glob(path, s->decl.path)) && ls_metric_view_has(m->view, source))
+            reduce(t, metric, &m->view->words[s->first_word], out);
+    }
+}
+
+static bool any_path(const ls_metrics *m, const metrics_type *t, const char *path)
+{
+    for (size_t i = 0; i < t->sources.count; i++)
+        if (ls_glob(path, m->sources.at[t->sources.at[i]].decl.path))
+            return true;
+    return false;
 }
 
 ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const char *path, const char *name,
                          ls_metric_value *out, ls_error *err)
 {
     *out = (ls_metric_value){ 0 };
-    ls_status status = own_view(m, scope, err);
-    if (status != LS_OK)
-        return status;
+    ls_status status = scope == LS_METRICS_RUN ? LS_OK : own_view(m, scope, err);
     const metrics_type *first = NULL;
     const ls_metric *first_metric = NULL;
-    for (size_t i = 0; i < m->sources.count; i++) {
-        const metrics_source *s = &m->sources.at[i];
-        const metrics_type *t = m->types.at[s->type];
-        if ((path && !ls_glob(path, s->decl.path)) || (type && !ls_glob(type, t->name)))
-            continue;
-        size_t metric = find_metric(t, name);
-        if (metric == SIZE_MAX)
+    for (size_t i = 0; i < m->types.count && status == LS_OK; i++) {
+        const metrics_type *t = m->types.at[i];
+        size_t metric = !type || ls_glob(type, t->name) ? find_metric(t, name) : SIZE_MAX;
+        if (metric == SIZE_MAX || (path && !any_path(m, t, path)))
             continue;
         const ls_metric *declared = &t->metrics[metric];
         if (!first) {
@@ -380,9 +412,13 @@ ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const ch
                            first->name, ls_metric_kind_name(declared->kind), ls_metric_unit(declared),
                            t->name);
         }
-        if (ls_metric_view_has(m->view, i))
-            reduce(t, metric, &m->view->words[s->first_word], out);
+        if (scope == LS_METRICS_RUN)
+            status = reduce_run(m, t, metric, path, out, err);
+        else
+            reduce_interval(m, t, metric, path, out);
     }
+    if (status != LS_OK)
+        return status;
     if (!first)
         return nothing_found(m, type, path, name, err);
     finish(out);

@@ -16,6 +16,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Sanitizers bring an allocator of their own that must not be replaced. */
@@ -72,6 +74,21 @@ LS_API void *realloc(void *at, size_t bytes)
 LS_API void *aligned_alloc(size_t align, size_t bytes)
 {
     return fails() ? NULL : taken(__libc_memalign(align, bytes));
+}
+
+LS_API void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    if (fails())
+        return MAP_FAILED;
+    long mapped = syscall(SYS_mmap, at, bytes, protection, flags, file, offset);
+    live += armed && mapped != -1;
+    return mapped == -1 ? MAP_FAILED : (void *)mapped;
+}
+
+LS_API int munmap(void *at, size_t bytes)
+{
+    live -= armed;
+    return (int)syscall(SYS_munmap, at, bytes);
 }
 
 LS_API void free(void *at)

@@ -3,16 +3,19 @@
 #include "engine/fixture.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
 
 /* The linker sends the library's allocations here (--wrap). */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
 void *__real_aligned_alloc(size_t align, size_t bytes);
+void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_aligned_alloc(size_t align, size_t bytes);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
 
 static uint64_t countdown; /* the allocation that fails; 0: none */
 static bool failed;
@@ -43,6 +46,11 @@ void *__wrap_realloc(void *old, size_t bytes)
 void *__wrap_aligned_alloc(size_t align, size_t bytes)
 {
     return fails() ? NULL : __real_aligned_alloc(align, bytes);
+}
+
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    return fails() ? MAP_FAILED : __real_mmap(at, bytes, protection, flags, file, offset);
 }
 
 /* -------------------------------------------------------------------------------------------- the machine */

@@ -88,6 +88,23 @@ static void empty_sets(cache *c)
     c->line_count = (c->set_mask + 1) * c->way_limit;
 }
 
+/* Lines are forgotten one by one: those in use are often few. */
+static void empty_lines(cache *c)
+{
+    uint32_t ways = (uint32_t)c->spec->ways, used = 0;
+    for (uint32_t s = 0; s <= c->set_mask; s++)
+        used += c->sets[s].used_ways;
+    bool few = used * 16 < c->line_index_mask;
+    for (uint32_t s = 0; s <= c->set_mask; s++)
+        for (uint32_t i = s * ways; i < s * ways + c->sets[s].used_ways; i++) {
+            if (few)
+                remove_line(c, i);
+            c->lines[i] = (cache_line){ 0 };
+        }
+    if (!few)
+        memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
+}
+
 bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain)
 {
     uint64_t lines = spec->sets * spec->ways;
@@ -123,8 +140,7 @@ void cache_invalidate(cache *c)
     if (!c->touched)
         return;
     assert(c->mshr_count == 0);
-    memset(c->lines, 0, c->spec->sets * c->spec->ways * sizeof *c->lines);
-    memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
+    empty_lines(c);
     empty_sets(c);
     c->dirty_lines = 0;
     c->touched = false;
