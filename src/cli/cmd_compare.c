@@ -1,0 +1,290 @@
+/* cmd_compare.c: `lockstep compare`: two result files, and what differs, the largest first. */
+#include "base/json.h"
+#include "cli/cli.h"
+#include "report/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const formats[] = { "text", "json", "csv", NULL };
+
+/* --------------------------------------------------------------------------------------------------- text */
+
+static const char *number_text(double value, char out[LS_FORMAT_BYTES])
+{
+    if (isnan(value))
+        return "-";
+    if (value == floor(value) && value >= 0 && value < 1e15)
+        return ls_format_count((uint64_t)value, out, LS_FORMAT_BYTES);
+    snprintf(out, LS_FORMAT_BYTES, fabs(value) < 100 ? "%.4f" : "%.1f", value);
+    return out;
+}
+
+static const char *change_text(double a, double b, char *out, size_t bytes)
+{
+    if (isnan(a) || isnan(b))
+        snprintf(out, bytes, "%s", isnan(a) ? "only in B" : "only in A");
+    else if (a == b)
+        snprintf(out, bytes, "same");
+    else if (a == 0)
+        snprintf(out, bytes, "from 0");
+    else
+        snprintf(out, bytes, "%+.2f %%", 100 * (b - a) / fabs(a));
+    return out;
+}
+
+static void print_row(FILE *out, const char *label, const ls_compare_row *row)
+{
+    char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], change[32];
+    fprintf(out, "  %-42.60s %16s %16s  %10s  %s\n", label, number_text(row->a, a), number_text(row->b, b),
+            change_text(row->a, row->b, change, sizeof change), row->unit);
+}
+
+static void print_times(const cli_context *ctx, const ls_compare *c, size_t top)
+{
+    char label[128];
+    fprintf(ctx->out, "simulated time\n");
+    size_t shown = 0;
+    for (size_t i = 0; i < c->times.count; i++) {
+        const ls_compare_row *row = &c->times.at[i];
+        if (row->kernel && (row->difference == 0 || shown >= top))
+            continue;
+        shown += row->kernel != 0;
+        if (row->kernel)
+            snprintf(label, sizeof label, "%" PRIu64 " %s", row->kernel, row->kernel_name);
+        else
+            snprintf(label, sizeof label, "run");
+        print_row(ctx->out, label, row);
+    }
+    if (c->only_a || c->only_b)
+        fprintf(ctx->out, "  %zu kernels only in A, %zu only in B\n", c->only_a, c->only_b);
+}
+
+static void print_text(const cli_context *ctx, const ls_saved *a, const ls_saved *b, const ls_compare *c,
+                       size_t top)
+{
+    FILE *out = ctx->out;
+    cli_style style = cli_style_of(ctx->color_out);
+    fprintf(out, "A  %s  (%s)%s\nB  %s  (%s)%s\n\n", a->path, a->platform, a->partial ? "  partial" : "",
+            b->path, b->platform, b->partial ? "  partial" : "");
+    fprintf(out, "%s  %-42s %16s %16s  %10s%s\n", style.title, "", "A", "B", "change", style.off);
+    print_times(ctx, c, top);
+    if (c->keys.count) {
+        fprintf(out, "\nconfiguration\n");
+        for (size_t i = 0; i < c->keys.count; i++) {
+            const ls_compare_key *key = &c->keys.at[i];
+            fprintf(out, "  %-42s %16s %16s\n", key->key, key->a ? key->a : "-", key->b ? key->b : "-");
+        }
+    }
+    if (c->rows.count)
+        fprintf(out, "\nmetrics: %zu of %zu differ\n", c->rows.count, c->compared);
+    else
+        fprintf(out, "\nmetrics: all %zu are the same\n", c->compared);
+    for (size_t i = 0; i < c->rows.count && i < top; i++) {
+        const ls_compare_row *row = &c->rows.at[i];
+        char label[160];
+        int used = row->kernel ? snprintf(label, sizeof label, "%" PRIu64 ": ", row->kernel) : 0;
+        if (row->block)
+            snprintf(label + used, sizeof label - (size_t)used, "%s.%s", row->block, row->name);
+        else
+            snprintf(label + used, sizeof label - (size_t)used, "%s %s", row->type, row->name);
+        print_row(out, label, row);
+    }
+    if (c->rows.count > top)
+        fprintf(out, "  and %zu more; --top 0 shows all\n", c->rows.count - top);
+}
+
+/* ------------------------------------------------------------------------------------------ for programs */
+
+static void json_rows(ls_json *j, const char *name, const ls_compare_row *rows, size_t count)
+{
+    ls_json_key(j, name);
+    ls_json_array(j);
+    for (size_t i = 0; i < count; i++) {
+        const ls_compare_row *row = &rows[i];
+        ls_json_flat(j);
+        ls_json_object(j);
+        ls_json_key(j, "kernel");
+        row->kernel ? ls_json_u64(j, row->kernel) : ls_json_null(j);
+        ls_json_key(j, "kernel_name");
+        ls_json_string(j, row->kernel ? row->kernel_name : NULL);
+        ls_json_key(j, "block");
+        ls_json_string(j, row->block);
+        ls_json_key(j, "type");
+        ls_json_string(j, row->type);
+        ls_json_key(j, "metric");
+        ls_json_string(j, row->name);
+        ls_json_key(j, "unit");
+        ls_json_string(j, row->unit);
+        ls_json_key(j, "a");
+        ls_json_real(j, row->a);
+        ls_json_key(j, "b");
+        ls_json_real(j, row->b);
+        ls_json_key(j, "difference");
+        ls_json_real(j, row->difference);
+        ls_json_end(j);
+    }
+    ls_json_end(j);
+}
+
+static ls_status print_json(const cli_context *ctx, const ls_saved *a, const ls_saved *b, const ls_compare *c,
+                            size_t top, ls_error *err)
+{
+    ls_json j;
+    ls_json_to_file(&j, ctx->out, 2);
+    ls_json_object(&j);
+    ls_json_key(&j, "a");
+    ls_json_string(&j, a->path);
+    ls_json_key(&j, "b");
+    ls_json_string(&j, b->path);
+    ls_json_key(&j, "compared");
+    ls_json_u64(&j, c->compared);
+    ls_json_key(&j, "different");
+    ls_json_u64(&j, c->rows.count);
+    ls_json_key(&j, "configuration");
+    ls_json_array(&j);
+    for (size_t i = 0; i < c->keys.count; i++) {
+        ls_json_flat(&j);
+        ls_json_object(&j);
+        ls_json_key(&j, "key");
+        ls_json_string(&j, c->keys.at[i].key);
+        ls_json_key(&j, "a");
+        ls_json_string(&j, c->keys.at[i].a);
+        ls_json_key(&j, "b");
+        ls_json_string(&j, c->keys.at[i].b);
+        ls_json_end(&j);
+    }
+    ls_json_end(&j);
+    json_rows(&j, "times", c->times.at, c->times.count);
+    json_rows(&j, "metrics", c->rows.at, c->rows.count < top ? c->rows.count : top);
+    ls_json_end(&j);
+    return ls_json_finish(&j, err);
+}
+
+static void csv_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; text && *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputs("\",", out);
+}
+
+static void print_csv(const cli_context *ctx, const ls_compare *c, size_t top)
+{
+    fputs("kernel,kernel_name,block,type,metric,unit,a,b,difference\n", ctx->out);
+    for (size_t i = 0; i < c->rows.count && i < top; i++) {
+        const ls_compare_row *row = &c->rows.at[i];
+        char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], d[LS_FORMAT_BYTES];
+        if (row->kernel)
+            fprintf(ctx->out, "%" PRIu64, row->kernel);
+        fputc(',', ctx->out);
+        csv_text(ctx->out, row->kernel_name);
+        csv_text(ctx->out, row->block);
+        csv_text(ctx->out, row->type);
+        csv_text(ctx->out, row->name);
+        csv_text(ctx->out, row->unit);
+        fprintf(ctx->out, "%s,%s,%s\n", isnan(row->a) ? "" : ls_format_real(row->a, a, sizeof a),
+                isnan(row->b) ? "" : ls_format_real(row->b, b, sizeof b),
+                ls_format_real(row->difference, d, sizeof d));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ command */
+
+static ls_status read_threshold(const cli_context *ctx, double *out, ls_error *err)
+{
+    const char *text = cli_text(ctx, "threshold");
+    size_t bytes = strlen(text);
+    bool percent = bytes && text[bytes - 1] == '%';
+    ls_status status = ls_parse_real(text, bytes - percent, out, err);
+    if (percent)
+        *out /= 100;
+    if (status == LS_OK && (*out < 0 || *out > 1))
+        status = ls_fail(err, LS_ERR_USAGE, "a threshold is from 0 to 1, or from 0%% to 100%%");
+    if (status != LS_OK) {
+        err->status = LS_ERR_USAGE;
+        return ls_error_at(err, "--threshold", 0, 0);
+    }
+    return LS_OK;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    ls_compare_options options = { .metric = cli_text(ctx, "metric"),
+                                   .kernel = cli_text(ctx, "kernel"),
+                                   .per_block = cli_flag(ctx, "per-block") };
+    size_t top = cli_uint(ctx, "top") ? (size_t)cli_uint(ctx, "top") : SIZE_MAX;
+    ls_saved *a = NULL, *b = NULL;
+    ls_compare compare;
+    ls_status status = read_threshold(ctx, &options.threshold, err);
+    if (status == LS_OK)
+        status = ls_saved_load(ctx->positionals[0], &a, err);
+    if (status == LS_OK)
+        status = ls_saved_load(ctx->positionals[1], &b, err);
+    if (status == LS_OK)
+        status = ls_compare_runs(a, b, &options, &compare, err);
+    if (status == LS_OK) {
+        if (strcmp(cli_text(ctx, "format"), "json") == 0)
+            status = print_json(ctx, a, b, &compare, top, err);
+        else if (strcmp(cli_text(ctx, "format"), "csv") == 0)
+            print_csv(ctx, &compare, top);
+        else
+            print_text(ctx, a, b, &compare, top);
+        bool differ = compare.rows.count || compare.only_a || compare.only_b;
+        if (status == LS_OK && differ && cli_flag(ctx, "check"))
+            status = ls_fail(err, LS_ERR_CHECK, "the runs differ in %zu of %zu numbers", compare.rows.count,
+                             compare.compared);
+        ls_compare_fini(&compare);
+    }
+    ls_saved_destroy(a);
+    ls_saved_destroy(b);
+    return status;
+}
+
+/* clang-format off */
+static const cli_option options[] = {
+    { .name = "metric", .letter = 'm', .type = CLI_TEXT, .arg = "PATTERN",
+      .help = "only metrics of this name, as in *stall* or l2/cycle.hits" },
+    { .name = "kernel", .letter = 'k', .type = CLI_TEXT, .arg = "PATTERN",
+      .help = "kernels of this name or number ('*': each) instead of the run as a whole" },
+    { .name = "top", .letter = 'n', .type = CLI_UINT, .arg = "N", .default_text = "20",
+      .help = "show the N largest differences; 0: all" },
+    { .name = "threshold", .letter = 't', .type = CLI_TEXT, .arg = "SHARE", .default_text = "0",
+      .help = "differences up to this share of the larger value count as none, as in 0.01 or 1%" },
+    { .name = "per-block", .help = "compare each block, not only each kind of block" },
+    { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
+      .default_text = "text", .help = "of the comparison" },
+    { .name = "check", .help = "exit with an error if something differs" },
+};
+
+static const cli_positional positionals[] = {
+    { .name = "RUN_A", .complete = CLI_COMPLETE_FILE, .help = "results: FILE.json, FILE.csv, FILE.db or FILE.db#RUN" },
+    { .name = "RUN_B", .complete = CLI_COMPLETE_FILE, .help = "the other results" },
+};
+/* clang-format on */
+
+static const cli_example examples[] = {
+    { "lockstep compare small.json large.json", "what a larger cache changed" },
+    { "lockstep compare sweep.db#1 sweep.db#7 --metric '*stall*'", "two runs of one database" },
+    { "lockstep compare a.json b.csv --check", "fail unless both runs are the same" },
+};
+
+static const cli_command command = {
+    .name = "compare",
+    .summary = "show what differs between two runs, largest first",
+    .about =
+        "Reads two result files of `lockstep run --out` in any of their formats and puts them side by side: "
+        "simulated time of the run and of each kernel, configuration, and every metric of the run (or, with --kernel, of kernels). Differences are ordered "
+        "by |A - B| / max(|A|, |B|), equal ones by the size of the numbers. Models of one slot are compared with "
+        "each other, so that a run with a simpler core can be held against a detailed one.",
+    .order = 25,
+    CLI_OPTIONS(options),
+    CLI_POSITIONALS(positionals),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
+CLI_REGISTER(command);

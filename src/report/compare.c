@@ -1,0 +1,343 @@
+/* compare.c: two runs side by side. */
+#include "report/compare.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pair { /* kernels that belong together, as scopes; LS_SAVED_RUN twice for the run */
+    uint32_t a, b;
+} pair;
+
+typedef struct comparing {
+    const ls_saved *a, *b;
+    const ls_compare_options *options;
+    ls_compare *out;
+    LS_VEC(pair) pairs;
+    bool metric_seen, kernel_seen;
+    ls_saved_value *totals_a, *totals_b;
+} comparing;
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "no memory left for the comparison");
+}
+
+double ls_compare_difference(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b) ? 0 : 1;
+    double largest = fmax(fabs(a), fabs(b));
+    return largest > 0 ? fabs(a - b) / largest : 0;
+}
+
+/* ------------------------------------------------------------------------------------------ configuration */
+
+static ls_status read_keys(ls_arena *arena, const char *text, ls_map *keys, ls_error *err)
+{
+    while (*text) {
+        size_t line = strcspn(text, "\n");
+        const char *colon = memchr(text, ':', line);
+        if (colon && *text != '#') {
+            const char *value = colon + 1 + strspn(colon + 1, " ");
+            const char *copy = value < text + line
+                                   ? ls_arena_strndup(arena, value, (size_t)(text + line - value))
+                                   : ls_arena_strdup(arena, "");
+            if (!copy || !ls_map_putn(keys, text, (size_t)(colon - text), (void *)(uintptr_t)copy))
+                return no_memory(err);
+        }
+        text += line + (text[line] == '\n');
+    }
+    return LS_OK;
+}
+
+static ls_status add_key(ls_compare *out, const char *key, const char *a, const char *b, ls_error *err)
+{
+    ls_compare_key row = { .key = ls_arena_strdup(&out->arena, key), .a = a, .b = b };
+    return row.key && ls_vec_push(&out->keys, row) ? LS_OK : no_memory(err);
+}
+
+static ls_status compare_keys(comparing *c, ls_error *err)
+{
+    ls_map a = { 0 }, b = { 0 };
+    ls_status status = read_keys(&c->out->arena, c->a->config_text, &a, err);
+    if (status == LS_OK)
+        status = read_keys(&c->out->arena, c->b->config_text, &b, err);
+    /* Without one of the two there is nothing to say, least of all that every key is missing. */
+    bool both = c->a->config_text[0] && c->b->config_text[0];
+    for (size_t i = 0; both && i < a.count && status == LS_OK; i++) {
+        const char *other = ls_map_get(&b, a.entries[i].key);
+        if (!other || strcmp(other, a.entries[i].value) != 0)
+            status = add_key(c->out, a.entries[i].key, a.entries[i].value, other, err);
+    }
+    for (size_t i = 0; both && i < b.count && status == LS_OK; i++)
+        if (!ls_map_has(&a, b.entries[i].key))
+            status = add_key(c->out, b.entries[i].key, NULL, b.entries[i].value, err);
+    ls_map_fini(&a);
+    ls_map_fini(&b);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ kernels */
+
+static bool kernel_wanted(const comparing *c, const ls_saved_kernel *kernel)
+{
+    const char *pattern = c->options->kernel;
+    uint64_t id;
+    if (!pattern || ls_glob(pattern, kernel->name))
+        return true;
+    return ls_parse_u64(pattern, strlen(pattern), &id, NULL) == LS_OK && id == kernel->id;
+}
+
+/* The n-th kernel of a name belongs to the n-th of the same name. */
+static ls_status pair_kernels(comparing *c, ls_error *err)
+{
+    const ls_saved *a = c->a, *b = c->b;
+    ls_map next = { 0 }; /* name -> first kernel of b that may still be taken, + 1 */
+    ls_status status = LS_OK;
+    size_t taken = 0;
+    if (!c->options->kernel && !ls_vec_push(&c->pairs, ((pair){ LS_SAVED_RUN, LS_SAVED_RUN })))
+        status = no_memory(err);
+    for (size_t i = 0; i < a->kernels.count && status == LS_OK; i++) {
+        const char *name = a->kernels.at[i].name;
+        size_t j = (size_t)(uintptr_t)ls_map_get(&next, name);
+        while (j < b->kernels.count && strcmp(b->kernels.at[j].name, name) != 0)
+            j++;
+        if (!ls_map_put(&next, name, (void *)(uintptr_t)(j + 1)))
+            status = no_memory(err);
+        else if (j >= b->kernels.count)
+            c->out->only_a++;
+        else {
+            taken++;
+            if (kernel_wanted(c, &a->kernels.at[i])) {
+                c->kernel_seen = true;
+                if (!ls_vec_push(&c->pairs, ((pair){ (uint32_t)i + 1, (uint32_t)j + 1 })))
+                    status = no_memory(err);
+            }
+        }
+    }
+    c->out->only_b = b->kernels.count - taken;
+    ls_map_fini(&next);
+    return status;
+}
+
+static const char *kernel_name_at(const void *self, size_t i)
+{
+    return ((const ls_saved *)self)->kernels.at[i].name;
+}
+
+static ls_status compare_times(comparing *c, ls_error *err)
+{
+    for (size_t i = 0; i < c->pairs.count; i++) {
+        pair p = c->pairs.at[i];
+        ls_compare_row row = { .kernel_name = "", .type = "run", .name = "time", .unit = "ns" };
+        if (p.a == LS_SAVED_RUN) {
+            row.a = c->a->end_time_fs * 1e-6;
+            row.b = c->b->end_time_fs * 1e-6;
+        } else {
+            const ls_saved_kernel *a = &c->a->kernels.at[p.a - 1], *b = &c->b->kernels.at[p.b - 1];
+            row.kernel = a->id;
+            row.kernel_name = a->name;
+            row.a = (a->end_fs - a->begin_fs) * 1e-6;
+            row.b = (b->end_fs - b->begin_fs) * 1e-6;
+        }
+        row.difference = ls_compare_difference(row.a, row.b);
+        if (!ls_vec_push(&c->out->times, row))
+            return no_memory(err);
+    }
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ metrics */
+
+static bool metric_wanted(comparing *c, const ls_saved_metric *metric)
+{
+    char full[256];
+    snprintf(full, sizeof full, "%s.%s", metric->type, metric->name);
+    const char *pattern = c->options->metric;
+    bool wanted = !pattern || ls_glob(pattern, metric->name) || ls_glob(pattern, full);
+    c->metric_seen = c->metric_seen || wanted;
+    return wanted;
+}
+
+static const char *metric_name_at(const void *self, size_t i)
+{
+    return ((const ls_saved *)self)->metrics.at[i].name;
+}
+
+/* For each metric of a its index in b, or SIZE_MAX; types are compared by their slot if the models differ, so that
+ * core/cycle meets core/hybrid. */
+static size_t find_metric(const ls_saved *in, const ls_saved_metric *metric)
+{
+    size_t slot = strcspn(metric->type, "/");
+    size_t near = SIZE_MAX;
+    for (size_t i = 0; i < in->metrics.count; i++) {
+        const ls_saved_metric *m = &in->metrics.at[i];
+        if (strcmp(m->name, metric->name) != 0 || m->kind != metric->kind)
+            continue;
+        if (strcmp(m->type, metric->type) == 0)
+            return i;
+        if (near == SIZE_MAX && strcspn(m->type, "/") == slot && strncmp(m->type, metric->type, slot) == 0)
+            near = i;
+    }
+    return near;
+}
+
+static ls_status add_row(comparing *c, uint32_t scope, const char *block, const ls_saved_metric *metric,
+                         double a, double b, ls_error *err)
+{
+    c->out->compared++;
+    ls_compare_row row = { .kernel_name = "",
+                           .block = block,
+                           .type = metric->type,
+                           .name = metric->name,
+                           .unit = metric->unit,
+                           .a = a,
+                           .b = b,
+                           .difference = ls_compare_difference(a, b) };
+    if (row.difference <= c->options->threshold)
+        return LS_OK;
+    if (scope != LS_SAVED_RUN) {
+        row.kernel = c->a->kernels.at[scope - 1].id;
+        row.kernel_name = c->a->kernels.at[scope - 1].name;
+    }
+    return ls_vec_push(&c->out->rows, row) ? LS_OK : no_memory(err);
+}
+
+/* A zero of a kernel may be left out of a file. */
+static double number_or_zero(const ls_saved_metric *metric, const ls_saved_value *value, uint32_t scope)
+{
+    bool counted = metric->kind != LS_METRIC_KIND_RATIO && metric->kind != LS_METRIC_KIND_HISTOGRAM;
+    if (!value->present && scope != LS_SAVED_RUN && counted)
+        return 0;
+    return ls_saved_number(metric->kind, value);
+}
+
+static ls_status compare_totals(comparing *c, const size_t *match, pair p, ls_error *err)
+{
+    ls_saved_totals(c->a, p.a, c->totals_a);
+    ls_saved_totals(c->b, p.b, c->totals_b);
+    ls_status status = LS_OK;
+    static const ls_saved_value none = { 0 };
+    for (size_t i = 0; i < c->a->metrics.count && status == LS_OK; i++) {
+        const ls_saved_metric *metric = &c->a->metrics.at[i];
+        if (!metric_wanted(c, metric))
+            continue;
+        const ls_saved_value *b = match[i] == SIZE_MAX ? &none : &c->totals_b[match[i]];
+        double left = number_or_zero(metric, &c->totals_a[i], p.a);
+        double right = match[i] == SIZE_MAX ? NAN : number_or_zero(metric, b, p.b);
+        status = add_row(c, p.a, NULL, metric, left, right, err);
+    }
+    return status;
+}
+
+static const ls_saved_value *find_cell(const ls_saved *in, uint32_t scope, const char *block, size_t metric)
+{
+    void *at = ls_map_get(&in->block_index, block);
+    if (!at || metric == SIZE_MAX)
+        return NULL;
+    uint32_t key[3] = { scope, (uint32_t)(uintptr_t)at - 1, (uint32_t)metric };
+    void *cell = ls_map_getn(&in->cell_index, (const char *)key, sizeof key);
+    return cell ? &in->cells.at[(uintptr_t)cell - 1].value : NULL;
+}
+
+static ls_status compare_blocks(comparing *c, const size_t *match, pair p, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < c->a->cells.count && status == LS_OK; i++) {
+        const ls_saved_cell *cell = &c->a->cells.at[i];
+        const ls_saved_metric *metric = &c->a->metrics.at[cell->metric];
+        if (cell->scope != p.a || !metric_wanted(c, metric))
+            continue;
+        const char *path = c->a->blocks.at[cell->block].path;
+        const ls_saved_value *other = find_cell(c->b, p.b, path, match[cell->metric]);
+        static const ls_saved_value none = { 0 };
+        double right = other || match[cell->metric] != SIZE_MAX
+                           ? number_or_zero(metric, other ? other : &none, p.b)
+                           : NAN;
+        status = add_row(c, p.a, path, metric, ls_saved_number(metric->kind, &cell->value), right, err);
+    }
+    return status;
+}
+
+static double magnitude(const ls_compare_row *row)
+{
+    return fmax(isnan(row->a) ? 0 : fabs(row->a), isnan(row->b) ? 0 : fabs(row->b));
+}
+
+static int larger_first(const void *left, const void *right)
+{
+    const ls_compare_row *l = left, *r = right;
+    if (l->difference != r->difference)
+        return l->difference > r->difference ? -1 : 1;
+    double a = magnitude(l), b = magnitude(r);
+    if (a != b)
+        return a > b ? -1 : 1;
+    if (l->kernel != r->kernel)
+        return l->kernel < r->kernel ? -1 : 1;
+    int order = strcmp(l->type, r->type);
+    if (order == 0)
+        order = strcmp(l->name, r->name);
+    if (order == 0 && l->block && r->block)
+        order = strcmp(l->block, r->block);
+    return order;
+}
+
+static ls_status compare_metrics(comparing *c, ls_error *err)
+{
+    ls_arena *arena = &c->out->arena;
+    size_t *match = ls_arena_array(arena, c->a->metrics.count + 1, sizeof *match);
+    c->totals_a = ls_arena_array(arena, c->a->metrics.count + 1, sizeof *c->totals_a);
+    c->totals_b = ls_arena_array(arena, c->b->metrics.count + 1, sizeof *c->totals_b);
+    if (!match || !c->totals_a || !c->totals_b)
+        return no_memory(err);
+    for (size_t i = 0; i < c->a->metrics.count; i++)
+        match[i] = find_metric(c->b, &c->a->metrics.at[i]);
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < c->pairs.count && status == LS_OK; i++) {
+        if (!c->options->kernel && c->pairs.at[i].a != LS_SAVED_RUN)
+            continue;
+        status = c->options->per_block ? compare_blocks(c, match, c->pairs.at[i], err)
+                                       : compare_totals(c, match, c->pairs.at[i], err);
+    }
+    if (status == LS_OK && c->out->rows.count)
+        qsort(c->out->rows.at, c->out->rows.count, sizeof *c->out->rows.at, larger_first);
+    return status;
+}
+
+ls_status ls_compare_runs(const ls_saved *a, const ls_saved *b, const ls_compare_options *options,
+                          ls_compare *out, ls_error *err)
+{
+    *out = (ls_compare){ 0 };
+    comparing c = { .a = a, .b = b, .options = options, .out = out };
+    ls_status status = compare_keys(&c, err);
+    if (status == LS_OK)
+        status = pair_kernels(&c, err);
+    if (status == LS_OK && options->kernel && !c.kernel_seen) {
+        ls_fail(err, LS_ERR_USAGE, "no kernel that both runs have is called '%s'", options->kernel);
+        status = ls_error_nearest(err, ls_nearest(options->kernel, a->kernels.count, kernel_name_at, a));
+    }
+    if (status == LS_OK)
+        status = compare_times(&c, err);
+    if (status == LS_OK)
+        status = compare_metrics(&c, err);
+    if (status == LS_OK && options->metric && !c.metric_seen) {
+        ls_fail(err, LS_ERR_USAGE, "no metric is called '%s'", options->metric);
+        status = ls_error_nearest(err, ls_nearest(options->metric, a->metrics.count, metric_name_at, a));
+    }
+    ls_vec_fini(&c.pairs);
+    if (status != LS_OK)
+        ls_compare_fini(out);
+    return status;
+}
+
+void ls_compare_fini(ls_compare *compare)
+{
+    ls_vec_fini(&compare->rows);
+    ls_vec_fini(&compare->times);
+    ls_vec_fini(&compare->keys);
+    ls_arena_fini(&compare->arena);
+}

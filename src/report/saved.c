@@ -1,0 +1,241 @@
+/* saved.c: results read back: the common picture that all formats fill. */
+#include "report/saved_impl.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "report/export.h"
+#include "report/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
+}
+
+/* ------------------------------------------------------------------------------------------------ filling */
+
+static bool kind_of(const char *name, ls_metric_kind *out)
+{
+    for (int k = LS_METRIC_KIND_COUNTER; k <= LS_METRIC_KIND_RATIO; k++)
+        if (strcmp(name, ls_metric_kind_name((ls_metric_kind)k)) == 0) {
+            *out = (ls_metric_kind)k;
+            return true;
+        }
+    return false;
+}
+
+/* The index of key in map, or the next one if it is new. */
+static size_t index_of(ls_map *map, const void *key, size_t bytes, size_t next, bool *is_new, bool *failed)
+{
+    void *found = ls_map_getn(map, key, bytes);
+    *is_new = found == NULL;
+    if (found)
+        return (size_t)(uintptr_t)found - 1;
+    if (!ls_map_putn(map, key, bytes, (void *)(uintptr_t)(next + 1)))
+        *failed = true;
+    return next;
+}
+
+static ls_status metric_index(ls_saved *s, const saved_number *n, uint32_t *out, ls_error *err)
+{
+    char key[256];
+    int bytes = snprintf(key, sizeof key, "%s\n%s", n->type, n->metric);
+    if (bytes < 0 || (size_t)bytes >= sizeof key)
+        return ls_fail(err, LS_ERR_INPUT, "a metric's name is longer than any of ours");
+    bool is_new, failed = false;
+    *out = (uint32_t)index_of(&s->metric_index, key, (size_t)bytes, s->metrics.count, &is_new, &failed);
+    if (!is_new) { /* a count of values has no unit; the values have */
+        ls_saved_metric *known = &s->metrics.at[*out];
+        if (!known->unit[0] && n->unit && n->unit[0])
+            known->unit = ls_arena_strdup(&s->arena, n->unit);
+        return known->unit ? LS_OK : no_memory(err);
+    }
+    ls_saved_metric metric = { .type = ls_arena_strdup(&s->arena, n->type),
+                               .name = ls_arena_strdup(&s->arena, n->metric),
+                               .unit = ls_arena_strdup(&s->arena, n->unit ? n->unit : "") };
+    if (!kind_of(n->kind, &metric.kind))
+        return ls_fail(err, LS_ERR_INPUT, "metric %s of %s has a kind that is none of ours: '%s'", n->metric,
+                       n->type, n->kind);
+    if (failed || !metric.type || !metric.name || !metric.unit || !ls_vec_push(&s->metrics, metric))
+        return no_memory(err);
+    return LS_OK;
+}
+
+static ls_status block_index(ls_saved *s, const char *path, uint32_t *out, ls_error *err)
+{
+    bool is_new, failed = false;
+    *out = (uint32_t)index_of(&s->block_index, path, strlen(path), s->blocks.count, &is_new, &failed);
+    if (!is_new)
+        return LS_OK;
+    ls_saved_block block = { .path = ls_arena_strdup(&s->arena, path) };
+    if (failed || !block.path || !ls_vec_push(&s->blocks, block))
+        return no_memory(err);
+    return LS_OK;
+}
+
+ls_status saved_add(ls_saved *s, const saved_number *n, ls_error *err)
+{
+    bool is_a =
+        strcmp(n->stat, "value") == 0 || strcmp(n->stat, "numerator") == 0 || strcmp(n->stat, "sum") == 0;
+    bool is_b = strcmp(n->stat, "denominator") == 0 || strcmp(n->stat, "count") == 0;
+    if (!is_a && !is_b)
+        return LS_OK;
+    uint32_t metric, block;
+    ls_status status = metric_index(s, n, &metric, err);
+    if (status == LS_OK)
+        status = block_index(s, n->block, &block, err);
+    if (status != LS_OK)
+        return status;
+    /* The quotient of a ratio is written beside its two parts. */
+    if (s->metrics.at[metric].kind == LS_METRIC_KIND_RATIO && strcmp(n->stat, "value") == 0)
+        return LS_OK;
+    uint32_t key[3] = { n->scope, block, metric };
+    bool is_new, failed = false;
+    size_t at = index_of(&s->cell_index, key, sizeof key, s->cells.count, &is_new, &failed);
+    if (is_new &&
+        (failed ||
+         !ls_vec_push(&s->cells, ((ls_saved_cell){ .scope = n->scope, .block = block, .metric = metric }))))
+        return no_memory(err);
+    ls_saved_value *value = &s->cells.at[at].value;
+    value->present = true;
+    *(is_a ? &value->a : &value->b) = n->value;
+    return LS_OK;
+}
+
+ls_status saved_add_kernel(ls_saved *s, uint64_t id, const char *name, double begin_fs, double end_fs,
+                           ls_error *err)
+{
+    ls_saved_kernel kernel = {
+        .id = id, .name = ls_arena_strdup(&s->arena, name), .begin_fs = begin_fs, .end_fs = end_fs
+    };
+    return kernel.name && ls_vec_push(&s->kernels, kernel) ? LS_OK : no_memory(err);
+}
+
+uint32_t saved_kernel_scope(ls_saved *s, uint64_t id, const char *name)
+{
+    for (size_t step = 0; step < s->kernels.count; step++) {
+        size_t i = (s->last_kernel + step) % s->kernels.count;
+        if (s->kernels.at[i].id == id && strcmp(s->kernels.at[i].name, name) == 0) {
+            s->last_kernel = i;
+            return (uint32_t)i + 1;
+        }
+    }
+    return LS_SAVED_RUN;
+}
+
+/* ------------------------------------------------------------------------------------------------ loading */
+
+/* "file.db#3" into the file and 3; without "#" the run is 0. */
+static ls_status split_run(ls_saved *s, const char **file, int64_t *run, ls_error *err)
+{
+    const char *hash = strrchr(s->path, '#');
+    *run = 0;
+    *file = s->path;
+    if (!hash || ls_file_exists(s->path))
+        return LS_OK;
+    *file = ls_arena_strndup(&s->arena, s->path, (size_t)(hash - s->path));
+    if (!*file)
+        return no_memory(err);
+    ls_status status = ls_parse_i64(hash + 1, strlen(hash + 1), run, err);
+    if (status == LS_OK && *run <= 0)
+        status = ls_fail(err, LS_ERR_USAGE, "runs of a database are numbered from 1");
+    return status;
+}
+
+/* CSV has no room for a configuration; it lies beside. */
+static void load_config_beside(ls_saved *s, const char *file)
+{
+    char *path = ls_arena_printf(&s->arena, "%s.platform.yaml", file), *data;
+    size_t bytes;
+    if (path && ls_file_exists(path) &&
+        ls_file_read(&s->arena, path, (size_t)64 << 20, &data, &bytes, NULL) == LS_OK)
+        s->config_text = data;
+}
+
+ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err)
+{
+    *out = NULL;
+    ls_saved *s = calloc(1, sizeof *s);
+    if (!s)
+        return no_memory(err);
+    s->platform = s->config_text = s->command = "";
+    s->path = ls_arena_strdup(&s->arena, path);
+    const char *file = path;
+    int64_t run = 0;
+    ls_export_format format = LS_EXPORT_FORMATS;
+    ls_status status = s->path ? split_run(s, &file, &run, err) : no_memory(err);
+    if (status == LS_OK)
+        status = ls_export_format_of(file, &format, err);
+    if (status == LS_OK && run && format != LS_EXPORT_SQLITE)
+        status = ls_fail(err, LS_ERR_USAGE, "only a database has several runs to choose from");
+    if (status == LS_OK)
+        switch (format) {
+        case LS_EXPORT_JSON:
+            status = saved_load_json(s, file, err);
+            break;
+        case LS_EXPORT_CSV:
+            status = saved_load_csv(s, file, err);
+            break;
+        case LS_EXPORT_SQLITE:
+            status = saved_load_sqlite(s, file, run, err);
+            break;
+        default:
+            status = ls_fail(err, LS_ERR_USAGE, "text is for people: give a JSON, CSV or SQLite file");
+        }
+    if (status != LS_OK) {
+        if (err && !err->where[0])
+            ls_error_at(err, path, 0, 0);
+        ls_saved_destroy(s);
+        return status;
+    }
+    if (!s->config_text[0])
+        load_config_beside(s, file);
+    *out = s;
+    return LS_OK;
+}
+
+void ls_saved_destroy(ls_saved *s)
+{
+    if (!s)
+        return;
+    ls_map_fini(&s->metric_index);
+    ls_map_fini(&s->block_index);
+    ls_map_fini(&s->cell_index);
+    ls_vec_fini(&s->kernels);
+    ls_vec_fini(&s->metrics);
+    ls_vec_fini(&s->blocks);
+    ls_vec_fini(&s->cells);
+    ls_arena_fini(&s->arena);
+    free(s);
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+void ls_saved_totals(const ls_saved *s, uint32_t scope, ls_saved_value *out)
+{
+    memset(out, 0, s->metrics.count * sizeof *out);
+    for (size_t i = 0; i < s->cells.count; i++) {
+        const ls_saved_cell *cell = &s->cells.at[i];
+        if (cell->scope != scope)
+            continue;
+        ls_saved_value *total = &out[cell->metric];
+        total->present = true;
+        if (s->metrics.at[cell->metric].kind == LS_METRIC_KIND_PEAK)
+            total->a = fmax(total->a, cell->value.a);
+        else
+            total->a += cell->value.a;
+        total->b += cell->value.b;
+    }
+}
+
+double ls_saved_number(ls_metric_kind kind, const ls_saved_value *value)
+{
+    if (!value->present)
+        return NAN;
+    if (kind == LS_METRIC_KIND_RATIO || kind == LS_METRIC_KIND_HISTOGRAM)
+        return value->b != 0 ? value->a / value->b : NAN;
+    return value->a;
+}

@@ -1,0 +1,28 @@
+/* saved_impl.h: what the readers of the three formats share. Only saved*.c include this. */
+#ifndef REPORT_SAVED_IMPL_H
+#define REPORT_SAVED_IMPL_H
+
+#include "report/saved.h"
+
+/* One number of a file; stat as in export_impl.h ("value", "numerator", "count", ...). Unknown stats are
+ * passed over: they can be computed from the others. */
+typedef struct saved_number {
+    uint32_t scope;
+    const char *block, *type, *metric, *kind, *unit, *stat;
+    double value;
+} saved_number;
+
+ls_status saved_add(ls_saved *saved, const saved_number *number, ls_error *err);
+ls_status saved_add_kernel(ls_saved *saved, uint64_t id, const char *name, double begin_fs, double end_fs,
+                           ls_error *err);
+/* The scope of the kernel with this number and name; LS_SAVED_RUN if there is none. */
+uint32_t saved_kernel_scope(ls_saved *saved, uint64_t id, const char *name);
+
+ls_status saved_load_json(ls_saved *saved, const char *file, ls_error *err);
+ls_status saved_load_csv(ls_saved *saved, const char *file, ls_error *err);
+/* run 0: the last one. */
+ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_error *err);
+
+#define SAVED_FILE_LIMIT ((size_t)4 << 30)
+
+#endif

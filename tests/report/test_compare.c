@@ -1,0 +1,247 @@
+/* What two saved runs differ in, through all three formats, with numbers worked out by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "report/compare.h"
+#include "report/export.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct counters {
+    uint64_t cycles, hits, accesses, peak;
+    ls_histogram wait;
+} counters;
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(counters, cycles, "cycles", "cycles"),
+    LS_METRIC_COUNTER(counters, hits, "sectors", "hits"),
+    LS_METRIC_COUNTER(counters, accesses, "sectors", "accesses"),
+    LS_METRIC_RATIO(counters, "hit_rate", hits, accesses, "", "hits / accesses"),
+    LS_METRIC_PEAK(counters, peak, "entries", "most entries"),
+    LS_METRIC_HISTOGRAM(counters, wait, "cycles", "time in the queue"),
+};
+
+static char dir[] = P_tmpdir "/lockstep-compare-XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+    static char path[4][256];
+    static unsigned next;
+    char *out = path[next++ % 4];
+    snprintf(out, sizeof path[0], "%s/%s", dir, name);
+    return out;
+}
+
+/* Two caches, one kernel called "k, \"quoted\"". */
+static void write_run(const char *name, uint64_t cycles, uint64_t hits, const char *config)
+{
+    counters c[2] = { 0 };
+    ls_metrics *m;
+    assert_int_equal(ls_metrics_create(&m, NULL), LS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "gpu0.cache%zu", i);
+        const ls_metric_source source = { .path = path,
+                                          .type = "l2/cycle",
+                                          .gpu = 0,
+                                          .stream = LS_METRICS_NONE,
+                                          .metrics = metrics,
+                                          .metric_count = LS_COUNT_OF(metrics),
+                                          .counters = &c[i],
+                                          .counters_size = sizeof c[i] };
+        assert_int_equal(ls_metrics_add(m, &source, NULL), LS_OK);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        c[i].cycles = cycles;
+        c[i].hits = hits * (i + 1);
+        c[i].accesses = 100;
+        c[i].peak = 5 + i;
+        ls_histogram_add(&c[i].wait, 10 * (i + 1));
+    }
+    const ls_metric_interval kernel = {
+        .gpu = 0, .kernel = 7, .kernel_name = "k, \"quoted\"", .end = 2000000
+    };
+    assert_int_equal(ls_metrics_mark(m, &kernel, NULL), LS_OK);
+    const ls_results results = { .platform = "p",
+                                 .config_text = config,
+                                 .end_time = cycles * 1000000,
+                                 .metrics = m,
+                                 .host = { .command = "lockstep run", .threads = 1 } };
+    ls_export_format format;
+    assert_int_equal(ls_export_format_of(name, &format, NULL), LS_OK);
+    assert_int_equal(ls_export(&results, format, NULL, in_dir(name), NULL), LS_OK);
+    ls_metrics_destroy(m);
+}
+
+static const ls_compare_row *row_of(const ls_compare *c, const char *name)
+{
+    for (size_t i = 0; i < c->rows.count; i++)
+        if (strcmp(c->rows.at[i].name, name) == 0)
+            return &c->rows.at[i];
+    return NULL;
+}
+
+static void test_formats_agree(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "a.json", "a.csv", "a.db" };
+    ls_saved *saved[3];
+    for (size_t i = 0; i < 3; i++) {
+        write_run(names[i], 100, 20, "x: 1\n");
+        assert_int_equal(ls_saved_load(in_dir(names[i]), &saved[i], NULL), LS_OK);
+        assert_string_equal(saved[i]->platform, "p");
+        assert_int_equal(saved[i]->kernels.count, 1);
+        assert_int_equal(saved[i]->kernels.at[0].id, 7);
+        assert_string_equal(saved[i]->kernels.at[0].name, "k, \"quoted\"");
+        assert_true(saved[i]->kernels.at[0].end_fs == 2000000);
+        assert_int_equal(saved[i]->metrics.count, LS_COUNT_OF(metrics));
+        ls_saved_value totals[LS_COUNT_OF(metrics)];
+        ls_saved_totals(saved[i], LS_SAVED_RUN, totals);
+        for (size_t k = 0; k < LS_COUNT_OF(metrics); k++) {
+            static const double wanted[] = { 200, 60, 200, 0.3, 6, 15 };
+            size_t declared = 0;
+            while (strcmp(metrics[declared].name, saved[i]->metrics.at[k].name) != 0)
+                declared++;
+            assert_true(ls_saved_number(saved[i]->metrics.at[k].kind, &totals[k]) == wanted[declared]);
+        }
+    }
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 3; k++) {
+            ls_compare compare;
+            const ls_compare_options options = { .per_block = i == k };
+            assert_int_equal(ls_compare_runs(saved[i], saved[k], &options, &compare, NULL), LS_OK);
+            assert_int_equal(compare.rows.count, 0);
+            assert_int_equal(compare.compared, i == k ? 12 : 6);
+            ls_compare_fini(&compare);
+        }
+    for (size_t i = 0; i < 3; i++)
+        ls_saved_destroy(saved[i]);
+}
+
+static void test_largest_first(void **state)
+{
+    (void)state;
+    write_run("one.json", 100, 20, "l1: 32\nsame: x\nold: 1\n");
+    write_run("two.csv", 120, 5, NULL);
+    static const char config[] = "l1: 64\nsame: x\nnew: 2\n";
+    assert_int_equal(ls_file_write(in_dir("two.csv.platform.yaml"), config, sizeof config - 1, NULL), LS_OK);
+    ls_saved *a, *b;
+    assert_int_equal(ls_saved_load(in_dir("one.json"), &a, NULL), LS_OK);
+    assert_int_equal(ls_saved_load(in_dir("two.csv"), &b, NULL), LS_OK);
+    ls_compare compare;
+    const ls_compare_options all = { 0 };
+    assert_int_equal(ls_compare_runs(a, b, &all, &compare, NULL), LS_OK);
+    /* hits 60 -> 15 and the rate with it (0.75), then cycles 200 -> 240 (1/6). */
+    assert_int_equal(compare.rows.count, 3);
+    assert_string_equal(compare.rows.at[0].name, "hits");
+    assert_true(fabs(compare.rows.at[0].difference - 0.75) < 1e-12);
+    assert_string_equal(compare.rows.at[1].name, "hit_rate");
+    assert_string_equal(compare.rows.at[2].name, "cycles");
+    assert_true(compare.rows.at[2].a == 200 && compare.rows.at[2].b == 240);
+    assert_int_equal(compare.keys.count, 3);
+    assert_string_equal(compare.keys.at[0].key, "l1");
+    assert_string_equal(compare.keys.at[0].b, "64");
+    assert_string_equal(compare.keys.at[1].key, "old");
+    assert_null(compare.keys.at[1].b);
+    assert_null(compare.keys.at[2].a);
+    assert_true(compare.times.at[0].a == 100 && compare.times.at[0].b == 120);
+    ls_compare_fini(&compare);
+
+    const ls_compare_options some = { .metric = "l2/*.cyc*", .kernel = "7", .threshold = 0.1 };
+    assert_int_equal(ls_compare_runs(a, b, &some, &compare, NULL), LS_OK);
+    assert_int_equal(compare.rows.count, 1);
+    assert_int_equal(compare.rows.at[0].kernel, 7);
+    assert_null(row_of(&compare, "hits"));
+    ls_compare_fini(&compare);
+
+    ls_error err;
+    const ls_compare_options wrong = { .metric = "cycle" };
+    assert_int_equal(ls_compare_runs(a, b, &wrong, &compare, &err), LS_ERR_USAGE);
+    assert_string_equal(err.nearest, "cycles");
+    const ls_compare_options nobody = { .kernel = "gemm" };
+    assert_int_equal(ls_compare_runs(a, b, &nobody, &compare, &err), LS_ERR_USAGE);
+    ls_saved_destroy(a);
+    ls_saved_destroy(b);
+}
+
+static void test_difference(void **state)
+{
+    (void)state;
+    assert_true(ls_compare_difference(0, 0) == 0);
+    assert_true(ls_compare_difference(50, 100) == 0.5);
+    assert_true(ls_compare_difference(0, 1) == 1);
+    assert_true(ls_compare_difference(NAN, 1) == 1);
+    assert_true(ls_compare_difference(NAN, NAN) == 0);
+}
+
+/* A database keeps several runs; files that are cut are refused wherever the cut is. */
+static void test_runs_and_damage(void **state)
+{
+    (void)state;
+    write_run("runs.db", 1, 1, NULL);
+    write_run("runs.db", 2, 1, NULL);
+    ls_saved *saved;
+    ls_error err;
+    char path[300];
+    snprintf(path, sizeof path, "%s#1", in_dir("runs.db"));
+    assert_int_equal(ls_saved_load(path, &saved, NULL), LS_OK);
+    assert_true(saved->end_time_fs == 1e6);
+    ls_saved_destroy(saved);
+    assert_int_equal(ls_saved_load(in_dir("runs.db"), &saved, NULL), LS_OK);
+    assert_true(saved->end_time_fs == 2e6);
+    ls_saved_destroy(saved);
+    snprintf(path, sizeof path, "%s#3", in_dir("runs.db"));
+    assert_int_equal(ls_saved_load(path, &saved, &err), LS_ERR_INPUT);
+    assert_null(saved);
+    assert_int_equal(ls_saved_load(in_dir("missing.json"), &saved, &err), LS_ERR_IO);
+    assert_int_equal(ls_saved_load(in_dir("a.txt"), &saved, &err), LS_ERR_USAGE);
+
+    static const char *const names[] = { "cut.json", "cut.csv" };
+    for (size_t i = 0; i < 2; i++) {
+        write_run(names[i], 3, 1, NULL);
+        ls_arena arena = { 0 };
+        char *data;
+        size_t bytes;
+        assert_int_equal(ls_file_read(&arena, in_dir(names[i]), 1 << 20, &data, &bytes, NULL), LS_OK);
+        /* The last line break alone may be missing. */
+        for (size_t keep = 0; keep + 20 < bytes; keep += 1 + bytes / 97) {
+            assert_int_equal(ls_file_write(in_dir(names[i]), data, keep, NULL), LS_OK);
+            assert_int_not_equal(ls_saved_load(in_dir(names[i]), &saved, &err), LS_OK);
+            assert_non_null(strstr(err.where, "cut."));
+        }
+        ls_arena_fini(&arena);
+    }
+}
+
+static int make_dir(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    char command[300];
+    snprintf(command, sizeof command, "rm -r '%s'", dir);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formats_agree),
+        cmocka_unit_test(test_largest_first),
+        cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_runs_and_damage),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
