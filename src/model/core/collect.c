@@ -48,8 +48,6 @@ void collect_write_back(core *c)
 {
     uint32_t slot = (uint32_t)c->now & WHEEL_MASK;
     c->buses[slot] = 0;
-    if ((c->wheel_used[slot >> 6] >> (slot & 63) & 1) == 0)
-        return;
     c->wheel_used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
     uint16_t index = c->wheel[slot];
     c->wheel[slot] = NO_FLIGHT;
@@ -131,7 +129,11 @@ void collect_execute(core *c)
         if (s->execute_mask == 0)
             c->executing &= ~(subs & (~subs + 1));
     }
-    /* The load/store unit is one for all: the oldest instruction goes first. */
+}
+
+/* The load/store unit is one for all: the oldest instruction goes first. */
+void collect_load_store(core *c)
+{
     ldst_cycle(c);
     if (c->executing == 0 || !ldst_can_take(c))
         return;
@@ -259,4 +261,22 @@ void collect_operands(core *c)
 bool collect_busy(const core *c)
 {
     return (c->collecting | c->executing) != 0;
+}
+
+ls_cycle collect_unit_free(const core *c)
+{
+    ls_cycle next = LS_CYCLE_MAX;
+    for (uint32_t subs = c->collecting | c->executing; subs != 0; subs &= subs - 1) {
+        const sub_core *s = &c->subs[__builtin_ctz(subs)];
+        if ((s->collector_used | s->issue_mask) != 0 && (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
+            return c->now + 1;
+        /* An instruction in front of the load/store unit goes when that has work to end: ldst_next() knows. */
+        for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1) {
+            ls_cycle free_at = s->unit_free[__builtin_ctz(set)];
+            next = free_at < next ? free_at : next;
+        }
+        if ((s->execute_mask >> UNIT_memory & 1) != 0 && ldst_can_take(c))
+            return c->now + 1;
+    }
+    return next <= c->now ? c->now + 1 : next;
 }

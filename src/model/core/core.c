@@ -90,6 +90,11 @@ static const ls_param params[] = {
     { .name = "stall_" name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, stalls[reason_]), \
       .unit = "issue slots", .help = (help_) }
 
+/* In contrast to stalls, one slot may count for several reasons: each that some warp of the scheduler had. */
+#define STACK(reason_, name_, help_)                                                                          \
+    { .name = "stack_" name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, stack[reason_]),  \
+      .unit = "issue slots", .help = (help_) }
+
 static const ls_metric metrics[] = {
     COUNT(cycles, "cycles", "cycles with a resident warp"),
     COUNT(warp_instructions, "instructions", "warp instructions completed"),
@@ -110,6 +115,13 @@ static const ls_metric metrics[] = {
     STALL(STALL_MEMORY, "memory", "an operand comes from memory"),
     STALL(STALL_DEPENDENCE, "dependence", "an operand comes from an execution unit"),
     STALL(STALL_UNIT, "unit", "the unit's issue register is taken"),
+    STACK(STALL_FETCH, "fetch", "among others: a warp without a decoded instruction"),
+    STACK(STALL_BARRIER, "barrier", "among others: a warp that waits for its thread block"),
+    STACK(STALL_FENCE, "fence", "among others: a warp that waits for a memory barrier or an atomic"),
+    STACK(STALL_ASYNC, "async", "among others: a warp that waits for asynchronous copies"),
+    STACK(STALL_MEMORY, "memory", "among others: a warp with an operand from memory"),
+    STACK(STALL_DEPENDENCE, "dependence", "among others: a warp with an operand from an execution unit"),
+    STACK(STALL_UNIT, "unit", "among others: a warp whose unit is taken"),
     COUNT(memory_instructions, "instructions", "instructions through the load/store unit"),
     COUNT(memory_sectors, "sectors", "32-byte sectors after coalescing"),
     COUNT(shared_accesses, "instructions", "shared-memory instructions"),
@@ -156,42 +168,63 @@ static const ls_metric metrics[] = {
 
 /* ---------------------------------------------------------------------------------------------------- one cycle */
 
-/* Cycles in which the core slept: nothing changed, so every scheduler had the reason it had. */
+/* Cycles in which the core slept: nothing changed. The schedulers book their stalls themselves. */
 static void book_sleep(core *c, ls_cycle now)
 {
-    if (c->resident_warps_then == 0 || now <= c->last_tick + 1)
+    if (c->resident_warps_then == 0) {
+        front_book_from(c, now);
         return;
+    }
     uint64_t slept = now - c->last_tick - 1;
     c->n.cycles += slept;
     c->n.resident_warps += slept * c->resident_warps_then;
     c->n.issue_slots += slept * c->sub_count;
-    for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        c->n.stalls[c->subs[sub].reason] += slept;
+    if (c->dozing) /* the turns of the schedulers go on */
+        c->issue_first = (uint32_t)((c->issue_first + slept) % c->sub_count);
 }
 
 static bool core_tick(void *self, ls_cycle now)
 {
     core *c = self;
-    book_sleep(c, now);
+    if (now != c->last_tick + 1 || c->resident_warps_then == 0)
+        book_sleep(c, now);
     c->now = now;
     c->last_tick = now;
     if (c->resident_warps > 0) {
         c->n.cycles++;
         c->n.resident_warps += c->resident_warps;
     }
-    collect_write_back(c);
+    if (collect_due(c, now))
+        collect_write_back(c);
     if (OPTION_ON(c->options.any))
         options_cycle(c);
-    collect_execute(c);
-    collect_operands(c);
+    if (c->executing != 0)
+        collect_execute(c);
+    collect_load_store(c);
+    if ((c->collecting | c->writing) != 0)
+        collect_operands(c);
     if (c->resident_warps > 0) {
         front_issue(c);
-        front_fetch(c);
+        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
+            front_fetch(c);
+    } else if (c->resident_warps_then > 0) {
+        front_book(c, now);
     }
     c->resident_warps_then = c->resident_warps;
-    if (c->resident_warps > 0 && (front_can_work(c) || collect_busy(c)))
-        return true;
-    ls_cycle next = collect_next(c), memory = ldst_next(c);
+    ls_cycle next = LS_CYCLE_MAX;
+    c->dozing = false;
+    if (c->resident_warps > 0) {
+        if (front_can_work(c))
+            return true;
+        if (collect_busy(c)) {
+            next = collect_unit_free(c);
+            if (next == now + 1)
+                return true;
+            c->dozing = true;
+        }
+    }
+    ls_cycle write = collect_next(c), memory = ldst_next(c);
+    next = write < next ? write : next;
     next = memory < next ? memory : next;
     if (OPTION_ON(c->options.any)) {
         ls_cycle optional = options_next(c);
@@ -273,6 +306,10 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     for (uint32_t i = 0; i < CORE_FLIGHTS; i++)
         c->flights[i].next = i + 1 < CORE_FLIGHTS ? (uint16_t)(i + 1) : NO_FLIGHT;
+    for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
+        c->warp_sub[warp] = (uint8_t)(warp % c->sub_count);
+        c->warp_bit[warp] = 1u << (warp / c->sub_count);
+    }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
     collect_init(c);

@@ -92,6 +92,7 @@ typedef struct core_counters {
     uint64_t cycles; /* with at least one resident warp */
     uint64_t warp_instructions, thread_instructions;
     uint64_t issue_slots, issued, stalls[STALL_COUNT];
+    uint64_t stack[STALL_COUNT]; /* as stalls, but a slot counts for every reason that some warp had */
     uint64_t resident_warps; /* summed over cycles */
     uint64_t ctas;
     uint64_t by_class[LS_CLASS_COUNT];
@@ -151,6 +152,7 @@ typedef struct sub_core {
     uint16_t issue[UNIT_COUNT];        /* issue register per unit: flight or NO_FLIGHT */
     uint16_t execute[UNIT_COUNT];      /* collected, waiting for the unit */
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
+    uint32_t tried_mask; /* issue_mask when warps that could issue found all their units taken */
     uint16_t collector[CORE_COLLECTORS_MAX];
     uint32_t collector_used, collector_ready;
     /* Nothing can move before one of ready_units takes an instruction: its collectors are full or nothing is issued, no
@@ -164,6 +166,8 @@ typedef struct sub_core {
     uint64_t unit_done[UNIT_COUNT];      /* bit i: it delivers a result i cycles after unit_base */
     ls_cycle unit_base[UNIT_COUNT];
     stall_reason reason;
+    uint32_t reasons; /* all that hold at once, a bit each */
+    ls_cycle booked;  /* stalls are counted up to this cycle, without it */
 } sub_core;
 
 typedef struct l1_access {
@@ -204,6 +208,8 @@ typedef struct core {
 
     sub_core subs[CORE_SUBS_MAX];
     uint32_t sub_count, warps_per_sub;
+    uint8_t warp_sub[CORE_WARPS_MAX];  /* warps are dealt out to the sub-cores in turn */
+    uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
     warp_state warps[CORE_WARPS_MAX];
     uint32_t resident_warps, age, uid;
     uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
@@ -216,6 +222,7 @@ typedef struct core {
     uint32_t last_fetched;
     int32_t fetched;      /* warp in the fetch register; -1: none */
     uint32_t issue_first; /* sub-core that issues first in this cycle */
+    bool dozing;          /* sleeps until a unit is free, with instructions in its pipeline */
 
     flight *flights;
     uint16_t free_flight;
@@ -270,13 +277,23 @@ void front_fetch(core *c);
 void front_issue(core *c);
 void front_registers_ready(core *c, uint32_t warp);
 bool front_can_work(const core *c);
+void front_book(core *c, ls_cycle until);      /* counts the stalls of the cycles before `until` */
+void front_book_from(core *c, ls_cycle from); /* nothing is counted before */
 
 /* collect.c */
 void collect_init(core *c);
+static inline bool collect_due(const core *c, ls_cycle now) /* something is written back in this cycle */
+{
+    uint32_t slot = (uint32_t)now & (CORE_WHEEL - 1);
+    return (c->wheel_used[slot >> 6] >> (slot & 63) & 1) != 0;
+}
 void collect_write_back(core *c);
 void collect_execute(core *c);
+void collect_load_store(core *c);
 void collect_operands(core *c);
 bool collect_busy(const core *c);
+/* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move before. */
+ls_cycle collect_unit_free(const core *c);
 ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
 bool collect_take_banks(core *c, const flight *f);
 
@@ -310,11 +327,11 @@ static inline uint32_t inst_width(const core *c, const ls_inst *inst)
 }
 static inline uint32_t warp_sub(const core *c, uint32_t warp)
 {
-    return warp % c->sub_count;
+    return c->warp_sub[warp];
 }
 static inline uint32_t warp_bit(const core *c, uint32_t warp)
 {
-    return 1u << (warp / c->sub_count);
+    return c->warp_bit[warp];
 }
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);

@@ -286,6 +286,23 @@ static uint32_t choose(const core *c, const sub_core *s, uint32_t sub, uint32_t 
     return oldest;
 }
 
+/* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the one that it meets first:
+ * it is at a barrier, it waits for its accesses, it has no instruction, a register is missing, its unit is taken. */
+static uint32_t all_reasons(const sub_core *s, uint32_t unit_taken)
+{
+    if (s->resident == 0)
+        return 1u << STALL_IDLE;
+    uint32_t held = s->barrier | s->fence | s->async, rest = s->resident & ~held;
+    uint32_t blocked = rest & s->buffered & s->blocked;
+    return (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER |
+           (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE |
+           (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC |
+           (uint32_t)((rest & ~s->buffered) != 0) << STALL_FETCH |
+           (uint32_t)((blocked & s->memory_blocked) != 0) << STALL_MEMORY |
+           (uint32_t)((blocked & ~s->memory_blocked) != 0) << STALL_DEPENDENCE |
+           (uint32_t)(unit_taken != 0) << STALL_UNIT;
+}
+
 static stall_reason why_not(const sub_core *s, bool unit_taken)
 {
     uint32_t blocked = s->blocked & s->buffered;
@@ -300,6 +317,30 @@ static stall_reason why_not(const sub_core *s, bool unit_taken)
     if ((s->fence & s->resident) != 0)
         return STALL_FENCE;
     return (s->async & s->resident) != 0 ? STALL_ASYNC : STALL_FETCH;
+}
+
+/* Stalls are booked by interval: from the last look at the sub-core to this one it had the reasons it had then. */
+static inline void book(core *c, sub_core *s, ls_cycle until)
+{
+    uint64_t cycles = until - s->booked;
+    if (cycles == 0)
+        return;
+    c->n.stalls[s->reason] += cycles;
+    for (uint32_t set = s->reasons; set != 0; set &= set - 1)
+        c->n.stack[__builtin_ctz(set)] += cycles;
+    s->booked = until;
+}
+
+void front_book(core *c, ls_cycle until)
+{
+    for (uint32_t sub = 0; sub < c->sub_count; sub++)
+        book(c, &c->subs[sub], until);
+}
+
+void front_book_from(core *c, ls_cycle from)
+{
+    for (uint32_t sub = 0; sub < c->sub_count; sub++)
+        c->subs[sub].booked = from;
 }
 
 /* Issues at most one instruction; true if it did. */
@@ -318,8 +359,10 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
             return true;
         }
         c->front_ready |= 1u << sub;
+        s->tried_mask = s->issue_mask;
     }
     s->reason = why_not(s, ready != 0);
+    s->reasons = all_reasons(s, ready);
     return false;
 }
 
@@ -329,18 +372,35 @@ void front_issue(core *c)
     c->issue_first = first + 1 == c->sub_count ? 0 : first + 1;
     c->n.issue_slots += c->sub_count;
     /* The other schedulers are in the state they were in, unless one that issues before them releases a barrier. */
-    uint32_t look = c->front_changed | c->front_ready;
+    uint32_t changed = c->front_changed, waiting = c->front_ready;
+    if ((changed | waiting) == 0)
+        return;
     c->front_changed = 0;
     c->front_ready = 0;
-    for (uint32_t i = 0; i < c->sub_count; i++) {
-        uint32_t sub = first + i;
-        sub = sub >= c->sub_count ? sub - c->sub_count : sub;
-        if (((look | c->front_changed) >> sub & 1) == 0 || !issue_sub(c, &c->subs[sub], sub))
-            c->n.stalls[c->subs[sub].reason]++;
+    for (uint32_t i = 0, sub = first; i < c->sub_count; i++, sub = sub + 1 == c->sub_count ? 0 : sub + 1) {
+        uint32_t bit = 1u << sub;
+        sub_core *s = &c->subs[sub];
+        if (((changed | c->front_changed) & bit) == 0) {
+            if ((waiting & bit) == 0)
+                continue;
+            if (s->issue_mask == s->tried_mask) {
+                c->front_ready |= bit;
+                continue;
+            }
+        }
+        book(c, s, c->now);
+        s->booked = c->now + issue_sub(c, s, sub);
     }
 }
 
 bool front_can_work(const core *c)
 {
-    return c->need_fetch != 0 || c->fetched >= 0 || (c->front_changed | c->front_ready) != 0;
+    if (c->need_fetch != 0 || c->fetched >= 0 || c->front_changed != 0)
+        return true;
+    for (uint32_t set = c->front_ready; set != 0; set &= set - 1) {
+        const sub_core *s = &c->subs[__builtin_ctz(set)];
+        if (s->issue_mask != s->tried_mask)
+            return true;
+    }
+    return false;
 }
