@@ -157,17 +157,25 @@ void collect_load_store(core *c)
 
 /* ---------------------------------------------------------------------------------------------- operand collection */
 
-static void dispatch_collected(core *c, sub_core *s)
+static inline void collected(sub_core *s, uint32_t k)
 {
+    s->collector_ready |= 1u << k;
+    s->ready_units |= 1u << s->collector_unit[k];
+}
+
+static void dispatch_collected(core *c, sub_core *s, uint32_t sub)
+{
+    s->ready_units = 0;
     for (uint32_t set = s->collector_ready; set != 0; set &= set - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(set);
-        uint16_t index = s->collector[k];
-        uint32_t unit = c->flights[index].unit;
-        if ((s->execute_mask >> unit & 1) != 0)
+        uint32_t unit = 1u << s->collector_unit[k];
+        if ((s->execute_mask & unit) != 0) {
+            s->ready_units |= unit;
             continue;
-        s->execute[unit] = index;
-        s->execute_mask |= 1u << unit;
-        c->executing |= 1u << c->flights[index].sub;
+        }
+        s->execute[s->collector_unit[k]] = s->collector[k];
+        s->execute_mask |= unit;
+        c->executing |= 1u << sub;
         s->collector[k] = NO_FLIGHT;
         s->collector_used &= ~(1u << k);
         s->collector_ready &= ~(1u << k);
@@ -179,26 +187,28 @@ static void read_banks(core *c, sub_core *s)
 {
     for (uint32_t set = s->bank_waiting & ~s->bank_written; set != 0; set &= set - 1) {
         uint32_t bank = (uint32_t)__builtin_ctz(set);
-        uint16_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
+        uint32_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
         if (s->bank_head[bank] == s->bank_tail[bank])
             s->bank_waiting &= ~(1u << bank);
         else
             c->n.register_bank_waits++;
         c->n.register_reads++;
-        if (--c->flights[s->collector[k]].waits_reads == 0)
-            s->collector_ready |= 1u << k;
+        if (--s->collector_waits[k] == 0)
+            collected(s, k);
     }
 }
 
 static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
 {
     uint16_t index = s->issue[unit];
-    flight *f = &c->flights[index];
+    const flight *f = &c->flights[index];
     s->issue[unit] = NO_FLIGHT;
     s->issue_mask &= ~(1u << unit);
     s->collector[k] = index;
     s->collector_used |= 1u << k;
+    s->collector_unit[k] = (uint8_t)unit;
     const ls_inst *inst = f->inst;
+    uint32_t waits = 0;
     for (uint32_t i = 0; i < inst->src_count; i++) {
         bool again = false;
         for (uint32_t j = 0; j < i; j++)
@@ -208,10 +218,11 @@ static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
         uint32_t bank = bank_of(c, f, inst->src[i]);
         s->bank_queue[bank][s->bank_tail[bank]++ % (CORE_COLLECTORS_MAX * 4)] = (uint16_t)k;
         s->bank_waiting |= 1u << bank;
-        f->waits_reads++;
+        waits++;
     }
-    if (f->waits_reads == 0)
-        s->collector_ready |= 1u << k;
+    s->collector_waits[k] = (uint8_t)waits;
+    if (waits == 0)
+        collected(s, k);
 }
 
 static void fill_collectors(core *c, sub_core *s)
@@ -223,36 +234,27 @@ static void fill_collectors(core *c, sub_core *s)
     }
 }
 
-static void look_if_stuck(const core *c, sub_core *s)
-{
-    uint32_t units = 0;
-    for (uint32_t set = s->collector_ready; set != 0; set &= set - 1)
-        units |= 1u << c->flights[s->collector[__builtin_ctz(set)]].unit;
-    s->ready_units = units;
-    s->stuck = s->bank_waiting == 0 && (units & ~s->execute_mask) == 0 &&
-               (s->issue_mask == 0 || s->collector_used == (1u << c->spec->collectors) - 1);
-}
-
 void collect_operands(core *c)
 {
+    uint32_t all = (1u << c->spec->collectors) - 1;
     for (uint32_t subs = c->collecting; subs != 0; subs &= subs - 1) {
-        sub_core *s = &c->subs[__builtin_ctz(subs)];
+        uint32_t sub = (uint32_t)__builtin_ctz(subs);
+        sub_core *s = &c->subs[sub];
         if (s->stuck && (s->ready_units & ~s->execute_mask) == 0)
             continue;
-        for (uint64_t step = 0; step < c->spec->collect_steps; step++) {
-            if (s->collector_ready != 0)
-                dispatch_collected(c, s);
+        for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
+            if ((s->ready_units & ~s->execute_mask) != 0)
+                dispatch_collected(c, s, sub);
             if (s->bank_waiting != 0)
                 read_banks(c, s);
             if (s->issue_mask != 0)
                 fill_collectors(c, s);
             s->bank_written = 0;
         }
-        s->stuck = false;
         if ((s->collector_used | s->issue_mask) == 0)
-            c->collecting &= ~(subs & (~subs + 1));
-        else if (s->collector_ready != 0)
-            look_if_stuck(c, s);
+            c->collecting &= ~(1u << sub);
+        s->stuck = s->bank_waiting == 0 && (s->ready_units & ~s->execute_mask) == 0 &&
+                   (s->issue_mask == 0 || s->collector_used == all);
     }
     for (; c->writing != 0; c->writing &= c->writing - 1)
         c->subs[__builtin_ctz(c->writing)].bank_written = 0;

@@ -180,7 +180,7 @@ static void book_sleep(core *c, ls_cycle now)
     c->n.resident_warps += slept * c->resident_warps_then;
     c->n.issue_slots += slept * c->sub_count;
     if (c->dozing) /* the turns of the schedulers go on */
-        c->issue_first = (uint32_t)((c->issue_first + slept) % c->sub_count);
+        c->turn = (uint32_t)((c->turn + slept) % c->sub_count);
 }
 
 static bool core_tick(void *self, ls_cycle now)
@@ -204,7 +204,10 @@ static bool core_tick(void *self, ls_cycle now)
     if ((c->collecting | c->writing) != 0)
         collect_operands(c);
     if (c->resident_warps > 0) {
-        front_issue(c);
+        c->n.issue_slots += c->sub_count;
+        if ((c->front_changed | c->front_ready) != 0)
+            front_issue(c);
+        c->turn = c->turn + 1 >= c->sub_count ? 0 : c->turn + 1;
         if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
             front_fetch(c);
     } else if (c->resident_warps_then > 0) {
@@ -214,7 +217,8 @@ static bool core_tick(void *self, ls_cycle now)
     ls_cycle next = LS_CYCLE_MAX;
     c->dozing = false;
     if (c->resident_warps > 0) {
-        if (front_can_work(c))
+        if ((c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0 ||
+            (c->front_ready != 0 && front_unit_freed(c)))
             return true;
         if (collect_busy(c)) {
             next = collect_unit_free(c);

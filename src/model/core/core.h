@@ -119,7 +119,6 @@ typedef struct flight {
     uint16_t next;     /* in whatever list it is in */
     uint16_t requests; /* sectors still to come back */
     uint8_t warp, sub, unit;
-    uint8_t waits_reads; /* operands not yet collected */
     bool counted;        /* done as far as the warp is concerned: only its requests are still out */
     bool missed;         /* some sector missed L1 */
     uint8_t group;       /* of asynchronous copies */
@@ -154,11 +153,13 @@ typedef struct sub_core {
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
     uint32_t tried_mask; /* issue_mask when warps that could issue found all their units taken */
     uint16_t collector[CORE_COLLECTORS_MAX];
+    uint8_t collector_waits[CORE_COLLECTORS_MAX]; /* operands not yet read */
+    uint8_t collector_unit[CORE_COLLECTORS_MAX];
     uint32_t collector_used, collector_ready;
+    uint32_t ready_units; /* units that the ready ones go to */
     /* Nothing can move before one of ready_units takes an instruction: its collectors are full or nothing is issued, no
      * operand is missing, and all that is ready waits for its unit. */
     bool stuck;
-    uint32_t ready_units;
     uint16_t bank_queue[CORE_BANKS_MAX][CORE_COLLECTORS_MAX * 4];
     uint8_t bank_head[CORE_BANKS_MAX], bank_tail[CORE_BANKS_MAX];
     uint32_t bank_waiting, bank_written; /* banks with requests; banks a write-back took in this step */
@@ -221,7 +222,7 @@ typedef struct core {
     uint64_t need_fetch; /* warps with an empty buffer and instructions left */
     uint32_t last_fetched;
     int32_t fetched;      /* warp in the fetch register; -1: none */
-    uint32_t issue_first; /* sub-core that issues first in this cycle */
+    uint32_t turn;        /* sub-core that issues first in this cycle */
     bool dozing;          /* sleeps until a unit is free, with instructions in its pipeline */
 
     flight *flights;
@@ -276,7 +277,7 @@ typedef struct core {
 void front_fetch(core *c);
 void front_issue(core *c);
 void front_registers_ready(core *c, uint32_t warp);
-bool front_can_work(const core *c);
+bool front_unit_freed(const core *c); /* for a warp that could not issue because of its unit */
 void front_book(core *c, ls_cycle until);      /* counts the stalls of the cycles before `until` */
 void front_book_from(core *c, ls_cycle from); /* nothing is counted before */
 

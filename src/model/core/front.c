@@ -368,13 +368,9 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
 
 void front_issue(core *c)
 {
-    uint32_t first = c->issue_first;
-    c->issue_first = first + 1 == c->sub_count ? 0 : first + 1;
-    c->n.issue_slots += c->sub_count;
+    uint32_t first = c->turn;
     /* The other schedulers are in the state they were in, unless one that issues before them releases a barrier. */
     uint32_t changed = c->front_changed, waiting = c->front_ready;
-    if ((changed | waiting) == 0)
-        return;
     c->front_changed = 0;
     c->front_ready = 0;
     for (uint32_t i = 0, sub = first; i < c->sub_count; i++, sub = sub + 1 == c->sub_count ? 0 : sub + 1) {
@@ -393,10 +389,8 @@ void front_issue(core *c)
     }
 }
 
-bool front_can_work(const core *c)
+bool front_unit_freed(const core *c)
 {
-    if (c->need_fetch != 0 || c->fetched >= 0 || c->front_changed != 0)
-        return true;
     for (uint32_t set = c->front_ready; set != 0; set &= set - 1) {
         const sub_core *s = &c->subs[__builtin_ctz(set)];
         if (s->issue_mask != s->tried_mask)
