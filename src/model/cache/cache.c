@@ -324,38 +324,15 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
     c->mshrs[mshr].atomic |= atomic;
 }
 
-cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic)
+/* A read that does not hit and found room in the miss queue. i: its line, CACHE_NONE if that is not there yet and gets
+ * `victim`. */
+static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag_address, uint32_t i,
+                                                          uint32_t victim, uint32_t token, bool atomic)
 {
     cache_counters *n = c->counters;
-    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
     uint64_t sector_address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1);
-    uint32_t sector = (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3;
-    uint8_t bit = (uint8_t)(1u << sector);
-    uint32_t i = find_line(c, line_address);
-    bool pending = false;
-    if (i != CACHE_NONE) {
-        cache_line *line = &c->lines[i];
-        pending = (line->pending & bit) != 0;
-        if (!pending && (line->valid & bit) != 0 &&
-            ((line->dirty & bit) == 0 || (line->readable & bit) != 0)) {
-            n->reads++;
-            n->accesses++;
-            n->hits++;
-            use_line(c, i);
-            if (atomic)
-                set_dirty(c, line, sector);
-            return CACHE_HIT;
-        }
-    }
-    uint32_t victim = i != CACHE_NONE ? i : find_victim(c, set_of(c, index_address));
-    if (victim == CACHE_NONE) {
-        n->fail_line++;
-        return CACHE_FAIL;
-    }
-    if (miss_count(c) + 1 >= c->spec->miss_queue) {
-        n->fail_queue++;
-        return CACHE_FAIL;
-    }
+    uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
+    bool pending = i != CACHE_NONE && (c->lines[i].pending & bit) != 0;
     uint32_t mshr = find_mshr(c, sector_address);
     if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
                            : c->mshr_count >= c->spec->mshr_entries) {
@@ -376,7 +353,7 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
     else
         n->misses++;
     if (i == CACHE_NONE)
-        allocate(c, victim, line_address);
+        allocate(c, victim, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
     cache_line *line = &c->lines[victim];
     use_line(c, victim);
     if (!pending) {
@@ -397,6 +374,39 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
         push_miss(c, (cache_miss){ .address = sector_address, .kind = CACHE_MISS_READ, .token = token });
     wait_for(c, mshr, sector_address, victim, token, atomic);
     return pending || mshr != CACHE_NONE ? CACHE_PENDING : CACHE_MISS;
+}
+
+/* The short ways out come first: a hit, and no room in the miss queue, which many ask about every cycle. */
+cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic)
+{
+    uint32_t i = find_line(c, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
+    uint32_t victim = i;
+    if (i != CACHE_NONE) {
+        cache_line *line = &c->lines[i];
+        uint32_t sector = (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3;
+        uint32_t ready = line->valid & ~(uint32_t)line->pending & (~(uint32_t)line->dirty | line->readable);
+        if ((ready >> sector & 1) != 0) {
+            cache_counters *n = c->counters;
+            n->reads++;
+            n->accesses++;
+            n->hits++;
+            use_line(c, i);
+            if (atomic)
+                set_dirty(c, line, sector);
+            return CACHE_HIT;
+        }
+    } else {
+        victim = find_victim(c, set_of(c, index_address));
+        if (LS_UNLIKELY(victim == CACHE_NONE)) {
+            c->counters->fail_line++;
+            return CACHE_FAIL;
+        }
+    }
+    if (miss_count(c) + 1 >= c->spec->miss_queue) {
+        c->counters->fail_queue++;
+        return CACHE_FAIL;
+    }
+    return read_below(c, tag_address, i, victim, token, atomic);
 }
 
 static void write_bytes(cache *c, cache_line *line, uint32_t sector, uint32_t byte_mask, bool fresh)

@@ -1,9 +1,9 @@
 /* partition.c: the L2 slices of one memory channel. Lives in the L2 clock's region of the partition's domain; its DRAM
  * lives in the other.
  *
- * A request passes: arrival (one per slice and cycle: the output port of the request crossbar), a fixed delay, the
- * input queue, the cache, and on a miss the DRAM; its answer passes the output queue and enters the reply network, one
- * per slice and cycle. */
+ * A request passes: arrival (sectors_per_cycle per slice: the output port of the request crossbar), a fixed delay, the
+ * input queue, the cache, and on a miss the DRAM; its answer passes the output queue and enters the reply network,
+ * again sectors_per_cycle per slice. */
 #include "model/memory/partition.h"
 
 #include "base/ring.h"
@@ -16,6 +16,7 @@
 
 typedef struct partition_spec {
     uint64_t delay_cycles; /* before the cache looks at a request */
+    uint64_t width;        /* requests and answers per slice and cycle */
     uint64_t input_queue, output_queue, fill_queue;
     cache_spec l2;
 } partition_spec;
@@ -41,7 +42,9 @@ typedef struct queue {
 
 typedef struct slice {
     queue delay, input, output;
-    ls_cycle last_arrival;
+    ls_cycle last_arrival; /* of the output port of the crossbar, which lets `width` through per cycle */
+    uint32_t arrived;      /* of them in that cycle */
+    ls_cycle next;         /* nothing to do before this cycle */
     ls_ring fill_ring;
     uint64_t *fills; /* sectors that DRAM has brought */
     cache l2;
@@ -58,6 +61,8 @@ typedef struct partition {
     ls_ticker ticker;
     ls_event timer;
     ls_cycle now;
+    bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
+    uint32_t width;
     partition_counters n;
     mem_map map;
     uint32_t slice_count;
@@ -90,6 +95,24 @@ static inline uint32_t take(partition *p, queue *q)
     return i;
 }
 
+/* While it sleeps. */
+static void wake_at(partition *p, ls_cycle at)
+{
+    if (ls_event_scheduled(&p->timer)) {
+        if (p->timer.cycle <= at)
+            return;
+        ls_cancel(&p->timer);
+    }
+    ls_schedule_at(p->region, &p->timer, at);
+}
+
+static void wake_now(partition *p, slice *s)
+{
+    s->next = 0;
+    p->awake = true;
+    ls_ticker_wake(&p->ticker);
+}
+
 void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     partition *p = state;
@@ -100,13 +123,21 @@ void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle
     r->message = *(const mem_message *)payload;
     r->link = link;
     slice *s = &p->slices[r->message.slice];
-    /* The output port of the crossbar lets one through per cycle. */
-    s->last_arrival = s->last_arrival + 1 > now ? s->last_arrival + 1 : now;
+    if (s->last_arrival < now) {
+        s->last_arrival = now;
+        s->arrived = 0;
+    } else if (s->arrived == p->width) {
+        s->last_arrival++;
+        s->arrived = 0;
+    }
+    s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
     put(p, &s->delay, i);
     p->n.requests++;
     ls_domain_pending(p->domain, 1);
-    ls_ticker_wake(&p->ticker);
+    s->next = r->ready < s->next ? r->ready : s->next;
+    if (!p->awake)
+        wake_at(p, r->ready);
 }
 
 /* --------------------------------------------------------------------------------------------------------- DRAM */
@@ -131,7 +162,7 @@ static void reply_done(void *state, uint32_t token, bool write)
     s->fills[ls_ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count];
     p->dram_next[token / p->slice_count] = p->free_dram;
     p->free_dram = token / p->slice_count;
-    ls_ticker_wake(&p->ticker);
+    wake_now(p, s);
 }
 
 static const dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
@@ -180,19 +211,18 @@ static void answer(partition *p, slice *s, uint32_t i)
     put(p, &s->output, i);
 }
 
-static void send_answer(partition *p, slice *s)
+/* False if the network has no room. */
+static inline bool send_answer(partition *p, slice *s)
 {
-    if (s->output.count == 0 || s->output_waiting)
-        return;
     uint32_t i = s->output.first;
     pending_request *r = &p->requests[i];
     ls_link *link = p->to_core[r->message.core];
     mem_message *message = ls_link_send(link, 1);
-    if (message == NULL) {
+    if (LS_UNLIKELY(message == NULL)) {
         p->n.output_stalls++;
         s->output_waiting = true;
         ls_link_wait(link, &s->output_event);
-        return;
+        return false;
     }
     *message = r->message;
     (void)take(p, &s->output);
@@ -201,6 +231,7 @@ static void send_answer(partition *p, slice *s)
     p->n.replies++;
     ls_domain_pending(p->domain, -1);
     ls_domain_progress(p->domain);
+    return true;
 }
 
 static void output_event(void *self, ls_cycle now)
@@ -208,13 +239,12 @@ static void output_event(void *self, ls_cycle now)
     slice *s = self;
     (void)now;
     s->output_waiting = false;
-    ls_ticker_wake(&s->owner->ticker);
+    wake_now(s->owner, s);
 }
 
-static void look_up(partition *p, slice *s)
+/* False if the cache cannot take the oldest request now. */
+static inline bool look_up(partition *p, slice *s)
 {
-    if (s->input.count == 0 || s->output.count >= p->spec->output_queue)
-        return;
     uint32_t i = s->input.first;
     pending_request *r = &p->requests[i];
     cache_outcome outcome;
@@ -223,41 +253,44 @@ static void look_up(partition *p, slice *s)
     else
         outcome = cache_read(&s->l2, r->message.address, r->message.local, i, r->message.kind == MEM_ATOMIC);
     if (outcome == CACHE_FAIL)
-        return;
+        return false;
     (void)take(p, &s->input);
     ls_link_release(r->link, 1);
     if (r->message.kind == MEM_WRITE || outcome == CACHE_HIT)
         answer(p, s, i);
+    return true;
 }
 
-/* In the order of a pipeline emptied from its end. */
-static void slice_cycle(partition *p, slice *s)
+/* In the order of a pipeline emptied from its end; each stage moves up to `width` requests. Returns the next cycle with
+ * something to do. */
+static ls_cycle slice_cycle(partition *p, slice *s)
 {
-    uint32_t token;
-    send_answer(p, s);
-    if (s->output.count < p->spec->output_queue && cache_next_ready(&s->l2, &token))
-        answer(p, s, token);
-    if (!ls_ring_empty(&s->fill_ring))
+    const partition_spec *spec = p->spec;
+    uint32_t token, n;
+    for (n = p->width; n > 0 && s->output.count > 0 && !s->output_waiting && send_answer(p, s); n--) {
+    }
+    for (n = p->width; n > 0 && cache_has_ready(&s->l2) && s->output.count < spec->output_queue; n--)
+        if (cache_next_ready(&s->l2, &token))
+            answer(p, s, token);
+    for (n = p->width; n > 0 && !ls_ring_empty(&s->fill_ring); n--)
         cache_fill(&s->l2, s->fills[ls_ring_pop(&s->fill_ring)]);
-    const cache_miss *miss = cache_front_miss(&s->l2);
-    if (miss != NULL) {
-        if (send_to_dram(p, s, miss))
-            cache_pop_miss(&s->l2);
-        else
+    const cache_miss *miss;
+    for (n = p->width; n > 0 && (miss = cache_front_miss(&s->l2)) != NULL; n--) {
+        if (!send_to_dram(p, s, miss)) {
             p->n.dram_stalls++;
+            break;
+        }
+        cache_pop_miss(&s->l2);
     }
-    look_up(p, s);
-    if (s->delay.count > 0 && p->requests[s->delay.first].ready <= p->now) {
-        if (s->input.count < p->spec->input_queue)
-            put(p, &s->input, take(p, &s->delay));
-        else
+    for (n = p->width; n > 0 && s->input.count > 0 && s->output.count < spec->output_queue && look_up(p, s); n--) {
+    }
+    for (n = p->width; n > 0 && s->delay.count > 0 && p->requests[s->delay.first].ready <= p->now; n--) {
+        if (s->input.count >= spec->input_queue) {
             p->n.input_stalls++;
+            break;
+        }
+        put(p, &s->input, take(p, &s->delay));
     }
-}
-
-/* Nothing to do before this cycle. */
-static ls_cycle slice_next(const partition *p, const slice *s)
-{
     if (s->input.count > 0 || (s->output.count > 0 && !s->output_waiting) || !ls_ring_empty(&s->fill_ring) ||
         cache_has_ready(&s->l2) || cache_front_miss(&s->l2) != NULL)
         return p->now + 1;
@@ -272,25 +305,23 @@ static bool partition_tick(void *self, ls_cycle now)
     partition *p = self;
     p->now = now;
     ls_cycle next = LS_CYCLE_MAX;
-    for (uint32_t i = 0; i < p->slice_count; i++)
-        slice_cycle(p, &p->slices[i]);
     for (uint32_t i = 0; i < p->slice_count; i++) {
-        ls_cycle of_slice = slice_next(p, &p->slices[i]);
-        next = of_slice < next ? of_slice : next;
+        slice *s = &p->slices[i];
+        if (s->next <= now)
+            s->next = slice_cycle(p, s);
+        next = s->next < next ? s->next : next;
     }
-    if (next == now + 1)
-        return true;
-    if (ls_event_scheduled(&p->timer) && p->timer.cycle != next)
-        ls_cancel(&p->timer);
-    if (next != LS_CYCLE_MAX && !ls_event_scheduled(&p->timer))
-        ls_schedule_at(p->region, &p->timer, next);
-    return false;
+    p->awake = next == now + 1;
+    if (!p->awake && next != LS_CYCLE_MAX)
+        wake_at(p, next);
+    return p->awake;
 }
 
 static void partition_timer(void *self, ls_cycle now)
 {
     partition *p = self;
     (void)now;
+    p->awake = true;
     ls_ticker_wake(&p->ticker);
 }
 
@@ -320,6 +351,7 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
                                                             p->spec->output_queue + 2);
     p->map = *map;
     p->slice_count = map->slices_per_channel;
+    p->width = (uint32_t)p->spec->width;
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
@@ -332,6 +364,7 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
     for (uint32_t i = 0; i < p->slice_count && ok; i++) {
         slice *s = &p->slices[i];
         s->owner = p;
+        s->next = LS_CYCLE_MAX;
         ls_event_init(&s->output_event, output_event, s);
         ls_ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
         s->fills =
@@ -376,6 +409,7 @@ static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
 
 static const ls_param params[] = {
     KEY("delay_cycles", delay_cycles, "cycles", "100", 1, 2000, "fixed time of a request before the tags"),
+    KEY("sectors_per_cycle", width, "sectors", "1", 1, 8, "requests taken and answers sent, per slice and cycle"),
     KEY("input_queue", input_queue, "requests", "64", 1, 4096, "requests waiting for the tags, per slice"),
     KEY("output_queue", output_queue, "replies", "64", 1, 4096, "answers waiting for the network, per slice"),
     KEY("fill_queue", fill_queue, "sectors", "64", 1, 4096, "sectors from DRAM waiting to be filled, per slice"),
