@@ -94,6 +94,20 @@ static ls_status add_end(ls_domain *domain, ls_link *link, bool receives, uint32
     return LS_OK;
 }
 
+/* Ends have few different names: one that the link before had is not copied again. */
+static const char *end_name(ls_engine *engine, const char *given, const ls_region *region)
+{
+    const char *name = given != NULL ? given : region->domain->name;
+    if (engine->links.count > 0) {
+        const ls_link *last = engine->links.at[engine->links.count - 1];
+        if (strcmp(last->from_name, name) == 0)
+            return last->from_name;
+        if (strcmp(last->to_name, name) == 0)
+            return last->to_name;
+    }
+    return ls_arena_strdup(&engine->arena, name);
+}
+
 ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **out, ls_error *err)
 {
     *out = NULL;
@@ -110,10 +124,8 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     uint8_t *slots = ls_domain_alloc(spec->from->domain, (size_t)slot_count * slot_bytes);
     credit_entry *credit_ring = ls_domain_alloc(spec->to->domain, slot_count * sizeof *credit_ring);
     char *name = ls_arena_strdup(&engine->arena, spec->name != NULL ? spec->name : "(unnamed)");
-    char *from_name =
-        ls_arena_strdup(&engine->arena, spec->from_name != NULL ? spec->from_name : spec->from->domain->name);
-    char *to_name =
-        ls_arena_strdup(&engine->arena, spec->to_name != NULL ? spec->to_name : spec->to->domain->name);
+    const char *from_name = end_name(engine, spec->from_name, spec->from);
+    const char *to_name = end_name(engine, spec->to_name, spec->to);
     if (link == NULL || slots == NULL || credit_ring == NULL || name == NULL || from_name == NULL ||
         to_name == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s' with %u credits",

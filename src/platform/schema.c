@@ -39,11 +39,9 @@ static ls_status check_param(builder *b, const ls_param *param, const char *path
         return ls_fail(b->err, LS_ERR_INTERNAL, "the declaration of '%s' has no choices", path);
     if (!param->default_text)
         return LS_OK;
-    ls_arena scratch = { 0 };
     ls_value value;
     const char *canonical;
-    ls_status status = ls_value_parse(&scratch, param, path, param->default_text, &value, &canonical, b->err);
-    ls_arena_fini(&scratch);
+    ls_status status = ls_value_parse(b->arena, param, path, param->default_text, &value, &canonical, b->err);
     if (status == LS_OK || status == LS_ERR_NOMEM)
         return status;
     ls_error_prefix(b->err, "the default is not valid");
@@ -65,13 +63,26 @@ static bool valid_path(const char *path)
     return !empty && strlen(path) <= LS_YAML_PATH_LIMIT;
 }
 
+/* "section.name". */
+static const char *joined(ls_arena *arena, const char *section, const char *name)
+{
+    size_t before = strlen(section), after = strlen(name);
+    char *path = ls_arena_alloc(arena, before + after + 2);
+    if (path) {
+        memcpy(path, section, before);
+        path[before] = '.';
+        memcpy(path + before + 1, name, after);
+    }
+    return path;
+}
+
 static ls_status add_key(builder *b, const ls_section *section, const ls_block_type *model,
                          const ls_param *param, size_t spec_size)
 {
     if (!param->name || !param->name[0])
         return ls_fail(b->err, LS_ERR_INTERNAL, "a parameter of %s '%s' has no name",
                        model ? "model" : "machine", model ? model->name : b->machine->name);
-    const char *path = section ? ls_arena_printf(b->arena, "%s.%s", section->path, param->name) : param->name;
+    const char *path = section ? joined(b->arena, section->path, param->name) : param->name;
     if (!path)
         return no_memory(b->err);
     if (!valid_path(path))

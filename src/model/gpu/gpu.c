@@ -45,6 +45,32 @@ typedef struct builder {
             return status_;                                                                                   \
     } while (0)
 
+/* "prefix3" or "prefix3.14": there are thousands of links, and printf takes as long as all else about one. */
+static char *put_number(char *at, uint32_t number)
+{
+    char digits[10];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count > 0)
+        *at++ = digits[--count];
+    return at;
+}
+
+static const char *numbered(char *name, const char *prefix, uint32_t first, const uint32_t *second)
+{
+    size_t length = strlen(prefix);
+    memcpy(name, prefix, length);
+    char *end = put_number(name + length, first);
+    if (second != NULL) {
+        *end++ = '.';
+        end = put_number(end, *second);
+    }
+    *end = 0;
+    return name;
+}
+
 static ls_status build_blocks(builder *b, ls_error *err)
 {
     char name[64];
@@ -80,7 +106,7 @@ static ls_status build_links(builder *b, ls_error *err)
     char name[64];
     for (uint32_t i = 0; i < b->cores; i++) {
         const char *core_name = ls_block_name(b->core_blocks[i]);
-        snprintf(name, sizeof name, "launch%u", i);
+        numbered(name, "launch", i, NULL);
         TRY(ls_link_create(b->engine,
                            &(ls_link_spec){ .name = name,
                                             .from = b->dispatch_region,
@@ -93,7 +119,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .receive = core_receive_launch,
                                             .receiver = ls_block_state(b->core_blocks[i]) },
                            &b->launches[i], err));
-        snprintf(name, sizeof name, "done%u", i);
+        numbered(name, "done", i, NULL);
         TRY(ls_link_create(b->engine,
                            &(ls_link_spec){ .name = name,
                                             .from = b->core_regions[i],
@@ -108,7 +134,7 @@ static ls_status build_links(builder *b, ls_error *err)
                            &b->dones[i], err));
         for (uint32_t k = 0; k < b->channels; k++) {
             const char *memory_name = ls_block_name(b->partition_blocks[k]);
-            snprintf(name, sizeof name, "request%u.%u", i, k);
+            numbered(name, "request", i, &k);
             TRY(ls_link_create(b->engine,
                                &(ls_link_spec){ .name = name,
                                                 .from = b->core_regions[i],
@@ -121,7 +147,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                                 .receive = partition_receive,
                                                 .receiver = ls_block_state(b->partition_blocks[k]) },
                                &b->to_memory[(size_t)i * b->channels + k], err));
-            snprintf(name, sizeof name, "reply%u.%u", k, i);
+            numbered(name, "reply", k, &i);
             TRY(ls_link_create(b->engine,
                                &(ls_link_spec){ .name = name,
                                                 .from = b->l2_regions[k],
