@@ -12,8 +12,8 @@ __kernel void atax_rows(__global const float *a, __global const float *x, __glob
     product[i] = sum;
 }
 
-__kernel void atax_columns(__global const float *a, __global const float *product, __global float *y, uint rows,
-                           uint columns)
+__kernel void atax_columns(__global const float *a, __global const float *product, __global float *y,
+                           uint rows, uint columns)
 {
     const uint j = get_global_id(0);
     if (j >= columns)

@@ -1,6 +1,8 @@
-/* bitonicsort.cl: one pass of Batcher's bitonic network; the host launches log2(n) * (log2(n) + 1) / 2 of them.
+/* bitonicsort.cl: one pass of Batcher's bitonic network; the host launches log2(n) * (log2(n) + 1) / 2 of
+ * them.
  *
- * Stage s merges runs of 2^(s+1) elements that alternate in direction; its pass p compares at distance 2^(s-p). */
+ * Stage s merges runs of 2^(s+1) elements that alternate in direction; its pass p compares at distance
+ * 2^(s-p). */
 
 __kernel void bitonic_pass(__global uint *data, uint stage, uint pass, uint pairs, uint descending)
 {

@@ -1,7 +1,7 @@
 /* fft.cl: many forward transforms of 512 complex points, one per work-group of 64.
  *
- * 512 = 8 x 8 x 8: each work-item keeps eight points in registers and the group exchanges them twice through local
- * memory (Stockham's order, so that the result comes out sorted). */
+ * 512 = 8 x 8 x 8: each work-item keeps eight points in registers and the group exchanges them twice through
+ * local memory (Stockham's order, so that the result comes out sorted). */
 
 #define POINTS 512
 #define ITEMS 64
@@ -30,9 +30,9 @@ static void fft8(float2 v[8])
 {
     fft4(&v[0], &v[2], &v[4], &v[6]);
     fft4(&v[1], &v[3], &v[5], &v[7]);
-    const float2 odd[4] = {v[1], times(v[3], (float2)(M_SQRT1_2_F, -M_SQRT1_2_F)), times_minus_i(v[5]),
-                           times(v[7], (float2)(-M_SQRT1_2_F, -M_SQRT1_2_F))};
-    const float2 even[4] = {v[0], v[2], v[4], v[6]};
+    const float2 odd[4] = { v[1], times(v[3], (float2)(M_SQRT1_2_F, -M_SQRT1_2_F)), times_minus_i(v[5]),
+                            times(v[7], (float2)(-M_SQRT1_2_F, -M_SQRT1_2_F)) };
+    const float2 even[4] = { v[0], v[2], v[4], v[6] };
     for (int i = 0; i < 4; i++) {
         v[i] = even[i] + odd[i];
         v[i + 4] = even[i] - odd[i];

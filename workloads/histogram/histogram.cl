@@ -1,5 +1,5 @@
-/* histogram.cl: how often each of 256 values occurs; counted per work-group in local memory, then added up, both
- * with atomics. */
+/* histogram.cl: how often each of 256 values occurs; counted per work-group in local memory, then added up,
+ * both with atomics. */
 
 #define BINS 256
 

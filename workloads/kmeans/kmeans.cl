@@ -1,7 +1,8 @@
 /* kmeans.cl: the two GPU steps of Lloyd's algorithm; the host moves the centres between iterations. */
 
 /* Points by feature instead of features by point: neighbouring work-items then read neighbouring words. */
-__kernel void kmeans_swap(__global const float *features, __global float *swapped, uint points, uint dimensions)
+__kernel void kmeans_swap(__global const float *features, __global float *swapped, uint points,
+                          uint dimensions)
 {
     const uint p = get_global_id(0);
     if (p >= points)
@@ -10,8 +11,8 @@ __kernel void kmeans_swap(__global const float *features, __global float *swappe
         swapped[d * points + p] = features[p * dimensions + d];
 }
 
-__kernel void kmeans_assign(__global const float *swapped, __global const float *centres, __global int *membership,
-                            uint points, uint clusters, uint dimensions)
+__kernel void kmeans_assign(__global const float *swapped, __global const float *centres,
+                            __global int *membership, uint points, uint clusters, uint dimensions)
 {
     const uint p = get_global_id(0);
     if (p >= points)

@@ -1,13 +1,15 @@
 /* matrixmultiplication.cl: C = A B with tiles in local memory; A is m x k, B is k x n, all row by row.
  *
- * A work-group of 16 x 16 computes a tile of 16 rows and 64 columns of C, four neighbouring columns per work-item:
- * each element of A read from local memory is used four times. */
+ * A work-group of 16 x 16 computes a tile of 16 rows and 64 columns of C, four neighbouring columns per work-
+ * item: each element of A read from local memory is used four times. */
 
 #define TILE 16
 #define COLUMNS 4
 
-__kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
-matrix_multiply(__global const float *a, __global const float *b, __global float *c, uint m, uint n, uint k)
+__kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void matrix_multiply(__global const float *a,
+                                                                                   __global const float *b,
+                                                                                   __global float *c, uint m,
+                                                                                   uint n, uint k)
 {
     __local float tile_a[TILE][TILE];
     __local float4 tile_b[TILE][TILE];

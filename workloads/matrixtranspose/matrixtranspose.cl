@@ -1,12 +1,14 @@
-/* matrixtranspose.cl: out of place, through a tile of local memory, so that reads and writes both follow rows.
+/* matrixtranspose.cl: out of place, through a tile of local memory, so that reads and writes both follow
+ * rows.
  *
  * A work-group of 32 x 8 moves a tile of 32 x 32. The extra column keeps the transposed reads off one bank. */
 
 #define TILE 32
 #define ROWS 8
 
-__kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1))) void
-matrix_transpose(__global const float *in, __global float *out, uint width, uint height)
+__kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1))) void matrix_transpose(__global const float *in,
+                                                                                    __global float *out,
+                                                                                    uint width, uint height)
 {
     __local float tile[TILE][TILE + 1];
     const uint x0 = get_group_id(0) * TILE;

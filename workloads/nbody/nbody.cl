@@ -1,13 +1,16 @@
 /* nbody.cl: gravity between all pairs of bodies; xyz is the position, w the mass.
  *
- * A work-group brings 64 bodies at a time into local memory, where each of its work-items meets them all. Beyond
- * the last body the tile is filled with bodies without mass. */
+ * A work-group brings 64 bodies at a time into local memory, where each of its work-items meets them all.
+ * Beyond the last body the tile is filled with bodies without mass. */
 
 #define GROUP 64
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-nbody_step(__global const float4 *position, __global const float4 *velocity, __global float4 *new_position,
-           __global float4 *new_velocity, uint bodies, float time_step, float softening)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void nbody_step(__global const float4 *position,
+                                                                            __global const float4 *velocity,
+                                                                            __global float4 *new_position,
+                                                                            __global float4 *new_velocity,
+                                                                            uint bodies, float time_step,
+                                                                            float softening)
 {
     __local float4 tile[GROUP];
     const uint i = get_global_id(0);

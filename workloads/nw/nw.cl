@@ -5,9 +5,13 @@
 
 #define TILE 16
 
-__kernel __attribute__((reqd_work_group_size(TILE, 1, 1))) void
-nw_diagonal(__global int *score, __global const uchar *sequence_a, __global const uchar *sequence_b,
-            __constant int *similarity, uint rows, uint columns, uint diagonal, uint first_row, int gap)
+__kernel __attribute__((reqd_work_group_size(TILE, 1, 1))) void nw_diagonal(__global int *score,
+                                                                            __global const uchar *sequence_a,
+                                                                            __global const uchar *sequence_b,
+                                                                            __constant int *similarity,
+                                                                            uint rows, uint columns,
+                                                                            uint diagonal, uint first_row,
+                                                                            int gap)
 {
     __local int cell[TILE + 1][TILE + 1];
     const uint id = get_local_id(0);

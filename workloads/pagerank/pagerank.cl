@@ -1,11 +1,15 @@
-/* pagerank.cl: one iteration; row r of the compressed matrix lists the pages that link to r, each with the weight
- * 1 / (links on that page). A work-group of 64 serves one page. */
+/* pagerank.cl: one iteration; row r of the compressed matrix lists the pages that link to r, each with the
+ * weight 1 / (links on that page). A work-group of 64 serves one page. */
 
 #define GROUP 64
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-pagerank_update(__global const uint *row_start, __global const uint *sources, __global const float *weights,
-                __global const float *rank, __global float *new_rank, float damping, float base)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void pagerank_update(__global const uint
+                                                                                     *row_start,
+                                                                                 __global const uint *sources,
+                                                                                 __global const float *weights,
+                                                                                 __global const float *rank,
+                                                                                 __global float *new_rank,
+                                                                                 float damping, float base)
 {
     __local float partial[GROUP];
     const uint page = get_group_id(0);

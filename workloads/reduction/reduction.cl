@@ -1,10 +1,10 @@
-/* reduction.cl: the sum of an array. Each work-group strides over the input and leaves one partial sum; the same
- * kernel with one group adds those up. */
+/* reduction.cl: the sum of an array. Each work-group strides over the input and leaves one partial sum; the
+ * same kernel with one group adds those up. */
 
 #define GROUP 256
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-reduce_sum(__global const float *in, __global float *out, uint count)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_sum(__global const float *in,
+                                                                            __global float *out, uint count)
 {
     __local float partial[GROUP];
     const uint id = get_local_id(0);

@@ -4,8 +4,9 @@
 #define GROUP 256
 #define BLOCK (2 * GROUP)
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-scan_blocks(__global const uint *in, __global uint *out, __global uint *totals, uint count)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_blocks(__global const uint *in,
+                                                                             __global uint *out,
+                                                                             __global uint *totals, uint count)
 {
     __local uint tree[BLOCK];
     const uint id = get_local_id(0);

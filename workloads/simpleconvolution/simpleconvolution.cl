@@ -1,9 +1,9 @@
 /* simpleconvolution.cl: a square mask over a picture, one pixel per work-item.
  *
- * The input has a border of mask / 2 zeros on each side (padded_width per row), so that no pixel is special. */
+ * The input has a border of mask / 2 zeros on each side (padded_width per row): no pixel is special. */
 
-__kernel void simple_convolution(__global const uint *in, __global uint *out, __global const float *mask, uint width,
-                                 uint height, uint mask_width, uint padded_width)
+__kernel void simple_convolution(__global const uint *in, __global uint *out, __global const float *mask,
+                                 uint width, uint height, uint mask_width, uint padded_width)
 {
     const uint x = get_global_id(0);
     const uint y = get_global_id(1);

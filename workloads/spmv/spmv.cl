@@ -1,10 +1,12 @@
-/* spmv.cl: y = A x for a sparse matrix in compressed rows: row r owns the elements row_start[r] .. row_start[r+1]. */
+/* spmv.cl: y = A x for a sparse matrix in compressed rows: row r owns the elements row_start[r] ..
+ * row_start[r+1]. */
 
 #define ROW_ITEMS 32
 #define GROUP 128
 
-__kernel void spmv_scalar(__global const float *values, __global const uint *columns, __global const uint *row_start,
-                          __global const float *x, __global float *y, uint rows)
+__kernel void spmv_scalar(__global const float *values, __global const uint *columns,
+                          __global const uint *row_start, __global const float *x, __global float *y,
+                          uint rows)
 {
     const uint row = get_global_id(0);
     if (row >= rows)
@@ -16,9 +18,11 @@ __kernel void spmv_scalar(__global const float *values, __global const uint *col
 }
 
 /* 32 work-items share a row, read it together and add their sums up as a tree. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-spmv_vector(__global const float *values, __global const uint *columns, __global const uint *row_start,
-            __global const float *x, __global float *y, uint rows)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void spmv_vector(__global const float *values,
+                                                                             __global const uint *columns,
+                                                                             __global const uint *row_start,
+                                                                             __global const float *x,
+                                                                             __global float *y, uint rows)
 {
     __local float partial[GROUP];
     const uint id = get_local_id(0);

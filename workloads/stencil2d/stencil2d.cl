@@ -5,9 +5,11 @@
 #define TILE 16
 #define HALO (TILE + 2)
 
-__kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
-stencil_nine(__global const float *in, __global float *out, uint width, uint height, float centre, float cardinal,
-             float diagonal)
+__kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void stencil_nine(__global const float *in,
+                                                                                __global float *out,
+                                                                                uint width, uint height,
+                                                                                float centre, float cardinal,
+                                                                                float diagonal)
 {
     __local float tile[HALO][HALO];
     const uint x0 = get_group_id(0) * TILE;

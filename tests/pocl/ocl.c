@@ -1,0 +1,154 @@
+/* ocl.c: see ocl.h. The only file that calls OpenCL. */
+#include "ocl.h"
+
+#define CL_TARGET_OPENCL_VERSION 200
+#include <CL/cl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ocl_device {
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+};
+
+struct ocl_program {
+    ocl_device *device;
+    cl_program program;
+};
+
+static ls_status failed(ls_error *err, const char *call, cl_int code)
+{
+    return ls_fail(err, LS_ERR_INTERNAL, "OpenCL: %s failed with code %d", call, (int)code);
+}
+
+/* The platform by name: another OpenCL on the machine, our own included, must not be its own oracle. */
+static ls_status find(cl_device_id *out, ls_error *err)
+{
+    cl_platform_id platforms[16];
+    cl_uint count = 0;
+    if (clGetPlatformIDs(16, platforms, &count) != CL_SUCCESS)
+        count = 0;
+    for (cl_uint i = 0; i < count && i < 16; i++) {
+        char name[128] = "";
+        clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+        if (strcmp(name, "Portable Computing Language") == 0 &&
+            clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, out, NULL) == CL_SUCCESS)
+            return LS_OK;
+    }
+    return ls_fail(err, LS_ERR_UNSUPPORTED, "PoCL is not installed (Debian: pocl-opencl-icd)");
+}
+
+ls_status ocl_open(ocl_device **out, ls_error *err)
+{
+    cl_device_id id;
+    const ls_status status = find(&id, err);
+    if (status != LS_OK)
+        return status;
+    ocl_device *d = calloc(1, sizeof *d);
+    if (!d)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for an OpenCL device");
+    cl_int code = CL_SUCCESS;
+    d->id = id;
+    d->context = clCreateContext(NULL, 1, &id, NULL, NULL, &code);
+    if (code == CL_SUCCESS)
+        d->queue = clCreateCommandQueueWithProperties(d->context, id, NULL, &code);
+    if (code != CL_SUCCESS) {
+        ocl_close(d);
+        return failed(err, "creating a queue", code);
+    }
+    *out = d;
+    return LS_OK;
+}
+
+void ocl_close(ocl_device *device)
+{
+    if (!device)
+        return;
+    if (device->queue)
+        clReleaseCommandQueue(device->queue);
+    if (device->context)
+        clReleaseContext(device->context);
+    free(device);
+}
+
+void *ocl_alloc(ocl_device *device, size_t bytes)
+{
+    if (bytes == 0)
+        bytes = 1;
+    void *buffer = clSVMAlloc(device->context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 128);
+    if (buffer)
+        memset(buffer, 0, bytes);
+    return buffer;
+}
+
+void ocl_free(ocl_device *device, void *buffer)
+{
+    if (buffer)
+        clSVMFree(device->context, buffer);
+}
+
+ls_status ocl_build(ocl_device *device, const char *source, size_t bytes, const char *options,
+                    ocl_program **out, ls_error *err)
+{
+    cl_int code;
+    cl_program program = clCreateProgramWithSource(device->context, 1, &source, &bytes, &code);
+    if (code != CL_SUCCESS)
+        return failed(err, "clCreateProgramWithSource", code);
+    char all[512];
+    snprintf(all, sizeof all, "-cl-std=CL1.2 -cl-kernel-arg-info %s", options);
+    code = clBuildProgram(program, 1, &device->id, all, NULL, NULL);
+    ocl_program *p = code == CL_SUCCESS ? calloc(1, sizeof *p) : NULL;
+    if (!p) {
+        char log[4096] = "no log";
+        clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+        clReleaseProgram(program);
+        return ls_fail(err, LS_ERR_INPUT, "PoCL does not build the kernels (code %d): %s", (int)code, log);
+    }
+    p->device = device;
+    p->program = program;
+    *out = p;
+    return LS_OK;
+}
+
+void ocl_program_free(ocl_program *program)
+{
+    if (!program)
+        return;
+    clReleaseProgram(program->program);
+    free(program);
+}
+
+static cl_int set_arg(cl_kernel kernel, cl_uint index, const ls_gpu_arg *arg)
+{
+    cl_kernel_arg_address_qualifier space;
+    const cl_int code =
+        clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL);
+    if (code != CL_SUCCESS)
+        return code;
+    if (space != CL_KERNEL_ARG_ADDRESS_GLOBAL && space != CL_KERNEL_ARG_ADDRESS_CONSTANT)
+        return clSetKernelArg(kernel, index, arg->bytes, arg->data);
+    void *pointer;
+    memcpy(&pointer, arg->data, sizeof pointer);
+    return clSetKernelArgSVMPointer(kernel, index, pointer);
+}
+
+ls_status ocl_run(ocl_program *program, const char *kernel, const uint32_t grid[3], const uint32_t group[3],
+                  const ls_gpu_arg *args, size_t arg_count, ls_error *err)
+{
+    cl_int code;
+    cl_kernel k = clCreateKernel(program->program, kernel, &code);
+    if (code != CL_SUCCESS)
+        return ls_fail(err, LS_ERR_INPUT, "OpenCL: there is no kernel '%s' (code %d)", kernel, (int)code);
+    for (cl_uint i = 0; i < arg_count && code == CL_SUCCESS; i++)
+        code = set_arg(k, i, &args[i]);
+    const size_t global[3] = { grid[0], grid[1], grid[2] }, local[3] = { group[0], group[1], group[2] };
+    if (code == CL_SUCCESS)
+        code = clEnqueueNDRangeKernel(program->device->queue, k, 3, NULL, global, local, 0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        code = clFinish(program->device->queue);
+    clReleaseKernel(k);
+    return code == CL_SUCCESS ? LS_OK : failed(err, kernel, code);
+}
