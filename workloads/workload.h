@@ -45,6 +45,7 @@ typedef struct wl_workload {
     const wl_option *options;
     size_t option_count;
     void (*run)(wl_run *run);
+    const char *kernels; /* the kernel file (any folder's KERNELS.cl) if several share one; NULL: the name */
     bool is_micro; /* a microbenchmark: listed apart */
 } wl_workload;
 
