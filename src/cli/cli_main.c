@@ -140,6 +140,30 @@ static ls_status run_command(cli_context *ctx, ls_error *err)
     return status == LS_OK ? command->run(ctx, err) : status;
 }
 
+const char *cli_command_line(const cli_context *ctx)
+{
+    ls_text text = { 0 };
+    for (int i = 0; i < ctx->argc; i++) {
+        const char *word = ctx->argv[i];
+        ls_text_add(&text, i ? " " : "");
+        if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_=+./,:@%") == strlen(word)) {
+            ls_text_add(&text, word);
+            continue;
+        }
+        ls_text_add(&text, "'");
+        for (; *word; word++)
+            if (*word == '\'')
+                ls_text_add(&text, "'\\''");
+            else
+                ls_text_addn(&text, word, 1);
+        ls_text_add(&text, "'");
+    }
+    const char *line = text.failed ? NULL : ls_arena_strdup(ctx->arena, ls_text_get(&text));
+    ls_text_fini(&text);
+    return line;
+}
+
 /* A full disk must not look like success. */
 static ls_status finish_output(FILE *out, ls_error *err)
 {

@@ -168,34 +168,11 @@ static ls_status simulate(session *s, ls_error *err)
 
 /* ---------------------------------------------------------------------------------------------- results */
 
-/* The command line as a shell would read it back; NULL without memory. */
-static const char *command_line(const cli_context *ctx)
-{
-    ls_text text = { 0 };
-    for (int i = 0; i < ctx->argc; i++) {
-        const char *word = ctx->argv[i];
-        ls_text_add(&text, i ? " " : "");
-        if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "-_=+./,:@%") == strlen(word)) {
-            ls_text_add(&text, word);
-            continue;
-        }
-        ls_text_add(&text, "'");
-        for (; *word; word++)
-            if (*word == '\'')
-                ls_text_add(&text, "'\\''");
-            else
-                ls_text_addn(&text, word, 1);
-        ls_text_add(&text, "'");
-    }
-    const char *line = text.failed ? NULL : ls_arena_strdup(ctx->arena, ls_text_get(&text));
-    ls_text_fini(&text);
-    return line;
-}
-
 /* Tells runs of one database apart; host data, so it may differ from run to run. */
 static const char *run_id(const cli_context *ctx)
 {
+    if (cli_text(ctx, "run-id"))
+        return cli_text(ctx, "run-id");
     time_t now = time(NULL);
     struct tm utc;
     char stamp[32] = "";
@@ -223,7 +200,7 @@ static ls_status report(session *s, ls_error *err)
         .metrics = s->metrics,
         .host = {
             .run_id = run_id(ctx),
-            .command = command_line(ctx),
+            .command = cli_command_line(ctx),
             .wall_seconds = s->wall_seconds,
             .threads = (uint32_t)cli_uint(ctx, "threads"),
             .windows = s->result.windows,
@@ -318,6 +295,8 @@ static const cli_option options[] = {
       .complete = CLI_COMPLETE_FILE,
       .help = "write the results to a file, in the format of its extension, and the resolved configuration "
               "beside it" },
+    { .name = "run-id", .type = CLI_TEXT, .arg = "NAME",
+      .help = "names this run among those of a database; default: the time and the process" },
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
       .default_text = "text", .help = "of the results on standard output" },
     { .name = "per-block", .help = "show each block in the text, not only each kind of block" },

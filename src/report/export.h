@@ -64,4 +64,8 @@ ls_status ls_export(const ls_results *results, ls_export_format format, const ls
 ls_status ls_export_stream(const ls_results *results, ls_export_format format,
                            const ls_export_options *options, FILE *to, ls_error *err);
 
+/* Makes a database of results that has no run yet, or checks that the file there is one: several processes may add
+ * runs to it then, each waiting for the others. */
+ls_status ls_export_database(const char *path, ls_error *err);
+
 #endif

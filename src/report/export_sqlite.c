@@ -338,7 +338,7 @@ static ls_status check_schema(const sqlite_out *o, ls_error *err)
     return LS_ERR_INPUT;
 }
 
-/* Opens `file`, does everything in one transaction and closes it. */
+/* Opens `file`, does everything in one transaction and closes it; r NULL: adds no run. */
 static ls_status write_database(sqlite_out *o, const char *file, bool fresh, const ls_results *r,
                                 const ls_export_options *options, ls_error *err)
 {
@@ -365,7 +365,7 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
             status = run_sql(o, pragmas, err);
     } else if (status == LS_OK)
         status = check_schema(o, err);
-    if (status == LS_OK)
+    if (status == LS_OK && r)
         status = put_all(o, r, err);
     sqlite3_finalize(o->value);
     if (status == LS_OK)
@@ -398,4 +398,9 @@ ls_status export_sqlite(const ls_results *r, const ls_export_options *options, c
     }
     ls_arena_fini(&arena);
     return status;
+}
+
+ls_status ls_export_database(const char *path, ls_error *err)
+{
+    return export_sqlite(NULL, &(ls_export_options){ 0 }, path, err);
 }

@@ -1,41 +1,12 @@
 /* tell_html.c: a validation as one self-contained page: summary, plots, tables. */
 #include "cli/validate/validate.h"
+#include "report/html.h"
 #include "report/plot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SERIES 8
-
-static const char style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 "
-    "1em;color:#222;background:#fff}"
-    "table{border-collapse:collapse;font-size:13px;display:block;overflow-x:auto}"
-    "th,td{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
-    "th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}"
-    ".pass{color:#176d2c}.known{color:#8a5a00}.FAIL{color:#b00020;font-weight:bold}.skipped{color:#777}"
-    "svg{max-width:100%;height:auto}";
-
-static void escaped(FILE *to, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            fputs("&amp;", to);
-            break;
-        case '<':
-            fputs("&lt;", to);
-            break;
-        case '>':
-            fputs("&gt;", to);
-            break;
-        case '"':
-            fputs("&quot;", to);
-            break;
-        default:
-            fputc(*text, to);
-        }
-}
 
 /* Ours over the reference, a series for each platform, and the line of equality. Without memory there is
  * no plot. */
@@ -86,9 +57,9 @@ static void scatter(const validate_section *s, FILE *to)
 static void section_html(const validate_section *s, FILE *to)
 {
     fputs("<h2>", to);
-    escaped(to, s->title);
+    ls_html_text(to, s->title);
     fputs("</h2>\n<p>", to);
-    escaped(to, s->about);
+    ls_html_text(to, s->about);
     fputs("</p>\n", to);
     if (s->plot_label)
         scatter(s, to);
@@ -99,15 +70,12 @@ static void section_html(const validate_section *s, FILE *to)
     for (size_t i = 0; i < s->rows.count; i++) {
         const validate_row *row = &s->rows.at[i];
         fputs("<tr>", to);
-        for (size_t c = 0; c < s->column_count; c++) {
-            fputs("<td>", to);
-            escaped(to, row->cells[c]);
-            fputs("</td>", to);
-        }
+        for (size_t c = 0; c < s->column_count; c++)
+            ls_html_cell(to, "td", row->cells[c]);
         fprintf(to, "<td class=\"%s\"", validate_verdict_name(row->verdict));
         if (row->note) {
             fputs(" title=\"", to);
-            escaped(to, row->note);
+            ls_html_text(to, row->note);
             fputc('"', to);
         }
         fprintf(to, ">%s%s</td></tr>\n", validate_verdict_name(row->verdict), row->note ? " *" : "");
@@ -121,7 +89,7 @@ static void section_html(const validate_section *s, FILE *to)
         if (told)
             continue;
         fputs("<li>", to);
-        escaped(to, note);
+        ls_html_text(to, note);
         fputs("</li>\n", to);
     }
     fputs("</ul>\n", to);
@@ -129,19 +97,15 @@ static void section_html(const validate_section *s, FILE *to)
 
 void validate_tell_html(const validate_report *report, FILE *to)
 {
-    fprintf(to,
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Lockstep: "
-            "validation</title>\n"
-            "<meta name=\"viewport\" content=\"width=device-width\">\n<style>%s</style></head>\n<body>\n"
-            "<h1>Lockstep %s: validation</h1>\n<ul>\n",
-            style, LS_VERSION_STRING);
+    ls_html_begin(to, "validation");
+    fputs("<ul>\n", to);
     for (size_t i = 0; i < report->sections.count; i++) {
         fputs("<li>", to);
-        escaped(to, report->sections.at[i]->summary);
+        ls_html_text(to, report->sections.at[i]->summary);
         fputs("</li>\n", to);
     }
     fputs("</ul>\n", to);
     for (size_t i = 0; i < report->sections.count; i++)
         section_html(report->sections.at[i], to);
-    fputs("</body></html>\n", to);
+    ls_html_end(to);
 }

@@ -1,0 +1,427 @@
+/* cmd_sweep.c: `lockstep sweep`: a grid of configurations, each a process of its own, into one database. What is
+ * done stays done: a sweep that was interrupted goes on where it stood. */
+#include "base/file.h"
+#include "base/pool.h"
+#include "cli/run_output.h"
+#include "cli/run_signal.h"
+#include "cli/sweep/farm.h"
+#include "cli/sweep/sweep.h"
+#include "platform/config.h"
+#include "report/progress.h"
+#include "workload/identity.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What every point shares with `lockstep run`, and goes there as it is. */
+static const char *const passed_on[] = { "kernels", "ctas", "unknown-opcodes", "seed" };
+static const char *const unknown_modes[] = { "fail", "alu", NULL };
+static const char *const progress_modes[] = { "auto", "always", "never", NULL };
+
+typedef struct session {
+    cli_context *ctx;
+    sweep sweep;
+    ls_points *store;
+    const char *database;
+    size_t *pending; /* indices of points */
+    size_t pending_count, finished, failed;
+    ls_progress progress;
+    ls_run_control control;
+} session;
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "no memory left for the sweep");
+}
+
+/* ----------------------------------------------------------------------------------------------- the grid */
+
+static ls_status read_grid(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    sweep *sw = &s->sweep;
+    sw->grid = (sweep_grid){ .arena = ctx->arena, .points = 1 };
+    sw->platform = cli_text(ctx, "platform");
+    sw->traces = ctx->positionals;
+    sw->trace_count = ctx->positional_count;
+    if (!sw->platform)
+        return ls_fail(err, LS_ERR_USAGE, "sweep: a platform is missing: --platform NAME or FILE.yaml");
+    for (size_t i = 0; i < cli_count(ctx, "vary"); i++) {
+        ls_status status = sweep_grid_add(&sw->grid, cli_text_at(ctx, "vary", i), err);
+        if (status != LS_OK)
+            return ls_error_at(err, "--vary", 0, 0);
+    }
+    if (sw->grid.axes.count == 0)
+        return ls_fail(err, LS_ERR_USAGE, "sweep: nothing is varied: --vary KEY=VALUE,VALUE,...");
+    for (size_t i = 0; i < sw->trace_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(sw->traces[i], sw->traces[k]) == 0)
+                return ls_fail(err, LS_ERR_USAGE, "sweep: the trace %s is named twice", sw->traces[i]);
+    return LS_OK;
+}
+
+/* Fixed --set first, then the point's own. */
+static const char *const *sets_of(const session *s, size_t point, size_t *count)
+{
+    const cli_context *ctx = s->ctx;
+    size_t fixed = cli_count(ctx, "set"), varied = s->sweep.grid.axes.count;
+    const char **sets = ls_arena_array(ctx->arena, fixed + varied + 1, sizeof *sets);
+    const char *const *own = sweep_grid_sets(&s->sweep.grid, point);
+    if (!sets || !own)
+        return NULL;
+    for (size_t i = 0; i < fixed; i++)
+        sets[i] = cli_text_at(ctx, "set", i);
+    memcpy(sets + fixed, own, varied * sizeof *sets);
+    *count = fixed + varied;
+    return sets;
+}
+
+/* Checks the configuration of a grid point and gives its hash. */
+static ls_status config_hash(const session *s, size_t point, ls_hash *out, ls_error *err)
+{
+    const cli_context *ctx = s->ctx;
+    ls_config_request request = {
+        .platform = s->sweep.platform,
+        .platform_dirs = cli_texts(ctx, "platform-dir"),
+        .platform_dir_count = cli_count(ctx, "platform-dir"),
+    };
+    request.sets = sets_of(s, point, &request.set_count);
+    if (!request.sets || !request.platform_dirs)
+        return no_memory(err);
+    ls_config *config;
+    ls_status status = ls_config_load(&request, &config, NULL, err);
+    if (status != LS_OK)
+        return status;
+    *out = ls_config_hash(config);
+    ls_config_destroy(config);
+    return LS_OK;
+}
+
+/* Of everything that is not the trace or the configuration and may change a result. */
+static ls_status options_hash(const session *s, ls_hasher *hasher, ls_error *err)
+{
+    const cli_context *ctx = s->ctx;
+    ls_hasher_add_field(hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
+    for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++) {
+        const char *text = cli_text(ctx, passed_on[i]);
+        ls_hasher_add_field(hasher, text ? text : "", text ? strlen(text) : 0);
+    }
+    ls_hasher_add_field(hasher, cli_flag(ctx, "warm-l2") ? "warm" : "", cli_flag(ctx, "warm-l2") ? 4 : 0);
+    for (size_t i = 0; i < cli_count(ctx, "plugin"); i++) {
+        ls_hash plugin;
+        ls_status status = ls_trace_identity(cli_text_at(ctx, "plugin", i), &plugin, err);
+        if (status != LS_OK)
+            return status;
+        ls_hasher_add(hasher, &plugin, sizeof plugin);
+    }
+    return LS_OK;
+}
+
+static ls_status name_points(session *s, ls_error *err)
+{
+    sweep *sw = &s->sweep;
+    ls_arena *arena = s->ctx->arena;
+    size_t axes = sw->grid.axes.count;
+    ls_hash *configs = ls_arena_array(arena, sw->grid.points, sizeof *configs);
+    const char **keys = ls_arena_array(arena, axes, sizeof *keys);
+    sw->point_count = sw->grid.points * sw->trace_count;
+    sw->points = ls_arena_array(arena, sw->point_count, sizeof *sw->points);
+    ls_hasher *hasher = NULL;
+    ls_status status = configs && keys && sw->points ? ls_hasher_create(&hasher, err) : no_memory(err);
+    for (size_t a = 0; status == LS_OK && a < axes; a++)
+        keys[a] = sw->grid.axes.at[a].key;
+    for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++)
+        status = config_hash(s, p, &configs[p], err);
+    for (size_t t = 0; t < sw->trace_count && status == LS_OK; t++) {
+        ls_hash trace;
+        status = ls_trace_identity(sw->traces[t], &trace, err);
+        for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++) {
+            ls_point *point = &sw->points[t * sw->grid.points + p];
+            const char **values = ls_arena_array(arena, axes, sizeof *values);
+            if (!values) {
+                status = no_memory(err);
+                break;
+            }
+            for (size_t a = 0; a < axes; a++)
+                values[a] = sweep_grid_value(&sw->grid, p, a);
+            *point = (ls_point){ .trace = sw->traces[t], .keys = keys, .values = values, .key_count = axes };
+            ls_hasher_reset(hasher);
+            ls_hasher_add(hasher, &trace, sizeof trace);
+            ls_hasher_add(hasher, &configs[p], sizeof configs[p]);
+            status = options_hash(s, hasher, err);
+            ls_hash_text(ls_hasher_get(hasher), point->id);
+        }
+    }
+    ls_hasher_destroy(hasher);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ running */
+
+static bool add_word(const char **words, size_t *count, const char *a, const char *b)
+{
+    words[(*count)++] = a;
+    if (b)
+        words[(*count)++] = b;
+    return a != NULL;
+}
+
+static const char *const *job_argv(void *self, size_t job)
+{
+    session *s = self;
+    cli_context *ctx = s->ctx;
+    size_t index = s->pending[job], set_count;
+    const ls_point *point = &s->sweep.points[index];
+    const char *const *sets = sets_of(s, index % s->sweep.grid.points, &set_count);
+    size_t room = 40 + 2 * (set_count + cli_count(ctx, "plugin") + cli_count(ctx, "platform-dir"));
+    const char **words = ls_arena_array(ctx->arena, room, sizeof *words);
+    if (!sets || !words)
+        return NULL;
+    size_t n = 0;
+    add_word(words, &n, "/proc/self/exe", NULL);
+    for (size_t i = 0; i < cli_count(ctx, "plugin"); i++)
+        add_word(words, &n, "--plugin", cli_text_at(ctx, "plugin", i));
+    for (size_t i = 0; i < cli_count(ctx, "platform-dir"); i++)
+        add_word(words, &n, "--platform-dir", cli_text_at(ctx, "platform-dir", i));
+    add_word(words, &n, "run", point->trace);
+    add_word(words, &n, "--platform", s->sweep.platform);
+    for (size_t i = 0; i < set_count; i++)
+        add_word(words, &n, "--set", sets[i]);
+    for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++)
+        if (cli_given(ctx, passed_on[i])) {
+            const char *option = ls_arena_printf(ctx->arena, "--%s", passed_on[i]);
+            if (!add_word(words, &n, option, cli_text(ctx, passed_on[i])))
+                return NULL;
+        }
+    if (cli_flag(ctx, "warm-l2"))
+        add_word(words, &n, "--warm-l2", NULL);
+    add_word(words, &n, "--threads", cli_text(ctx, "threads"));
+    add_word(words, &n, "--progress", "never");
+    add_word(words, &n, "--run-id", point->id);
+    add_word(words, &n, "--out", s->database);
+    return words;
+}
+
+static void show_progress(session *s)
+{
+    size_t all = s->pending_count;
+    const ls_progress_state state = { .events = s->finished,
+                                      .fraction = all ? (double)s->finished / (double)all : 1 };
+    ls_progress_update(&s->progress, &state, ls_host_ns());
+}
+
+static ls_status job_done(void *self, size_t job, const char *error, ls_error *err)
+{
+    session *s = self;
+    s->finished++;
+    s->failed += error != NULL;
+    show_progress(s);
+    return ls_points_error(s->store, s->sweep.points[s->pending[job]].id, error, err);
+}
+
+static bool job_idle(void *self, size_t running)
+{
+    session *s = self;
+    (void)running;
+    show_progress(s);
+    return atomic_load(&s->control.stop) != 0;
+}
+
+static ls_status run_points(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    size_t mode = cli_choice(ctx, "progress");
+    const farm_hooks hooks = { .self = s, .argv = job_argv, .done = job_done, .idle = job_idle };
+    /* "never" is a line that nobody sees. */
+    FILE *to = strcmp(progress_modes[mode], "never") == 0 ? fopen("/dev/null", "w") : ctx->err;
+    if (!to)
+        return ls_fail(err, LS_ERR_IO, "cannot open /dev/null");
+    ls_progress_begin(&s->progress, to, strcmp(progress_modes[mode], "always") == 0, NULL, 0, ls_host_ns());
+    run_signal_begin(&s->control);
+    ls_status status = farm_run(s->pending_count, (size_t)cli_uint(ctx, "jobs"), &hooks, err);
+    run_signal_end();
+    ls_progress_clear(&s->progress);
+    if (to != ctx->err)
+        fclose(to);
+    /* Each run leaves its configuration beside the database; the last one's would be taken for all. */
+    const char *beside = ls_arena_printf(ctx->arena, "%s.platform.yaml", s->database);
+    if (beside)
+        unlink(beside);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ results */
+
+static ls_status write_file(const session *s, const char *extension, void (*tell)(const sweep *, FILE *),
+                            ls_error *err)
+{
+    const char *dot = strrchr(s->database, '.');
+    const char *path =
+        ls_arena_printf(s->ctx->arena, "%.*s%s", (int)(dot - s->database), s->database, extension);
+    ls_file_writer writer;
+    if (!path)
+        return no_memory(err);
+    ls_status status = ls_file_writer_open(&writer, path, err);
+    if (status != LS_OK)
+        return status;
+    tell(&s->sweep, writer.stream);
+    return ls_file_writer_commit(&writer, err);
+}
+
+static ls_status find_pending(session *s, ls_error *err)
+{
+    sweep *sw = &s->sweep;
+    s->pending = ls_arena_array(s->ctx->arena, sw->point_count, sizeof *s->pending);
+    if (!s->pending)
+        return no_memory(err);
+    ls_status status = ls_points_read(s->store, s->ctx->arena, sw->points, sw->point_count, err);
+    s->pending_count = 0;
+    for (size_t i = 0; i < sw->point_count && status == LS_OK; i++)
+        if (!sw->points[i].done)
+            s->pending[s->pending_count++] = i;
+    return status;
+}
+
+static ls_status finish(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    ls_status status = find_pending(s, err);
+    if (status == LS_OK)
+        status = write_file(s, ".csv", sweep_tell_csv, err);
+    if (status == LS_OK)
+        status = write_file(s, ".html", sweep_tell_html, err);
+    if (status != LS_OK)
+        return status;
+    sweep_tell(&s->sweep, (size_t)cli_uint(ctx, "top"), ctx->out);
+    if (s->failed)
+        return ls_fail(err, LS_ERR_CHECK, "sweep: %zu of %zu points failed; the reasons are above and in %s",
+                       s->failed, s->sweep.point_count, s->database);
+    return LS_OK;
+}
+
+static ls_status sweep_all(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    size_t others;
+    const char *command = cli_command_line(ctx);
+    ls_status status = command ? ls_points_open(s->database, &s->store, err) : no_memory(err);
+    if (status == LS_OK)
+        status = ls_points_declare(s->store, s->sweep.points, s->sweep.point_count, command, err);
+    if (status == LS_OK)
+        status = ls_points_others(s->store, s->sweep.points, s->sweep.point_count, &others, err);
+    if (status == LS_OK)
+        status = find_pending(s, err);
+    if (status != LS_OK)
+        return status;
+    size_t done = s->sweep.point_count - s->pending_count;
+    fprintf(ctx->err, "lockstep: %zu points: %zu are done, %zu to run", s->sweep.point_count, done,
+            s->pending_count);
+    if (others)
+        fprintf(ctx->err, "; %s also holds %zu points of other grids, traces or versions", s->database,
+                others);
+    fputc('\n', ctx->err);
+    status = run_points(s, err);
+    if (status == LS_ERR_INTERRUPTED)
+        return ls_fail(err, LS_ERR_INTERRUPTED,
+                       "interrupted with %zu of %zu points done: the same command goes on from here",
+                       done + s->finished - s->failed, s->sweep.point_count);
+    return status == LS_OK ? finish(s, err) : status;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    session s = { .ctx = ctx, .database = cli_text(ctx, "out") };
+    ls_export_format format;
+    ls_status status = ls_export_format_of(s.database, &format, err);
+    if (status == LS_OK && format != LS_EXPORT_SQLITE) {
+        ls_fail(err, LS_ERR_USAGE, "a sweep goes into a database");
+        ls_error_nearest(err, "sweep.db");
+        status = ls_error_at(err, "--out", 0, 0);
+    }
+    if (status == LS_OK)
+        status = run_output_check(&s.database, 1, err);
+    if (status == LS_OK)
+        status = read_grid(&s, err);
+    if (status == LS_OK)
+        status = name_points(&s, err);
+    if (status == LS_OK && cli_flag(ctx, "dry-run"))
+        for (size_t i = 0; i < s.sweep.point_count; i++) {
+            const ls_point *point = &s.sweep.points[i];
+            fprintf(ctx->out, "%s", point->trace);
+            for (size_t a = 0; a < point->key_count; a++)
+                fprintf(ctx->out, "  %s=%s", point->keys[a], point->values[a]);
+            fputc('\n', ctx->out);
+        }
+    else if (status == LS_OK)
+        status = sweep_all(&s, err);
+    ls_points_close(s.store);
+    sweep_grid_fini(&s.sweep.grid);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ command */
+
+/* clang-format off */
+static const cli_option options[] = {
+    { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
+      .help = "what to simulate: a name of the search path, or a file" },
+    { .name = "vary", .letter = 'v', .type = CLI_KEY_VALUE, .arg = "KEY=LIST", .repeatable = true,
+      .complete = CLI_COMPLETE_KEY,
+      .help = "values of a key: 32,64,128 or gto,lrr or the ranges 1..8, 16..64+16, 32..256*2" },
+    { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
+      .complete = CLI_COMPLETE_KEY, .help = "override a key in every point" },
+    { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE.db", .default_text = "sweep.db",
+      .complete = CLI_COMPLETE_FILE, .help = "the database; a table (.csv) and a page (.html) are written beside it" },
+    { .name = "jobs", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
+      .help = "points to run at a time" },
+    { .name = "threads", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
+      .help = "host threads of each point; no result depends on it" },
+    { .name = "kernels", .letter = 'k', .type = CLI_TEXT, .arg = "LIST",
+      .help = "run only these kernels of the traces, as in 3-7,12,name:*gemm*" },
+    { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",
+      .help = "run only the first N thread blocks of each kernel; 0: all" },
+    { .name = "warm-l2", .help = "memory copies of the traces make their range valid in L2" },
+    { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
+      .help = "what to do with opcodes that are not in the tables" },
+    { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
+      .help = "of every random stream of the machine" },
+    { .name = "top", .type = CLI_UINT, .arg = "N", .default_text = "20",
+      .help = "show the N fastest points of each trace; 0: all" },
+    { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
+      .help = "show how far the sweep is on standard error" },
+    { .name = "dry-run", .letter = 'n', .help = "check every point and list them, but run nothing" },
+};
+
+static const cli_positional positionals[] = {
+    { .name = "TRACE", .repeatable = true, .complete = CLI_COMPLETE_FILE,
+      .help = "what to run at every point, as for lockstep run" },
+};
+/* clang-format on */
+
+static const cli_example examples[] = {
+    { "lockstep sweep traces/bfs -p rtx3070 -v core.unified_kib=64,128 -v core.scheduler=gto,lrr -j2",
+      "four configurations, two at a time" },
+    { "lockstep sweep synth:gemm -p rtx2080ti -v cores=17..68*2 -o cores.db", "how a kernel scales" },
+    { "lockstep compare cores.db#1 cores.db#3", "what changed between two points" },
+};
+
+static const cli_command command = {
+    .name = "sweep",
+    .summary = "run a grid of configurations and rank them",
+    .about =
+        "Runs every combination of the values that --vary lists, on every trace, each in a process of its own, and "
+        "collects all results in one database, which `lockstep compare` and SQL can read. All configurations "
+        "are checked before the first one runs.\n\n"
+        "A point is known by its trace's content, its whole configuration and the version: the same command (after "
+        "Ctrl-C, a crash or a power cut) runs only what is missing, and a changed trace or platform is never "
+        "mixed with earlier results. A point that fails is recorded with its reason, does not stop the others, "
+        "and is tried again next time; the exit code is then 5.",
+    .order = 20,
+    CLI_OPTIONS(options),
+    CLI_POSITIONALS(positionals),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
+CLI_REGISTER(command);

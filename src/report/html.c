@@ -1,0 +1,59 @@
+/* html.c: see html.h. */
+#include "report/html.h"
+
+#include "lockstep/version.h"
+
+static const char style[] =
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 "
+    "1em;color:#222;background:#fff}"
+    "table{border-collapse:collapse;font-size:13px;display:block;overflow-x:auto}"
+    "th,td{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
+    "th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}"
+    ".pass{color:#176d2c}.known{color:#8a5a00}.FAIL{color:#b00020;font-weight:bold}.skipped{color:#777}"
+    "svg{max-width:100%;height:auto}";
+
+void ls_html_begin(FILE *to, const char *title)
+{
+    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Lockstep: ", to);
+    ls_html_text(to, title);
+    fprintf(
+        to,
+        "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>%s</style></head>\n<body>\n",
+        style);
+    fprintf(to, "<h1>Lockstep %s: ", LS_VERSION_STRING);
+    ls_html_text(to, title);
+    fputs("</h1>\n", to);
+}
+
+void ls_html_end(FILE *to)
+{
+    fputs("</body></html>\n", to);
+}
+
+void ls_html_text(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&':
+            fputs("&amp;", to);
+            break;
+        case '<':
+            fputs("&lt;", to);
+            break;
+        case '>':
+            fputs("&gt;", to);
+            break;
+        case '"':
+            fputs("&quot;", to);
+            break;
+        default:
+            fputc(*text, to);
+        }
+}
+
+void ls_html_cell(FILE *to, const char *tag, const char *text)
+{
+    fprintf(to, "<%s>", tag);
+    ls_html_text(to, text);
+    fprintf(to, "</%s>", tag);
+}

@@ -1,0 +1,43 @@
+/* points.h: the points of a sweep beside their runs in one database of results. A point is done when its run is there and
+ * complete: both come into the file in one transaction each, so a sweep that was killed goes on where it
+ * stood. */
+#ifndef REPORT_POINTS_H
+#define REPORT_POINTS_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "lockstep/status.h"
+
+#include <stdbool.h>
+
+typedef struct ls_points ls_points;
+
+typedef struct ls_point {
+    char id[LS_HASH_TEXT_BYTES]; /* of trace, configuration and options: also the run_id of its run */
+    const char *trace;
+    const char *const *keys, *const *values; /* what was varied */
+    size_t key_count;
+    /* filled by ls_points_read() */
+    bool done;
+    int64_t run;         /* its number in the database */
+    double time_ns;      /* simulated, all kernels */
+    double wall_seconds; /* host */
+    const char *error;   /* of the last try; NULL: none; in the arena of the read */
+} ls_point;
+
+/* Opens or makes the database of results. A file that is something else is refused and stays as it is. */
+ls_status ls_points_open(const char *path, ls_points **out, ls_error *err);
+void ls_points_close(ls_points *points);
+
+/* Writes down what will be run, with the command that asked for it; keeps what is there. */
+ls_status ls_points_declare(ls_points *points, const ls_point *list, size_t count, const char *command,
+                            ls_error *err);
+/* Remembers why a point failed (NULL: forget it). */
+ls_status ls_points_error(ls_points *points, const char *id, const char *error, ls_error *err);
+/* Fills the second half of each point. */
+ls_status ls_points_read(ls_points *points, ls_arena *arena, ls_point *list, size_t count, ls_error *err);
+/* Points of the file that are not in the list: of other grids, or of an earlier state of the trace. */
+ls_status ls_points_others(ls_points *points, const ls_point *list, size_t count, size_t *others,
+                           ls_error *err);
+
+#endif
