@@ -57,6 +57,7 @@ static const ls_param params[] = {
     { .name = "shared_options_kib", .type = LS_PARAM_TYPE_UINTS, .offset = offsetof(core_spec, shared_options_kib),
       .default_text = "[]", .min = 0, .max = 1024, .unit = "KiB", .help = "sizes that shared memory can be given" },
     KEY("network_queue", network_queue, UINT, "requests", "512", 1, 4096, "requests waiting for the network"),
+    KEY("network_sectors_per_cycle", network_width, UINT, "sectors", "1", 1, 8, "requests sent, and answers taken"),
     KEY("l1.banks", l1_banks, UINT, "", "4", 1, CORE_L1_BANKS_MAX, "banks, by 32-byte sectors"),
     KEY("l1.latency_cycles", l1_latency_cycles, UINT, "cycles", "20", 1, 512, "from the unit to the tags"),
     KEY("l1.sets", l1.sets, UINT, "", "4", 1, 4096, "sets (a power of two)"),

@@ -71,6 +71,7 @@ typedef struct core_spec {
     ls_uints shared_options_kib;
     bool l1_flush; /* when the core becomes idle */
     uint64_t network_queue;
+    uint64_t network_width; /* requests sent and answers taken per cycle */
     cache_spec l1;
     options_spec options;
     core_class classes[LS_CLASS_COUNT];
@@ -249,6 +250,7 @@ typedef struct core {
     uint32_t wb_turn;
     l1_bank banks[CORE_L1_BANKS_MAX];
     uint32_t queued_accesses;
+    ls_cycle look_at; /* while there are any: no bank has one that is ready before */
     cache l1;
     ls_ring reply_ring;
     mem_message *replies;

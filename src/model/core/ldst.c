@@ -102,7 +102,10 @@ static void sector_arrived(core *c, uint16_t index)
 
 static void write_back(core *c)
 {
-    if (c->next_wb != NO_FLIGHT && collect_take_banks(c, &c->flights[c->next_wb])) {
+    /* A wide network brings several sectors of one load per cycle: they are put together before the register is written,
+     * so only the last one needs its bank. */
+    if (c->next_wb != NO_FLIGHT && ((c->spec->network_width > 1 && c->flights[c->next_wb].requests > 1) ||
+                                    collect_take_banks(c, &c->flights[c->next_wb]))) {
         uint16_t index = c->next_wb;
         c->next_wb = NO_FLIGHT;
         if (is_shared(&c->flights[index])) {
@@ -113,8 +116,8 @@ static void write_back(core *c)
         }
     }
     /* Clients in turn: shared memory, answers that bypassed L1, L1. */
+    uint32_t client = c->wb_turn;
     for (uint32_t i = 0; i < 3 && c->next_wb == NO_FLIGHT; i++) {
-        uint32_t client = (c->wb_turn + i) % 3;
         uint32_t token;
         if (client == 0 && !ls_ring_empty(&c->shared_ring)) {
             uint32_t front = ls_ring_front(&c->shared_ring);
@@ -130,11 +133,12 @@ static void write_back(core *c)
         } else if (client == 1 && c->next_global != NO_FLIGHT) {
             c->next_wb = c->next_global;
             c->next_global = NO_FLIGHT;
-        } else if (client == 2 && cache_next_ready(&c->l1, &token)) {
+        } else if (client == 2 && cache_has_ready(&c->l1) && cache_next_ready(&c->l1, &token)) {
             c->next_wb = (uint16_t)token;
         }
+        client = client == 2 ? 0 : client + 1;
         if (c->next_wb != NO_FLIGHT)
-            c->wb_turn = (client + 1) % 3;
+            c->wb_turn = client;
     }
 }
 
@@ -186,11 +190,9 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
     return true;
 }
 
-/* One request enters the network per cycle, the oldest first. */
-static void network_send(core *c)
+/* The oldest request enters the network; false if there is no room. */
+static inline bool network_send(core *c)
 {
-    if (ls_ring_empty(&c->out_ring) || c->network_waiting)
-        return;
     uint32_t front = ls_ring_front(&c->out_ring);
     ls_link *link = c->to_memory[c->out_channel[front]];
     mem_message *message = ls_link_send(link, 1);
@@ -198,11 +200,12 @@ static void network_send(core *c)
         c->network_waiting = true;
         c->n.network_stalls++;
         ls_link_wait(link, &c->network_event);
-        return;
+        return false;
     }
     *message = c->out[front];
     (void)ls_ring_pop(&c->out_ring);
     c->n.requests_sent++;
+    return true;
 }
 
 void ldst_network_event(void *self, ls_cycle now)
@@ -224,10 +227,9 @@ void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
     ls_ticker_wake(&c->ticker);
 }
 
-static void take_reply(core *c)
+/* False if the oldest answer has to wait. */
+static inline bool take_reply(core *c)
 {
-    if (ls_ring_empty(&c->reply_ring))
-        return;
     const mem_message *reply = &c->replies[ls_ring_front(&c->reply_ring)];
     if (reply->kind == MEM_WRITE) {
         uint32_t warp = reply->token & ~STORE_TOKEN;
@@ -237,24 +239,22 @@ static void take_reply(core *c)
         if (reply->token >= READONLY_TOKEN) {
             options_reply(c, reply->token);
             (void)ls_ring_pop(&c->reply_ring);
-            return;
+            return true;
         }
         if (c->next_global != NO_FLIGHT)
-            return;
+            return false;
         c->next_global = (uint16_t)reply->token;
     } else {
         cache_fill(&c->l1, reply->address);
     }
     (void)ls_ring_pop(&c->reply_ring);
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ L1 */
 
-static void send_miss(core *c)
+static inline void send_miss(core *c, const cache_miss *miss)
 {
-    const cache_miss *miss = cache_front_miss(&c->l1);
-    if (miss == NULL || network_full(c))
-        return;
     bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
     if (miss->kind == CACHE_MISS_READ)
         network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, virtual);
@@ -263,13 +263,9 @@ static void send_miss(core *c)
     cache_pop_miss(&c->l1);
 }
 
-static void look_up(core *c, l1_bank *bank)
+/* The oldest of a bank, which is ready. */
+static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
 {
-    if (ls_ring_empty(&bank->ring))
-        return;
-    l1_access *access = &bank->at[ls_ring_front(&bank->ring)];
-    if (access->ready > c->now)
-        return;
     cache_outcome outcome;
     if (access->write)
         outcome = cache_write(&c->l1, access->address, access->address, access->byte_mask,
@@ -293,6 +289,27 @@ static void look_up(core *c, l1_bank *bank)
         sector_arrived(c, index);
     else
         c->flights[index].missed = true;
+}
+
+static void look_up_banks(core *c)
+{
+    ls_cycle next = LS_CYCLE_MAX;
+    uint32_t count = (uint32_t)c->spec->l1_banks;
+    for (uint32_t i = 0; i < count; i++) {
+        l1_bank *bank = &c->banks[i];
+        if (ls_ring_empty(&bank->ring))
+            continue;
+        ls_cycle ready = bank->at[ls_ring_front(&bank->ring)].ready;
+        if (ready <= c->now) {
+            look_up(c, bank, &bank->at[ls_ring_front(&bank->ring)]);
+            if (ls_ring_empty(&bank->ring))
+                continue;
+            ready = bank->at[ls_ring_front(&bank->ring)].ready;
+            ready = ready <= c->now ? c->now + 1 : ready; /* it failed */
+        }
+        next = ready < next ? ready : next;
+    }
+    c->look_at = next;
 }
 
 /* Moves sectors of the instruction into the banks' queues, from the highest address down; stops at a busy bank. */
@@ -320,7 +337,8 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
                                                            .warp = f->warp,
                                                            .write = is_store(f),
                                                            .ready = begin + c->spec->l1_latency_cycles };
-        c->queued_accesses++;
+        if (c->queued_accesses++ == 0 || begin + c->spec->l1_latency_cycles < c->look_at)
+            c->look_at = begin + c->spec->l1_latency_cycles;
         c->sector_count--;
         if (is_store(f))
             c->warps[f->warp].stores++;
@@ -390,20 +408,25 @@ static void leave(core *c, uint16_t index)
 
 void ldst_cycle(core *c)
 {
-    if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ls_ring_empty(&c->shared_ring) ||
-        cache_has_ready(&c->l1))
+    uint32_t width = (uint32_t)c->spec->network_width, n;
+    for (n = width; n > 0 && (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT ||
+                              !ls_ring_empty(&c->shared_ring) || cache_has_ready(&c->l1));
+         n--)
         write_back(c);
-    take_reply(c);
-    send_miss(c);
-    if (c->queued_accesses > 0)
-        for (uint32_t i = 0; i < c->spec->l1_banks; i++)
-            look_up(c, &c->banks[i]);
+    for (n = width; n > 0 && !ls_ring_empty(&c->reply_ring) && take_reply(c); n--) {
+    }
+    const cache_miss *miss;
+    for (n = width; n > 0 && (miss = cache_front_miss(&c->l1)) != NULL && !network_full(c); n--)
+        send_miss(c, miss);
+    if (c->queued_accesses > 0 && c->now >= c->look_at)
+        look_up_banks(c);
     if (c->dispatch != NO_FLIGHT) {
         uint16_t index = c->dispatch;
         if (advance(c, &c->flights[index], index))
             leave(c, index);
     }
-    network_send(c);
+    for (n = width; n > 0 && !ls_ring_empty(&c->out_ring) && !c->network_waiting && network_send(c); n--) {
+    }
 }
 
 ls_cycle ldst_next(const core *c)
@@ -415,13 +438,9 @@ ls_cycle ldst_next(const core *c)
     ls_cycle next = LS_CYCLE_MAX;
     if (!ls_ring_empty(&c->shared_ring))
         next = c->shared_pipe[ls_ring_front(&c->shared_ring)].ready;
-    if (c->queued_accesses > 0)
-        for (uint32_t i = 0; i < c->spec->l1_banks; i++) {
-            const l1_bank *bank = &c->banks[i];
-            if (!ls_ring_empty(&bank->ring)) {
-                ls_cycle ready = bank->at[ls_ring_front(&bank->ring)].ready;
-                next = ready < next ? ready : next;
-            }
-        }
+    if (c->queued_accesses > 0) {
+        ls_cycle look = c->look_at <= c->now ? c->now + 1 : c->look_at;
+        next = look < next ? look : next;
+    }
     return next <= c->now ? c->now + 1 : next;
 }
