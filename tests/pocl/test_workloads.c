@@ -19,6 +19,13 @@ static const struct {
     uint64_t values[2][VALUES_MAX];
 } cases[] = {
     { "aes", { { 1 }, { 12345 } } },
+    { "empty_kernel", { { 1, 1, 1 }, { 1001, 17, 2 } } },
+    { "memory_copy", { { 1, 1 }, { 1001, 3 } } },
+    { "micro_alu", { { 1, 4, 1 }, { 512, 6, 2 } } },
+    { "micro_l1", { { 1, 0, 4, 1 }, { 99, 8, 72, 65 } } },
+    { "multi_thread_loop", { { 1, 1 }, { 10, 1001 } } },
+    { "pointer_chasing_linear", { { 8, 1 }, { 808, 77 } } },
+    { "pointer_chasing_random", { { 8, 1 }, { 8008, 999 } } },
     { "atax", { { 1, 1 }, { 77, 131 } } },
     { "bicg", { { 1, 1 }, { 131, 77 } } },
     { "bitonicsort", { { 1 }, { 1001, 1 } } },

@@ -34,7 +34,8 @@ ls_status wl_opencl_run(const wl_workload *w, const char *directory, ocl_device 
     ls_random_init(&r.random, 1);
     char *source;
     size_t bytes;
-    const char *path = ls_arena_printf(&r.arena, "%s/%s/%s.cl", directory, w->name, w->name);
+    const char *path = ls_arena_printf(&r.arena, "%s/%s/%s.cl", directory, w->is_micro ? "micro" : w->name,
+                                       w->kernels ? w->kernels : w->name);
     r.status = ls_file_read(&r.arena, path, 1 << 20, &source, &bytes, err);
     if (r.status == LS_OK)
         r.status = ocl_build(device, source, bytes, "", &r.program, err);
