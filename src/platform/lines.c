@@ -30,11 +30,19 @@ static bool continues_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
+/* Past characters that begin no line break. */
+static inline const char *skip_plain(const char *s, const char *end)
+{
+    while (s < end && *s > '\r' && (unsigned char)*s < 0x80)
+        s++;
+    return s;
+}
+
 bool ls_lines_init(ls_lines *lines, ls_arena *arena, const char *text, size_t bytes)
 {
     const char *end = text + bytes;
     size_t count = 1;
-    for (const char *s = text; s < end;) {
+    for (const char *s = skip_plain(text, end); s < end; s = skip_plain(s, end)) {
         size_t length = break_bytes(s, end);
         count += length > 0;
         s += length > 0 ? length : 1;
@@ -46,7 +54,7 @@ bool ls_lines_init(ls_lines *lines, ls_arena *arena, const char *text, size_t by
         return false;
     size_t line = 0;
     lines->starts[line++] = text;
-    for (const char *s = text; s < end;) {
+    for (const char *s = skip_plain(text, end); s < end; s = skip_plain(s, end)) {
         size_t length = break_bytes(s, end);
         s += length > 0 ? length : 1;
         if (length > 0)

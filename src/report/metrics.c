@@ -92,15 +92,19 @@ static ls_status check_table(const ls_metric_source *s, ls_error *err)
     return LS_OK;
 }
 
-/* Blocks of one type come one after another: their table has been checked with the first. */
+/* Blocks share the tables of their types: each is checked once, with the first of them. */
 static bool checked_before(const ls_metrics *m, const ls_metric_source *s)
 {
-    if (m->sources.count == 0)
-        return false;
-    const ls_metric_source *last = &m->sources.at[m->sources.count - 1].decl;
-    return last->metrics == s->metrics && last->metric_count == s->metric_count &&
-           last->counters_size == s->counters_size && strcmp(last->type, s->type) == 0 &&
-           (uintptr_t)last->counters % sizeof(uint64_t) == (uintptr_t)s->counters % sizeof(uint64_t);
+    for (size_t i = 0; i < m->types.count; i++) {
+        const metrics_type *t = m->types.at[i];
+        if (t->metrics != s->metrics || t->sources.count == 0)
+            continue;
+        const ls_metric_source *first = &m->sources.at[t->sources.at[0]].decl;
+        return first->metric_count == s->metric_count && first->counters_size == s->counters_size &&
+               strcmp(t->name, s->type) == 0 &&
+               (uintptr_t)first->counters % sizeof(uint64_t) == (uintptr_t)s->counters % sizeof(uint64_t);
+    }
+    return false;
 }
 
 static uint32_t push_field(metrics_type *t, uint32_t offset, ls_metric_kind kind, const char *name)
@@ -176,7 +180,7 @@ static bool same_table(const metrics_type *t, const ls_metric_source *s)
 {
     if (t->metric_count != s->metric_count)
         return false;
-    for (size_t i = 0; i < t->metric_count; i++) {
+    for (size_t i = 0; i < t->metric_count && t->metrics != s->metrics; i++) {
         const ls_metric *a = &t->metrics[i], *b = &s->metrics[i];
         bool same = same_text(a->name, b->name) && a->kind == b->kind && a->offset == b->offset &&
                     a->denominator == b->denominator && same_text(a->unit, b->unit);
