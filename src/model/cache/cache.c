@@ -23,6 +23,17 @@ static inline uint32_t find_line(const cache *c, uint64_t line_address)
     }
 }
 
+/* Sectors of one line come one after another. */
+static inline uint32_t find_line_again(cache *c, uint64_t line_address)
+{
+    uint32_t i = c->last_line;
+    if (c->lines[i].address == line_address && c->lines[i].in_use)
+        return i;
+    i = find_line(c, line_address);
+    c->last_line = i != CACHE_NONE ? i : c->last_line;
+    return i;
+}
+
 static inline uint32_t find_mshr(const cache *c, uint64_t sector_address)
 {
     for (uint32_t i = hash_of(sector_address, 5) & c->mshr_index_mask;; i = (i + 1) & c->mshr_index_mask) {
@@ -379,7 +390,7 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
 /* The short ways out come first: a hit, and no room in the miss queue, which many ask about every cycle. */
 cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic)
 {
-    uint32_t i = find_line(c, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
+    uint32_t i = find_line_again(c, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
     uint32_t victim = i;
     if (i != CACHE_NONE) {
         cache_line *line = &c->lines[i];
@@ -433,7 +444,7 @@ cache_outcome cache_write(cache *c, uint64_t tag_address, uint64_t index_address
     uint32_t sector = (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3;
     uint8_t bit = (uint8_t)(1u << sector);
     uint32_t policy = c->spec->write_policy;
-    uint32_t i = find_line(c, line_address);
+    uint32_t i = find_line_again(c, line_address);
     bool allocates = policy == CACHE_WRITE_THROUGH || policy == CACHE_WRITE_BACK;
     uint32_t victim = i;
     if (i == CACHE_NONE && allocates) {

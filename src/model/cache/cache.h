@@ -95,7 +95,7 @@ typedef struct cache {
     cache_set *sets;
     uint32_t set_mask, set_shift, way_limit, line_count, dirty_lines;
     uint32_t *line_index; /* hash of line addresses -> line + 1 */
-    uint32_t line_index_mask;
+    uint32_t line_index_mask, last_line; /* last_line: any line; the one that was last found */
     cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1 */
     uint32_t mshr_index_mask, mshr_count;

@@ -266,30 +266,45 @@ static inline bool look_up(partition *p, slice *s)
 static ls_cycle slice_cycle(partition *p, slice *s)
 {
     const partition_spec *spec = p->spec;
-    uint32_t token, n;
-    for (n = p->width; n > 0 && s->output.count > 0 && !s->output_waiting && send_answer(p, s); n--) {
+    uint32_t token, left = p->width;
+    while (s->output.count > 0 && !s->output_waiting && send_answer(p, s) && --left > 0) {
     }
-    for (n = p->width; n > 0 && cache_has_ready(&s->l2) && s->output.count < spec->output_queue; n--)
-        if (cache_next_ready(&s->l2, &token))
-            answer(p, s, token);
-    for (n = p->width; n > 0 && !ls_ring_empty(&s->fill_ring); n--)
+    left = p->width;
+    while (cache_has_ready(&s->l2) && s->output.count < spec->output_queue &&
+           cache_next_ready(&s->l2, &token)) {
+        answer(p, s, token);
+        if (--left == 0)
+            break;
+    }
+    left = p->width;
+    while (!ls_ring_empty(&s->fill_ring)) {
         cache_fill(&s->l2, s->fills[ls_ring_pop(&s->fill_ring)]);
+        if (--left == 0)
+            break;
+    }
+    left = p->width;
     const cache_miss *miss;
-    for (n = p->width; n > 0 && (miss = cache_front_miss(&s->l2)) != NULL; n--) {
+    while ((miss = cache_front_miss(&s->l2)) != NULL) {
         if (!send_to_dram(p, s, miss)) {
             p->n.dram_stalls++;
             break;
         }
         cache_pop_miss(&s->l2);
+        if (--left == 0)
+            break;
     }
-    for (n = p->width; n > 0 && s->input.count > 0 && s->output.count < spec->output_queue && look_up(p, s); n--) {
+    left = p->width;
+    while (s->input.count > 0 && s->output.count < spec->output_queue && look_up(p, s) && --left > 0) {
     }
-    for (n = p->width; n > 0 && s->delay.count > 0 && p->requests[s->delay.first].ready <= p->now; n--) {
+    left = p->width;
+    while (s->delay.count > 0 && p->requests[s->delay.first].ready <= p->now) {
         if (s->input.count >= spec->input_queue) {
             p->n.input_stalls++;
             break;
         }
         put(p, &s->input, take(p, &s->delay));
+        if (--left == 0)
+            break;
     }
     if (s->input.count > 0 || (s->output.count > 0 && !s->output_waiting) || !ls_ring_empty(&s->fill_ring) ||
         cache_has_ready(&s->l2) || cache_front_miss(&s->l2) != NULL)
@@ -387,6 +402,12 @@ void partition_warm(ls_block *block, uint64_t address)
     partition *p = ls_block_state(block);
     mem_place place = mem_map_place(&p->map, address);
     cache_warm(&p->slices[place.slice].l2, address, place.local);
+}
+
+partition_shape partition_get_shape(const ls_block *block)
+{
+    const partition_spec *spec = ls_block_spec(block);
+    return (partition_shape){ .l2 = spec->l2, .delay_cycles = spec->delay_cycles };
 }
 
 uint32_t partition_channel(ls_block *block, uint64_t address)
