@@ -6,11 +6,11 @@
  *     queue     commands that run in order; several queues of one GPU run independently of each other
  *     event     one command's state: pending, running, done or failed with the fault's text
  *
- * Calls of a context without a queue in their name are blocking: they run after everything that its default queue
- * holds, and return when they are done. Calls of a queue return at once; host memory that they name must stay valid
- * until the command is done. Everything may be called from several threads at once, except destroying what
- * another call still uses. A failed command fails the pending rest of its queue with the same error;
- * ls_gpu_queue_sync() reports it once, and the queue is usable again. */
+ * Calls without a queue in their name are blocking: they return when they are done, and do not wait for queues.
+ * Calls of a queue return at once; host memory that they name must stay valid until the command is done.
+ * Everything may be called from several threads at once, except destroying what another call still uses. A
+ * failed command fails the pending rest of its queue; ls_gpu_queue_sync() reports the first failure once,
+ * and the queue is usable again. */
 #ifndef LOCKSTEP_DRIVER_H
 #define LOCKSTEP_DRIVER_H
 
@@ -36,10 +36,10 @@ typedef struct ls_gpu_options {
     size_t gpu_count;
     uint64_t memory_bytes;     /* of each GPU; 0: what the model has */
     uint32_t threads;          /* of the host for one launch; 0: 1. The result does not depend on it */
-    uint64_t max_instructions; /* wavefront instructions of one launch before it is stopped; 0: no limit */
-    /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The filter is
-     * "group=X[,Y,Z]", "wave=N", "pc=FROM-TO", "kernel=NAME", separated by spaces; NULL: everything. Launches
-     * then use one thread. */
+    uint64_t max_instructions; /* of one wavefront before the launch is stopped; 0: no limit */
+    /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The file
+     * appears with ls_gpu_system_close_trace(). The filter is "group=X,Y,Z", "wave=N", "pc=FROM-TO" and
+     * "kernel=NAME" in any number and order, separated by spaces; NULL: everything. Launches then use one thread. */
     const char *trace_path, *trace_filter;
 } ls_gpu_options;
 
@@ -52,7 +52,7 @@ typedef struct ls_gpu_model {
     uint32_t lds_bytes;      /* largest per work-group */
     uint32_t group_size_max; /* work-items of one work-group */
     uint32_t compute_units;
-    uint32_t wave_sizes; /* bits 32 and 64 set for those it has */
+    uint32_t wave_sizes; /* 64, or 32 | 64 */
     uint32_t wave_size;  /* what compilers choose for it */
     uint32_t clock_mhz;
 } ls_gpu_model;
@@ -68,13 +68,17 @@ LS_API size_t ls_gpu_system_gpu_count(const ls_gpu_system *system);
 LS_API const ls_gpu_model *ls_gpu_system_gpu(const ls_gpu_system *system,
                                              size_t gpu); /* NULL beyond the last */
 /* Bytes that are allocated on a GPU now, of all contexts; and how many it has. */
-LS_API void ls_gpu_system_memory(const ls_gpu_system *system, size_t gpu, uint64_t *used, uint64_t *total);
+LS_API void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uint64_t *total);
+
+/* Completes the instruction trace; without it no file is left. Does nothing if there is none. */
+LS_API ls_status ls_gpu_system_close_trace(ls_gpu_system *system, ls_error *err);
 
 /* ---------------------------------------------------------------------------------------------- contexts */
 
 /* With GPU 0 selected. */
 LS_API ls_status ls_gpu_context_create(ls_gpu_system *system, ls_gpu_context **out, ls_error *err);
-/* Waits for its commands; frees its queues, modules and memory. */
+/* Waits for its commands (those that wait for an event that nobody set fail); frees its queues, modules and
+ * memory. Events may outlive it, but not the system. */
 LS_API void ls_gpu_context_destroy(ls_gpu_context *context);
 /* Where the following allocations, modules and queues of the context go. */
 LS_API ls_status ls_gpu_select(ls_gpu_context *context, size_t gpu, ls_error *err);
@@ -82,9 +86,9 @@ LS_API size_t ls_gpu_selected(const ls_gpu_context *context);
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* At least bytes (more than 0), aligned to 256, zeroed. LS_ERR_USAGE when the simulated GPU has no room left. */
+/* At least bytes (more than 0), aligned to 4096, zeroed. LS_ERR_UNSUPPORTED when the simulated GPU has no room. */
 LS_API ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err);
-/* address must be one that ls_gpu_alloc() gave, or 0. Waits for commands of the context that are under way. */
+/* address must be one that ls_gpu_alloc() gave, or 0. Waits for the commands of the context that are queued. */
 LS_API ls_status ls_gpu_free(ls_gpu_context *context, ls_gpu_address address, ls_error *err);
 
 /* Host to GPU, GPU to host, GPU to GPU (also between two GPUs; overlapping ranges behave as memmove). A range
@@ -107,7 +111,7 @@ LS_API ls_status ls_gpu_module_load(ls_gpu_context *context, const void *data, s
                                     ls_gpu_module **out, ls_error *err);
 LS_API ls_status ls_gpu_module_load_file(ls_gpu_context *context, const char *path, ls_gpu_module **out,
                                          ls_error *err);
-/* Waits for commands of the context that are under way. */
+/* Waits for the commands of the context that are queued. */
 LS_API void ls_gpu_module_unload(ls_gpu_module *module);
 LS_API size_t ls_gpu_module_kernel_count(const ls_gpu_module *module);
 LS_API ls_gpu_kernel *ls_gpu_module_kernel(ls_gpu_module *module, size_t index); /* NULL beyond the last */
@@ -152,7 +156,7 @@ LS_API const ls_gpu_kernel_info *ls_gpu_kernel_get_info(const ls_gpu_kernel *ker
 
 /* ---------------------------------------------------------------------------------------------- launches */
 
-/* One explicit argument; the code object knows its place. For local memory data is NULL and bytes its size. */
+/* One explicit argument; the code object knows its place. Local memory has data NULL and its size in bytes. */
 typedef struct ls_gpu_arg {
     const void *data;
     size_t bytes;
@@ -162,6 +166,7 @@ typedef struct ls_gpu_arg {
 #define LS_GPU_LOCAL(bytes_) ((ls_gpu_arg){ NULL, (bytes_) })
 
 typedef struct ls_gpu_launch {
+    uint32_t dims;      /* 1 to 3, what get_work_dim() says; 0: up to the last size above 1 */
     uint32_t grid[3];   /* work-items; 0 counts as 1. Need not be a multiple of group */
     uint32_t group[3];  /* work-items of one work-group; 0 counts as 1 */
     uint64_t offset[3]; /* what get_global_id() starts at */
@@ -196,7 +201,7 @@ LS_API ls_status ls_gpu_queue_fill(ls_gpu_queue *queue, ls_gpu_address to, const
                                    size_t pattern_bytes, size_t bytes, ls_gpu_event **event, ls_error *err);
 LS_API ls_status ls_gpu_queue_launch(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
                                      ls_gpu_event **event, ls_error *err);
-/* Calls the host in order. It must not wait for commands of the same GPU. */
+/* Calls the host in order. The function must not wait for commands of the same GPU. */
 LS_API ls_status ls_gpu_queue_call(ls_gpu_queue *queue, ls_status (*call)(void *self, ls_error *err),
                                    void *self, ls_gpu_event **event, ls_error *err);
 /* An event that is done when everything before it is. */
@@ -221,11 +226,13 @@ typedef enum ls_gpu_event_state {
 #define LS_GPU_CLASS_MAX 16
 typedef struct ls_gpu_counts {
     uint64_t launches, work_groups, wavefronts;
-    uint64_t instructions;                              /* of wavefronts */
-    uint64_t classes[LS_GPU_CLASS_MAX];                 /* the same by class, see ls_gpu_class_name() */
-    uint64_t active_lanes;                              /* summed over instructions */
-    uint64_t memory_reads, memory_writes, memory_bytes; /* of global memory, by lanes */
-    uint64_t host_ns;                                   /* time that the host needed */
+    uint64_t instructions;              /* of wavefronts */
+    uint64_t classes[LS_GPU_CLASS_MAX]; /* the same by class, see ls_gpu_class_name() */
+    uint64_t active_lanes;              /* summed over vector and memory instructions */
+    uint64_t loads, stores, atomics;    /* of global memory, by lanes */
+    uint64_t load_bytes, store_bytes, atomic_bytes;
+    uint64_t barriers;
+    uint64_t host_ns; /* time that the host needed */
 } ls_gpu_counts;
 
 LS_API const char *ls_gpu_class_name(size_t class_index); /* NULL beyond the last */

@@ -1,0 +1,322 @@
+/* backend_emulate.c: the driver's commands on the emulator: one simulated address space for all GPUs, one emulator per
+ * GPU. */
+#include "base/json.h"
+#include "base/window.h"
+#include "runtime/driver/backend.h"
+#include "runtime/driver/trace.h"
+#include "runtime/emulate/emulate.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)AMD_CLASS_COUNT <= LS_GPU_CLASS_MAX, "the public counts have room for every class");
+
+#define WINDOW_EXTRA ((uint64_t)4 << 30) /* of addresses, for scratch and what the emulator keeps there */
+
+typedef struct emu_gpu {
+    emulate *emulator;
+    uint64_t kernarg; /* where the arguments of the running launch are */
+    uint32_t kernarg_bytes;
+} emu_gpu;
+
+typedef struct emu {
+    ls_window *window;
+    emu_gpu *gpus;
+    size_t gpu_count;
+    uint64_t max_instructions;
+    pthread_mutex_t lock; /* of the window's table */
+    drv_trace trace;
+} emu;
+
+/* ------------------------------------------------------------------------------------------ life and death */
+
+static void emu_destroy(void *self)
+{
+    emu *e = self;
+    if (!e)
+        return;
+    drv_trace_abort(&e->trace);
+    for (size_t i = 0; e->gpus && i < e->gpu_count; i++)
+        emulate_destroy(e->gpus[i].emulator);
+    ls_window_destroy(e->window);
+    pthread_mutex_destroy(&e->lock);
+    pthread_mutex_destroy(&e->trace.lock);
+    free(e->gpus);
+    free(e);
+}
+
+/* Each allocation is followed by a page that stays unmapped, so addresses are twice as many as bytes. */
+static uint64_t window_bytes(const drv_machine *machine)
+{
+    uint64_t bytes = WINDOW_EXTRA;
+    for (size_t i = 0; i < machine->gpu_count; i++)
+        bytes += 2 * machine->memory_bytes[i];
+    return bytes;
+}
+
+static ls_status emu_create(const drv_machine *machine, void **self, ls_error *err)
+{
+    emu *e = calloc(1, sizeof *e);
+    ls_status status;
+    *self = NULL;
+    if (!e)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_mutex_init(&e->trace.lock, NULL);
+    e->gpu_count = machine->gpu_count;
+    e->max_instructions = machine->max_instructions;
+    e->gpus = calloc(machine->gpu_count, sizeof *e->gpus);
+    status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (status == LS_OK)
+        status = ls_window_create(window_bytes(machine), &e->window, err);
+    for (size_t i = 0; i < machine->gpu_count && status == LS_OK; i++)
+        status = emulate_create(e->window, machine->threads ? machine->threads : 1, &e->gpus[i].emulator, err);
+    if (status == LS_OK)
+        status = drv_trace_open(&e->trace, machine->trace_path, machine->trace_filter, err);
+    if (status == LS_OK)
+        *self = e;
+    else
+        emu_destroy(e);
+    return status;
+}
+
+static ls_status emu_close_trace(void *self, ls_error *err)
+{
+    return drv_trace_close(&((emu *)self)->trace, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- memory */
+
+static ls_status emu_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err)
+{
+    emu *e = self;
+    ls_status status;
+    (void)gpu;
+    pthread_mutex_lock(&e->lock);
+    status = ls_window_alloc(e->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
+    pthread_mutex_unlock(&e->lock);
+    return status;
+}
+
+static ls_status emu_free(void *self, uint64_t address, ls_error *err)
+{
+    emu *e = self;
+    ls_status status;
+    pthread_mutex_lock(&e->lock);
+    status = ls_window_free(e->window, address, err);
+    pthread_mutex_unlock(&e->lock);
+    return status;
+}
+
+static ls_status emu_protect(void *self, uint64_t address, uint64_t bytes, ls_error *err)
+{
+    emu *e = self;
+    ls_status status;
+    pthread_mutex_lock(&e->lock);
+    status = ls_window_protect(e->window, address, bytes, LS_PAGE_READ, err);
+    pthread_mutex_unlock(&e->lock);
+    return status;
+}
+
+static ls_status emu_write(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes,
+                           ls_error *err)
+{
+    (void)gpu;
+    return ls_window_write(((emu *)self)->window, to, from, bytes, err);
+}
+
+static ls_status emu_read(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err)
+{
+    (void)gpu;
+    return ls_window_read(((emu *)self)->window, from, to, bytes, err);
+}
+
+static ls_status emu_host(emu *e, uint64_t address, uint64_t bytes, void **host, ls_error *err)
+{
+    *host = ls_window_host(e->window, address, bytes);
+    if (*host)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_USAGE, "the %llu bytes at 0x%llx are not all mapped", (unsigned long long)bytes,
+                   (unsigned long long)address);
+}
+
+static ls_status emu_copy(void *self, size_t gpu, uint64_t to, uint64_t from, uint64_t bytes, ls_error *err)
+{
+    void *source, *target;
+    ls_status status = emu_host(self, from, bytes, &source, err);
+    (void)gpu;
+    if (status == LS_OK)
+        status = emu_host(self, to, bytes, &target, err);
+    if (status == LS_OK)
+        memmove(target, source, bytes);
+    return status;
+}
+
+static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *pattern, size_t pattern_bytes,
+                          uint64_t bytes, ls_error *err)
+{
+    void *target;
+    ls_status status = emu_host(self, to, bytes, &target, err);
+    (void)gpu;
+    if (status != LS_OK)
+        return status;
+    /* What is filled already is the source of twice as much. */
+    memcpy(target, pattern, pattern_bytes);
+    for (uint64_t done = pattern_bytes; done < bytes;) {
+        uint64_t n = done < bytes - done ? done : bytes - done;
+        memcpy((uint8_t *)target + done, target, n);
+        done += n;
+    }
+    return LS_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- launches */
+
+static void emu_facts(void *self, size_t gpu, drv_facts *out)
+{
+    emu *e = self;
+    *out = (drv_facts){ .shared_base_hi = EMULATE_SHARED_BASE_HI,
+                        .private_base_hi = EMULATE_PRIVATE_BASE_HI,
+                        .queue_address = emulate_queue_address(e->gpus[gpu].emulator) };
+}
+
+static ls_status emu_prepare(void *self, size_t gpu, const drv_code *code, void **program, ls_error *err)
+{
+    const emulate_kernel kernel = {
+        .name = code->name,
+        .target = code->target,
+        .code = code->code,
+        .code_bytes = code->code_bytes,
+        .entry = code->entry,
+        .rsrc1 = code->rsrc1,
+        .rsrc2 = code->rsrc2,
+        .rsrc3 = code->rsrc3,
+        .properties = (uint16_t)code->properties,
+        .lds_bytes = code->lds_bytes,
+        .scratch_bytes = code->scratch_bytes,
+        .kernarg_bytes = code->kernarg_bytes,
+    };
+    emulate_program *out = NULL;
+    ls_status status = emulate_program_create(&kernel, ((emu *)self)->window, &out, err);
+    (void)gpu;
+    *program = out;
+    return status;
+}
+
+static void emu_release(void *self, void *program)
+{
+    (void)self;
+    emulate_program_destroy(program);
+}
+
+static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatch, ls_error *err)
+{
+    if (gpu->kernarg == 0 || gpu->kernarg_bytes < dispatch->kernarg_bytes) {
+        uint32_t bytes = dispatch->kernarg_bytes > LS_PAGE_BYTES ? dispatch->kernarg_bytes : LS_PAGE_BYTES;
+        ls_status status = gpu->kernarg ? emu_free(e, gpu->kernarg, err) : LS_OK;
+        gpu->kernarg = 0;
+        if (status == LS_OK)
+            status = emu_alloc(e, 0, bytes, &gpu->kernarg, err);
+        if (status != LS_OK)
+            return status;
+        gpu->kernarg_bytes = bytes;
+    }
+    return ls_window_write(e->window, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
+}
+
+static void add_counts(ls_gpu_counts *to, const emulate_counts *from)
+{
+    to->launches++;
+    to->work_groups += from->work_groups;
+    to->wavefronts += from->waves;
+    to->instructions += from->instructions;
+    for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
+        to->classes[i] += from->by_class[i];
+    to->active_lanes += from->lanes;
+    to->loads += from->loads;
+    to->stores += from->stores;
+    to->atomics += from->atomics;
+    to->load_bytes += from->load_bytes;
+    to->store_bytes += from->store_bytes;
+    to->atomic_bytes += from->atomic_bytes;
+    to->barriers += from->barriers;
+}
+
+static ls_status run_traced(emu *e, emu_gpu *gpu, const emulate_program *program, const drv_dispatch *dispatch,
+                            emulate_launch *launch, emulate_counts *counts, ls_error *err)
+{
+    drv_trace *t = &e->trace;
+    emulate_trace *trace;
+    ls_error trace_err;
+    ls_json json;
+    ls_status status, trace_status;
+    pthread_mutex_lock(&t->lock);
+    ls_json_to_file(&json, t->writer.stream, 0);
+    ls_json_object(&json);
+    ls_json_key(&json, "launch");
+    ls_json_u64(&json, ++t->launches);
+    ls_json_key(&json, "kernel");
+    ls_json_string(&json, dispatch->kernel);
+    ls_json_end(&json);
+    status = ls_json_finish(&json, err);
+    if (status == LS_OK) {
+        fputc('\n', t->writer.stream);
+        status = emulate_trace_create(t->writer.stream, dispatch->target, emulate_program_lanes(program),
+                                      &t->filter, &trace, err);
+    }
+    if (status == LS_OK) {
+        launch->hook = emulate_trace_hook;
+        launch->hook_self = trace;
+        status = emulate_run(gpu->emulator, program, launch, counts, NULL, err);
+        trace_status = emulate_trace_finish(trace, &trace_err);
+        if (status == LS_OK && trace_status != LS_OK) {
+            status = trace_status;
+            if (err)
+                *err = trace_err;
+        }
+    }
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+static ls_status emu_run(void *self, size_t index, void *program, const drv_dispatch *dispatch,
+                         ls_gpu_counts *counts, ls_error *err)
+{
+    emu *e = self;
+    emu_gpu *gpu = &e->gpus[index];
+    emulate_launch launch = { .dims = dispatch->dims,
+                              .dynamic_lds_bytes = dispatch->dynamic_lds_bytes,
+                              .max_instructions = e->max_instructions };
+    emulate_counts run = { 0 };
+    ls_status status = place_kernarg(e, gpu, dispatch, err);
+    if (status != LS_OK)
+        return status;
+    memcpy(launch.grid, dispatch->grid, sizeof launch.grid);
+    memcpy(launch.group, dispatch->group, sizeof launch.group);
+    launch.kernarg = gpu->kernarg;
+    if (e->trace.is_open && (!*e->trace.kernel || strcmp(e->trace.kernel, dispatch->kernel) == 0))
+        status = run_traced(e, gpu, program, dispatch, &launch, &run, err);
+    else
+        status = emulate_run(gpu->emulator, program, &launch, &run, NULL, err);
+    add_counts(counts, &run);
+    return status;
+}
+
+const drv_backend drv_backend_emulate = {
+    .name = "emulate",
+    .create = emu_create,
+    .destroy = emu_destroy,
+    .close_trace = emu_close_trace,
+    .alloc = emu_alloc,
+    .free = emu_free,
+    .protect = emu_protect,
+    .write = emu_write,
+    .read = emu_read,
+    .copy = emu_copy,
+    .fill = emu_fill,
+    .facts = emu_facts,
+    .prepare = emu_prepare,
+    .release = emu_release,
+    .run = emu_run,
+};

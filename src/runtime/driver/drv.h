@@ -1,0 +1,178 @@
+/* drv.h: the driver's own structs, shared by the files of src/runtime/driver.
+ *
+ * One lock per system guards everything but what a command does while it runs. Whoever waits for a command also
+ * executes: with the lock held it takes the role of the GPU's executor, if nobody has it, and runs what is ready,
+ * in the order of submission. So a blocking call costs no switch of threads. A worker thread per GPU, started by the
+ * first call that does not block, does the same for commands that nobody waits for. */
+#ifndef RUNTIME_DRIVER_DRV_H
+#define RUNTIME_DRIVER_DRV_H
+
+#include "base/vec.h"
+#include "runtime/driver/backend.h"
+#include "workload/hsa/hsa.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct drv_command drv_command;
+
+/* Runs without the lock. */
+typedef ls_status (*drv_run_fn)(drv_command *command, ls_gpu_counts *counts, ls_error *err);
+
+struct drv_command {
+    drv_command *next;
+    drv_run_fn run; /* NULL: a mark */
+    ls_gpu_queue *queue;
+    ls_gpu_event *event; /* its own */
+    ls_gpu_event *waits; /* must be finished before; NULL: none */
+    uint64_t sequence;   /* of submission, over the system */
+    union {
+        struct {
+            uint64_t to, from, bytes;
+            const void *host_from;
+            void *host_to;
+            uint8_t pattern[128];
+            size_t pattern_bytes;
+        } copy;
+        struct {
+            void *program;
+            drv_dispatch dispatch; /* its arguments follow the command */
+        } launch;
+        struct {
+            ls_status (*call)(void *self, ls_error *err);
+            void *self;
+        } host;
+    };
+    max_align_t tail[];
+};
+
+struct ls_gpu_event {
+    ls_gpu_system *system;
+    atomic_uint references;
+    bool is_users;            /* set by the host */
+    ls_gpu_event_state state; /* under the lock, as the rest */
+    ls_gpu_counts counts;
+    uint64_t queued_ns, began_ns, ended_ns;
+    ls_error failure; /* of LS_GPU_FAILED; not initialised otherwise */
+};
+
+struct ls_gpu_queue {
+    ls_gpu_context *context;
+    size_t gpu;
+    ls_gpu_queue *next_of_gpu; /* all queues of the GPU */
+    ls_gpu_queue *next;        /* of the context; not the default ones */
+    drv_command *head, *tail;  /* pending; the running one is the head */
+    bool is_running;
+    bool is_default; /* of blocking calls: one's failure is not another's */
+    bool is_closing; /* what waits for the host fails */
+    bool has_failed;
+    ls_error failure;
+};
+
+typedef struct drv_gpu {
+    const ls_gpu_model *model;
+    uint64_t memory_bytes, used_bytes;
+    ls_gpu_queue *queues;
+    uint64_t pending; /* commands in them */
+    bool is_executing;
+    bool has_worker;
+    pthread_t worker;
+    pthread_cond_t work; /* wakes the worker */
+} drv_gpu;
+
+struct ls_gpu_system {
+    const drv_backend *backend;
+    void *machine; /* of the back end */
+    drv_gpu *gpus;
+    size_t gpu_count;
+    pthread_mutex_t lock;
+    pthread_cond_t done; /* a command is over, an executor's role is free */
+    unsigned waiters;    /* for done */
+    bool is_stopping;
+    uint64_t sequence;
+};
+
+typedef struct drv_range {
+    uint64_t address, bytes;
+    size_t gpu;
+    bool is_module; /* not to be freed by the user */
+} drv_range;
+
+struct ls_gpu_context {
+    ls_gpu_system *system;
+    size_t selected;
+    LS_VEC(drv_range) ranges; /* by address */
+    ls_gpu_queue *queues;
+    ls_gpu_queue *defaults; /* one per GPU */
+    ls_gpu_module *modules;
+    ls_gpu_counts counts;
+};
+
+struct ls_gpu_kernel {
+    ls_gpu_module *module;
+    const hsa_kernel *hsa;
+    ls_gpu_kernel_info info;
+    void *program; /* decoded at the first launch; under the module's lock */
+};
+
+struct ls_gpu_module {
+    ls_gpu_context *context;
+    ls_gpu_module *next;
+    size_t gpu;
+    hsa_object *object;
+    uint64_t base; /* where its image is */
+    ls_gpu_kernel *kernels;
+    pthread_mutex_t lock;
+};
+
+/* ----------------------------------------------------------------------------------------------- memory.c */
+
+/* Takes memory of the GPU for the context, or says that there is none left. */
+ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_module, uint64_t *out,
+                   ls_error *err);
+ls_status drv_give_back(ls_gpu_context *context, uint64_t address, bool is_module, ls_error *err);
+/* Whether [address, address + bytes) lies in one range of the context; *gpu is where. bytes 0 is always fine. */
+ls_status drv_check_range(ls_gpu_context *context, uint64_t address, uint64_t bytes, const char *what,
+                          size_t *gpu, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------------ queue.c */
+
+uint64_t drv_now(void); /* host nanoseconds */
+/* For a queue and a payload behind the command of tail_bytes. NULL: no memory. */
+drv_command *drv_command_create(ls_gpu_queue *queue, drv_run_fn run, size_t tail_bytes);
+/* Puts it into its queue and gives the event if wanted. Takes over the command. */
+void drv_submit(drv_command *command, ls_gpu_event **event);
+/* The same, and waits. For default queues. */
+ls_status drv_submit_wait(drv_command *command, ls_error *err);
+/* Waits until everything that the context has queued is over, whatever became of it. */
+void drv_drain(ls_gpu_context *context);
+void drv_queue_init(ls_gpu_queue *queue, ls_gpu_context *context, size_t gpu);
+/* Runs or fails all commands and takes it out of its GPU. */
+void drv_queue_fini(ls_gpu_queue *queue);
+void drv_stop_workers(ls_gpu_system *system);
+/* With the lock held: executes whatever can be until the event is over. */
+void drv_wait_locked(ls_gpu_system *system, const ls_gpu_event *event);
+void drv_wake_locked(ls_gpu_system *system);
+
+/* ------------------------------------------------------------------------------------------------ event.c */
+
+ls_gpu_event *drv_event_create(ls_gpu_system *system); /* pending, one reference; NULL: no memory */
+static inline bool drv_event_is_over(const ls_gpu_event *event)
+{
+    return event->state == LS_GPU_DONE || event->state == LS_GPU_FAILED;
+}
+
+/* ----------------------------------------------------------------------------------------------- module.c */
+
+void drv_module_destroy(ls_gpu_module *module);
+
+/* ------------------------------------------------------------------------------------------------- args.c */
+
+/* Lays the arguments out as the kernel wants them: out has kernel->kernarg_bytes, zeroed. *dynamic_lds is what
+ * local arguments take beyond the kernel's own. */
+ls_status drv_args_place(const hsa_kernel *kernel, const ls_gpu_launch *launch, uint8_t *out,
+                         uint32_t *dynamic_lds, ls_error *err);
+void drv_args_hidden(const hsa_kernel *kernel, const drv_dispatch *dispatch, const uint64_t offset[3],
+                     const drv_facts *facts, uint8_t *out);
+
+#endif

@@ -1,0 +1,179 @@
+/* launch.c: from a launch as the user describes it to a command that the back end can run. Everything that can be
+ * wrong with it is found here, before it is queued. */
+#include "runtime/driver/drv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROPERTY_GROUP_COUNTS 0x380u /* of version 2: the grid in user SGPRs; no compiler sets it */
+
+static ls_status run_launch(drv_command *c, ls_gpu_counts *counts, ls_error *err)
+{
+    ls_gpu_system *system = c->queue->context->system;
+    return system->backend->run(system->machine, c->queue->gpu, c->launch.program, &c->launch.dispatch, counts,
+                                err);
+}
+
+/* ------------------------------------------------------------------------------------------------- checks */
+
+static ls_status check_group(const ls_gpu_kernel *kernel, const drv_dispatch *d, ls_error *err)
+{
+    const ls_gpu_kernel_info *info = &kernel->info;
+    const uint32_t *required = info->required_group;
+    uint64_t size = (uint64_t)d->group[0] * d->group[1];
+    if (size <= UINT32_MAX)
+        size *= d->group[2];
+    if (size > info->group_size_max)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "a work-group of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " is larger than the %" PRIu32
+                       " work-items that kernel '%s' allows",
+                       d->group[0], d->group[1], d->group[2], info->group_size_max, info->name);
+    if (required[0] &&
+        (d->group[0] != required[0] || d->group[1] != required[1] || d->group[2] != required[2]))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "kernel '%s' requires work-groups of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                       ", not %" PRIu32 " x %" PRIu32 " x %" PRIu32,
+                       info->name, required[0], required[1], required[2], d->group[0], d->group[1],
+                       d->group[2]);
+    return LS_OK;
+}
+
+static ls_status check_lds(const ls_gpu_kernel *kernel, const ls_gpu_model *model, uint64_t dynamic,
+                           ls_error *err)
+{
+    uint64_t all = dynamic + kernel->info.lds_bytes;
+    if (all > model->lds_bytes)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "kernel '%s' would need %" PRIu64 " bytes of local memory; %s has %" PRIu32,
+                       kernel->info.name, all, model->name, model->lds_bytes);
+    return LS_OK;
+}
+
+static void set_sizes(drv_dispatch *d, const ls_gpu_launch *launch)
+{
+    d->dims = launch->dims;
+    for (uint32_t i = 0; i < 3; i++) {
+        d->grid[i] = launch->grid[i] ? launch->grid[i] : 1;
+        d->group[i] = launch->group[i] ? launch->group[i] : 1;
+        if (launch->dims == 0 && (i == 0 || d->grid[i] > 1 || d->group[i] > 1))
+            d->dims = i + 1;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- programs */
+
+/* Decoded once, by whoever launches it first. */
+static ls_status prepare(ls_gpu_kernel *kernel, void **program, ls_error *err)
+{
+    ls_gpu_module *module = kernel->module;
+    ls_gpu_system *system = module->context->system;
+    const hsa_kernel *hsa = kernel->hsa;
+    ls_status status = LS_OK;
+    if (module->object->version == 2 && (hsa->properties & PROPERTY_GROUP_COUNTS) != 0)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel '%s' wants the grid's size in registers", hsa->name);
+    pthread_mutex_lock(&module->lock);
+    if (!kernel->program) {
+        drv_code code = { .name = hsa->name,
+                          .target = module->object->target,
+                          .entry = module->base + hsa->entry,
+                          .rsrc1 = hsa->rsrc1,
+                          .rsrc2 = hsa->rsrc2,
+                          .rsrc3 = hsa->rsrc3,
+                          .properties = hsa->properties,
+                          .lds_bytes = hsa->lds_bytes,
+                          .scratch_bytes = hsa->scratch_bytes,
+                          .kernarg_bytes = hsa->kernarg_bytes };
+        for (size_t i = 0; i < module->object->segment_count; i++) {
+            const hsa_segment *s = &module->object->segments[i];
+            if (hsa->entry - s->address < s->bytes) {
+                code.code = module->base + s->address;
+                code.code_bytes = s->bytes;
+            }
+        }
+        status = system->backend->prepare(system->machine, module->gpu, &code, &kernel->program, err);
+    }
+    *program = kernel->program;
+    pthread_mutex_unlock(&module->lock);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- launches */
+
+static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                              ls_error *err)
+{
+    ls_gpu_system *system = kernel->module->context->system;
+    const ls_gpu_model *model = system->gpus[kernel->module->gpu].model;
+    drv_dispatch *d = &command->launch.dispatch;
+    uint8_t *kernarg = (uint8_t *)command->tail;
+    uint32_t local;
+    drv_facts facts;
+    ls_status status;
+    *d = (drv_dispatch){ .kernarg = kernarg,
+                         .kernarg_bytes = kernel->hsa->kernarg_bytes,
+                         .kernarg_align = kernel->hsa->kernarg_align,
+                         .kernel = kernel->info.name,
+                         .target = kernel->module->object->target };
+    memset(kernarg, 0, kernel->hsa->kernarg_bytes);
+    set_sizes(d, launch);
+    status = launch->dims > 3 ? ls_fail(err, LS_ERR_USAGE, "a grid has at most 3 dimensions") : LS_OK;
+    if (status == LS_OK)
+        status = check_group(kernel, d, err);
+    if (status == LS_OK)
+        status = drv_args_place(kernel->hsa, launch, kernarg, &local, err);
+    if (status == LS_OK)
+        status = check_lds(kernel, model, (uint64_t)local + launch->lds_bytes, err);
+    if (status == LS_OK)
+        status = prepare(kernel, &command->launch.program, err);
+    if (status != LS_OK)
+        return status;
+    d->dynamic_lds_bytes = local + launch->lds_bytes;
+    system->backend->facts(system->machine, kernel->module->gpu, &facts);
+    drv_args_hidden(kernel->hsa, d, launch->offset, &facts, kernarg);
+    return LS_OK;
+}
+
+static ls_status make(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                      drv_command **out, ls_error *err)
+{
+    ls_status status;
+    *out = drv_command_create(queue, run_launch, kernel->hsa->kernarg_bytes);
+    if (!*out)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    status = fill_command(*out, kernel, launch, err);
+    if (status != LS_OK) {
+        ls_gpu_event_release((*out)->event);
+        free(*out);
+    }
+    return status;
+}
+
+ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                     ls_error *err)
+{
+    drv_command *command;
+    ls_status status;
+    if (kernel->module->context != context)
+        return ls_fail(err, LS_ERR_USAGE, "kernel '%s' belongs to another context", kernel->info.name);
+    status = make(&context->defaults[kernel->module->gpu], kernel, launch, &command, err);
+    return status == LS_OK ? drv_submit_wait(command, err) : status;
+}
+
+ls_status ls_gpu_queue_launch(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                              ls_gpu_event **event, ls_error *err)
+{
+    drv_command *command;
+    ls_status status;
+    if (event)
+        *event = NULL;
+    if (kernel->module->context != queue->context)
+        return ls_fail(err, LS_ERR_USAGE, "kernel '%s' belongs to another context", kernel->info.name);
+    if (kernel->module->gpu != queue->gpu)
+        return ls_fail(err, LS_ERR_USAGE, "kernel '%s' is loaded on GPU %zu, but the queue is of GPU %zu",
+                       kernel->info.name, kernel->module->gpu, queue->gpu);
+    status = make(queue, kernel, launch, &command, err);
+    if (status == LS_OK)
+        drv_submit(command, event);
+    return status;
+}

@@ -1,0 +1,249 @@
+/* system.c: the GPUs that can be simulated, machines of them, and contexts. */
+#include "runtime/driver/drv.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GPUS_MAX 64
+#define GIB ((uint64_t)1 << 30)
+
+/* Generic devices: the instruction set with the sizes of the GPU that is best known for it. The platform files of
+ * real GPUs say more when timing needs it. */
+static const ls_gpu_model models[] = {
+    { .name = "gfx803",
+      .target = "gfx803",
+      .help = "GCN 3, with the sizes of the R9 Nano",
+      .memory_bytes = 4 * GIB,
+      .lds_bytes = 65536,
+      .group_size_max = 1024,
+      .compute_units = 64,
+      .wave_sizes = 64,
+      .wave_size = 64,
+      .clock_mhz = 1000 },
+    { .name = "gfx1010",
+      .target = "gfx1010",
+      .help = "RDNA, with the sizes of the RX 5700 XT",
+      .memory_bytes = 8 * GIB,
+      .lds_bytes = 65536,
+      .group_size_max = 1024,
+      .compute_units = 40,
+      .wave_sizes = 32 | 64,
+      .wave_size = 32,
+      .clock_mhz = 1755 },
+    { .name = "gfx1030",
+      .target = "gfx1030",
+      .help = "RDNA 2, with the sizes of the RX 6800 XT",
+      .memory_bytes = 16 * GIB,
+      .lds_bytes = 65536,
+      .group_size_max = 1024,
+      .compute_units = 72,
+      .wave_sizes = 32 | 64,
+      .wave_size = 32,
+      .clock_mhz = 2015 },
+};
+
+size_t ls_gpu_model_count(void)
+{
+    return LS_COUNT_OF(models);
+}
+
+const ls_gpu_model *ls_gpu_model_at(size_t index)
+{
+    return index < LS_COUNT_OF(models) ? &models[index] : NULL;
+}
+
+static const char *model_name_at(const void *self, size_t i)
+{
+    (void)self;
+    return models[i].name;
+}
+
+static const ls_gpu_model *find_model(const char *name, ls_error *err)
+{
+    for (size_t i = 0; i < LS_COUNT_OF(models); i++)
+        if (strcmp(models[i].name, name) == 0)
+            return &models[i];
+    ls_fail(err, LS_ERR_USAGE, "there is no GPU '%s': gfx803, gfx1010 or gfx1030", name);
+    ls_error_nearest(err, ls_nearest(name, LS_COUNT_OF(models), model_name_at, NULL));
+    return NULL;
+}
+
+const char *ls_gpu_class_name(size_t class_index)
+{
+    return class_index < AMD_CLASS_COUNT ? amd_class_name((amd_class)class_index) : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ systems */
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
+{
+    const ls_gpu_model *chosen[GPUS_MAX];
+    uint64_t bytes[GPUS_MAX];
+    drv_machine machine = { .gpus = chosen, .memory_bytes = bytes, .gpu_count = system->gpu_count };
+    if (options) {
+        machine.threads = options->threads;
+        machine.max_instructions = options->max_instructions;
+        machine.trace_path = options->trace_path;
+        machine.trace_filter = options->trace_filter;
+    }
+    for (size_t i = 0; i < system->gpu_count; i++) {
+        drv_gpu *gpu = &system->gpus[i];
+        gpu->model = find_model(options && options->gpus ? options->gpus[i] : "gfx1030", err);
+        if (!gpu->model)
+            return LS_ERR_USAGE;
+        gpu->memory_bytes =
+            options && options->memory_bytes ? options->memory_bytes : gpu->model->memory_bytes;
+        if (gpu->memory_bytes > ((uint64_t)1 << 40))
+            return ls_fail(err, LS_ERR_USAGE, "a GPU has at most 1 TiB of memory");
+        chosen[i] = gpu->model;
+        bytes[i] = gpu->memory_bytes;
+    }
+    return system->backend->create(&machine, &system->machine, err);
+}
+
+ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **out, ls_error *err)
+{
+    size_t count = options && options->gpus ? options->gpu_count : 1;
+    ls_gpu_system *system;
+    ls_status status;
+    *out = NULL;
+    if (count == 0 || count > GPUS_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "a system has 1 to %d GPUs, not %zu", GPUS_MAX, count);
+    system = calloc(1, sizeof *system);
+    if (!system)
+        return no_memory(err);
+    system->gpus = calloc(count, sizeof *system->gpus);
+    if (!system->gpus) {
+        free(system);
+        return no_memory(err);
+    }
+    system->gpu_count = count;
+    system->backend = &drv_backend_emulate;
+    pthread_mutex_init(&system->lock, NULL);
+    pthread_cond_init(&system->done, NULL);
+    for (size_t i = 0; i < count; i++)
+        pthread_cond_init(&system->gpus[i].work, NULL);
+    status = build(system, options, err);
+    if (status == LS_OK)
+        *out = system;
+    else
+        ls_gpu_system_destroy(system);
+    return status;
+}
+
+void ls_gpu_system_destroy(ls_gpu_system *system)
+{
+    if (!system)
+        return;
+    drv_stop_workers(system);
+    if (system->machine)
+        system->backend->destroy(system->machine);
+    for (size_t i = 0; i < system->gpu_count; i++)
+        pthread_cond_destroy(&system->gpus[i].work);
+    pthread_cond_destroy(&system->done);
+    pthread_mutex_destroy(&system->lock);
+    free(system->gpus);
+    free(system);
+}
+
+size_t ls_gpu_system_gpu_count(const ls_gpu_system *system)
+{
+    return system->gpu_count;
+}
+
+const ls_gpu_model *ls_gpu_system_gpu(const ls_gpu_system *system, size_t gpu)
+{
+    return gpu < system->gpu_count ? system->gpus[gpu].model : NULL;
+}
+
+void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uint64_t *total)
+{
+    *used = *total = 0;
+    if (gpu >= system->gpu_count)
+        return;
+    pthread_mutex_lock(&system->lock);
+    *used = system->gpus[gpu].used_bytes;
+    *total = system->gpus[gpu].memory_bytes;
+    pthread_mutex_unlock(&system->lock);
+}
+
+ls_status ls_gpu_system_close_trace(ls_gpu_system *system, ls_error *err)
+{
+    return system->backend->close_trace(system->machine, err);
+}
+
+/* ----------------------------------------------------------------------------------------------- contexts */
+
+ls_status ls_gpu_context_create(ls_gpu_system *system, ls_gpu_context **out, ls_error *err)
+{
+    ls_gpu_context *context = calloc(1, sizeof *context);
+    *out = NULL;
+    if (!context)
+        return no_memory(err);
+    context->system = system;
+    context->defaults = calloc(system->gpu_count, sizeof *context->defaults);
+    if (!context->defaults) {
+        free(context);
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < system->gpu_count; i++) {
+        context->defaults[i].is_default = true;
+        drv_queue_init(&context->defaults[i], context, i);
+    }
+    *out = context;
+    return LS_OK;
+}
+
+void ls_gpu_context_destroy(ls_gpu_context *context)
+{
+    if (!context)
+        return;
+    while (context->queues)
+        ls_gpu_queue_destroy(context->queues);
+    for (size_t i = 0; i < context->system->gpu_count; i++)
+        drv_queue_fini(&context->defaults[i]);
+    while (context->modules) {
+        ls_gpu_module *module = context->modules;
+        context->modules = module->next;
+        drv_module_destroy(module);
+    }
+    while (context->ranges.count > 0)
+        drv_give_back(context, context->ranges.at[context->ranges.count - 1].address, false, NULL);
+    ls_vec_fini(&context->ranges);
+    free(context->defaults);
+    free(context);
+}
+
+ls_status ls_gpu_select(ls_gpu_context *context, size_t gpu, ls_error *err)
+{
+    if (gpu >= context->system->gpu_count)
+        return ls_fail(err, LS_ERR_USAGE, "there is no GPU %zu: the system has %zu, counted from 0", gpu,
+                       context->system->gpu_count);
+    pthread_mutex_lock(&context->system->lock);
+    context->selected = gpu;
+    pthread_mutex_unlock(&context->system->lock);
+    return LS_OK;
+}
+
+size_t ls_gpu_selected(const ls_gpu_context *context)
+{
+    size_t gpu;
+    pthread_mutex_lock(&context->system->lock);
+    gpu = context->selected;
+    pthread_mutex_unlock(&context->system->lock);
+    return gpu;
+}
+
+void ls_gpu_context_counts(const ls_gpu_context *context, ls_gpu_counts *out)
+{
+    pthread_mutex_lock(&context->system->lock);
+    *out = context->counts;
+    pthread_mutex_unlock(&context->system->lock);
+}
