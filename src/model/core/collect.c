@@ -31,7 +31,7 @@ static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
 /* --------------------------------------------------------------------------------------------------- write-back */
 
 /* Books the banks of the registers that an instruction writes; false if one of them is taken. */
-bool collect_take_banks(core *c, const flight *f)
+bool collect_write_banks(core *c, const flight *f)
 {
     sub_core *s = &c->subs[f->sub];
     uint32_t banks = 0;
@@ -54,8 +54,8 @@ void collect_write_back(core *c)
     while (index != NO_FLIGHT) {
         uint16_t next = c->flights[index].next;
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
-            (void)collect_take_banks(c,
-                                     &c->flights[index]); /* units cannot stall: they win over the readers */
+            (void)collect_write_banks(c,
+                                      &c->flights[index]); /* units cannot stall: they win over the readers */
             flight_release_registers(c, index);
             flight_complete(c, index);
         }
@@ -270,15 +270,14 @@ ls_cycle collect_unit_free(const core *c)
     ls_cycle next = LS_CYCLE_MAX;
     for (uint32_t subs = c->collecting | c->executing; subs != 0; subs &= subs - 1) {
         const sub_core *s = &c->subs[__builtin_ctz(subs)];
+        if ((s->execute_mask >> UNIT_memory & 1) != 0)
+            return c->now + 1;
         if ((s->collector_used | s->issue_mask) != 0 && (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
             return c->now + 1;
-        /* An instruction in front of the load/store unit goes when that has work to end: ldst_next() knows. */
-        for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1) {
+        for (uint32_t set = s->execute_mask; set != 0; set &= set - 1) {
             ls_cycle free_at = s->unit_free[__builtin_ctz(set)];
             next = free_at < next ? free_at : next;
         }
-        if ((s->execute_mask >> UNIT_memory & 1) != 0 && ldst_can_take(c))
-            return c->now + 1;
     }
     return next <= c->now ? c->now + 1 : next;
 }

@@ -1,4 +1,4 @@
-/* core.c: the core block: its parameters and counters, one cycle, and when it sleeps. */
+/* core.c: the core block: its parameters and counters, its set-up, and how it sleeps. */
 #include "model/core/core.h"
 
 #include <string.h>
@@ -9,6 +9,7 @@ static const char *const unit_names[] = {
 #undef UNIT
     NULL
 };
+static const char *const alu_names[] = { "cycle", "hybrid", NULL };
 static const char *const scheduler_names[] = { "lrr", "gto", "oldest", "two-level", NULL };
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
@@ -36,6 +37,8 @@ static const ls_param params[] = {
     KEY("register_unit", register_unit, UINT, "registers", "4", 1, 256,
         "registers per thread are allocated in multiples of this"),
     KEY("shared_kib", shared_kib, UINT, "KiB", "96", 0, 1024, "shared memory that kernels can use"),
+    CHOICE("alu", alu, "cycle", alu_names,
+           "cycle: every stage of the pipeline, every cycle; hybrid: contention and fixed latencies, at issue"),
     CHOICE("scheduler", scheduler, "lrr", scheduler_names, "order in which warps are considered for issue"),
     KEY("two_level_active", two_level_active, UINT, "warps", "8", 1, 32, "inner group of the two-level scheduler"),
     KEY("collectors", collectors, UINT, "", "2", 1, CORE_COLLECTORS_MAX, "operand collectors per sub-core"),
@@ -167,10 +170,10 @@ static const ls_metric metrics[] = {
 };
 /* clang-format on */
 
-/* ---------------------------------------------------------------------------------------------------- one cycle */
+/* --------------------------------------------------------------------------------------------------- sleeping */
 
 /* Cycles in which the core slept: nothing changed. The schedulers book their stalls themselves. */
-static void book_sleep(core *c, ls_cycle now)
+void core_book_sleep(core *c, ls_cycle now)
 {
     if (c->resident_warps_then == 0) {
         front_book_from(c, now);
@@ -184,58 +187,9 @@ static void book_sleep(core *c, ls_cycle now)
         c->turn = (uint32_t)((c->turn + slept) % c->sub_count);
 }
 
-static bool core_tick(void *self, ls_cycle now)
+bool core_sleep(core *c, ls_cycle next)
 {
-    core *c = self;
-    if (now != c->last_tick + 1 || c->resident_warps_then == 0)
-        book_sleep(c, now);
-    c->now = now;
-    c->last_tick = now;
-    if (c->resident_warps > 0) {
-        c->n.cycles++;
-        c->n.resident_warps += c->resident_warps;
-    }
-    if (collect_due(c, now))
-        collect_write_back(c);
-    if (OPTION_ON(c->options.any))
-        options_cycle(c);
-    if (c->executing != 0)
-        collect_execute(c);
-    collect_load_store(c);
-    if ((c->collecting | c->writing) != 0)
-        collect_operands(c);
-    if (c->resident_warps > 0) {
-        c->n.issue_slots += c->sub_count;
-        if ((c->front_changed | c->front_ready) != 0)
-            front_issue(c);
-        c->turn = c->turn + 1 >= c->sub_count ? 0 : c->turn + 1;
-        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
-            front_fetch(c);
-    } else if (c->resident_warps_then > 0) {
-        front_book(c, now);
-    }
-    c->resident_warps_then = c->resident_warps;
-    ls_cycle next = LS_CYCLE_MAX;
-    c->dozing = false;
-    if (c->resident_warps > 0) {
-        if ((c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0 ||
-            (c->front_ready != 0 && front_unit_freed(c)))
-            return true;
-        if (collect_busy(c)) {
-            next = collect_unit_free(c);
-            if (next == now + 1)
-                return true;
-            c->dozing = true;
-        }
-    }
-    ls_cycle write = collect_next(c), memory = ldst_next(c);
-    next = write < next ? write : next;
-    next = memory < next ? memory : next;
-    if (OPTION_ON(c->options.any)) {
-        ls_cycle optional = options_next(c);
-        next = optional < next ? optional : next;
-    }
-    if (next == now + 1)
+    if (next == c->now + 1)
         return true;
     if (ls_event_scheduled(&c->timer) && c->timer.cycle != next)
         ls_cancel(&c->timer);
@@ -263,6 +217,11 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
                        (unsigned long long)spec->warp_slots, (unsigned long long)spec->sub_cores);
     if (spec->warp_slots / spec->sub_cores > CORE_SUB_WARPS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "more than %d warps per sub-core", CORE_SUB_WARPS_MAX);
+    if (spec->alu == ALU_HYBRID && (spec->options.fetch != OPTION_OFF || spec->options.constant != OPTION_OFF))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "alu 'hybrid' has no %s: set %s to perfect, or alu to cycle",
+                       spec->options.fetch != OPTION_OFF ? "stage of fetching" : "constant caches",
+                       spec->options.fetch != OPTION_OFF ? "fetch" : "constant");
     for (int i = 0; i < LS_CLASS_COUNT; i++) {
         bool memory =
             i == LS_CLASS_load || i == LS_CLASS_store || i == LS_CLASS_atomic || i == LS_CLASS_async_copy;
@@ -317,8 +276,10 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
-    collect_init(c);
-    return ls_ticker_add(c->region, &c->ticker, core_tick, c, err);
+    c->alu = c->spec->alu == ALU_HYBRID ? &core_alu_hybrid : &core_alu_cycle;
+    if (!c->alu->init(c))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    return ls_ticker_add(c->region, &c->ticker, c->alu->tick, c, err);
 }
 
 ls_status core_attach(ls_block *block, uint32_t id, uint32_t core_count, const mem_map *map,

@@ -2,6 +2,8 @@
  *
  *   front.c     instruction buffers, warp schedulers, scoreboard, issue
  *   collect.c   operand collectors, register banks, execution units, write-back
+ *   cycle.c     alu: cycle    one cycle of the pipeline that front.c and collect.c are
+ *   hybrid.c    alu: hybrid   in place of these: what an instruction waits for is known when it issues
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
  *   cta.c       thread blocks: arrival, resources, barriers, completion
@@ -48,12 +50,14 @@ typedef struct core_class {
     uint64_t latency_cycles, interval_cycles;
 } core_class;
 
+typedef enum core_alu_model { ALU_CYCLE, ALU_HYBRID } core_alu_model;
 typedef enum core_scheduler { SCHED_LRR, SCHED_GTO, SCHED_OLDEST, SCHED_TWO_LEVEL } core_scheduler;
 
 typedef struct core_spec {
     uint64_t sub_cores, warp_slots, cta_slots;
     uint64_t registers, shared_kib;
     uint64_t register_unit; /* registers per thread are rounded up to a multiple of this */
+    uint32_t alu; /* core_alu_model */
     uint32_t scheduler;
     uint64_t two_level_active;           /* warps in the inner group of the two-level scheduler */
     uint64_t collectors, register_banks; /* per sub-core */
@@ -141,6 +145,7 @@ typedef struct warp_state {
     uint8_t async_open, async_wait; /* groups: newest; wait until at most so many are open */
     uint16_t async_pending[8];      /* copies under way per group, by group number mod 8 */
     uint32_t age;                   /* order of arrival */
+    ls_cycle busy_until;            /* what left no trace but its end (hybrid.c) is done in this cycle */
 } warp_state;
 
 typedef struct sub_core {
@@ -196,8 +201,21 @@ typedef struct cta_state {
     uint32_t shared_bytes;
 } cta_state;
 
+/* A model of the way of instructions from the warp to their end; the load/store unit and all around it is the same
+ * for all. */
+typedef struct core_alu {
+    bool (*init)(struct core *c); /* false: the host has no memory left */
+    bool (*tick)(void *self, ls_cycle now);
+    void (*release)(struct core *c, const flight *f);    /* its registers are written */
+    bool (*take_banks)(struct core *c, const flight *f); /* a load writes its registers; false: not in this cycle */
+} core_alu;
+
+typedef struct hybrid hybrid;
+
 typedef struct core {
     const core_spec *spec;
+    const core_alu *alu;
+    hybrid *hybrid; /* its state, or NULL */
     ls_region *region;
     ls_domain *domain;
     const char *name;
@@ -278,7 +296,17 @@ typedef struct core {
 /* front.c */
 void front_fetch(core *c);
 void front_issue(core *c);
-void front_registers_ready(core *c, uint32_t warp);
+void front_release(core *c, const flight *f);
+/* Barriers, fences, atomics and asynchronous copies, as far as their warp has to do with them. f: NULL if the
+ * instruction has none; pending: some register of the warp is still to be written. */
+void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending);
+static inline bool front_has_effects(const ls_inst *inst)
+{
+    const uint32_t flags =
+        LS_INST_BARRIER | LS_INST_ARRIVE | LS_INST_FENCE | LS_INST_ASYNC_COMMIT | LS_INST_ASYNC_WAIT;
+    return (inst->flags & flags) != 0 || inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION ||
+           inst->mem_op == LS_MEM_ASYNC_COPY;
+}
 bool front_unit_freed(const core *c); /* for a warp that could not issue because of its unit */
 void front_book(core *c, ls_cycle until);      /* counts the stalls of the cycles before `until` */
 void front_book_from(core *c, ls_cycle from); /* nothing is counted before */
@@ -298,7 +326,7 @@ bool collect_busy(const core *c);
 /* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move before. */
 ls_cycle collect_unit_free(const core *c);
 ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
-bool collect_take_banks(core *c, const flight *f);
+bool collect_write_banks(core *c, const flight *f);
 
 /* ldst.c */
 void ldst_cycle(core *c);
@@ -322,7 +350,18 @@ void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_done_event(void *self, ls_cycle now);
 
+/* cycle.c, hybrid.c */
+extern const core_alu core_alu_cycle, core_alu_hybrid;
+
+/* core.c */
+void core_book_sleep(core *c, ls_cycle now);
+bool core_sleep(core *c, ls_cycle next); /* until `next` or a message; true: stays awake */
+
 /* shared by all */
+static inline bool collect_take_banks(core *c, const flight *f)
+{
+    return c->alu->take_banks(c, f);
+}
 static inline uint32_t inst_width(const core *c, const ls_inst *inst)
 {
     uint32_t width = c->spec->accelsim_rules ? inst->accel_width_bytes : inst->width_bytes;
@@ -336,6 +375,7 @@ static inline uint32_t warp_bit(const core *c, uint32_t warp)
 {
     return c->warp_bit[warp];
 }
+uint16_t flight_take(core *c, uint32_t warp, uint32_t unit); /* for its next instruction; there is a free one */
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);

@@ -162,7 +162,8 @@ void cta_barrier(core *c, uint32_t warp, bool waits)
 void cta_warp_maybe_done(core *c, uint32_t warp)
 {
     warp_state *w = &c->warps[warp];
-    if (!w->resident || w->next != w->end || w->in_flight != 0 || w->stores != 0 || w->atomics != 0)
+    if (!w->resident || w->next != w->end || w->in_flight != 0 || w->stores != 0 || w->atomics != 0 ||
+        w->busy_until > c->now)
         return;
     sub_core *s = &c->subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
@@ -184,6 +185,38 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     release_barrier(c, cta);
     if (cta->warps_left == 0)
         finish_cta(c, w->cta);
+}
+
+/* -------------------------------------------------------------------------------------------------------- flights */
+
+uint16_t flight_take(core *c, uint32_t warp, uint32_t unit)
+{
+    warp_state *w = &c->warps[warp];
+    uint16_t index = c->free_flight;
+    flight *f = &c->flights[index];
+    c->free_flight = f->next;
+    *f = (flight){ .inst = w->head,
+                   .dyn = w->next,
+                   .mask = w->next->mask,
+                   .uid = c->uid++,
+                   .next = NO_FLIGHT,
+                   .warp = (uint8_t)warp,
+                   .sub = (uint8_t)warp_sub(c, warp),
+                   .unit = (uint8_t)unit,
+                   .space = w->head->space };
+    w->in_flight++;
+    return index;
+}
+
+void flight_free(core *c, uint16_t index)
+{
+    c->flights[index].next = c->free_flight;
+    c->free_flight = index;
+}
+
+void flight_release_registers(core *c, uint16_t index)
+{
+    c->alu->release(c, &c->flights[index]);
 }
 
 void flight_complete(core *c, uint16_t index)

@@ -1,5 +1,5 @@
 /* front.c: instruction buffers, warp scheduling, scoreboard and issue. */
-#include "model/core/core.h"
+#include "model/core/front.h"
 
 #include <string.h>
 
@@ -61,19 +61,6 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
             mark(w, inst->dst[0] + k, memory);
 }
 
-void flight_release_registers(core *c, uint16_t index)
-{
-    const flight *f = &c->flights[index];
-    const ls_inst *inst = f->inst;
-    warp_state *w = &c->warps[f->warp];
-    for (uint32_t i = 0; i < inst->dst_count; i++)
-        unmark(w, inst->dst[i]);
-    if (c->spec->track_spans && inst->dst_count > 0)
-        for (uint32_t k = 1; k < inst->dst_span && inst->dst[0] + k < LS_REG_COUNT; k++)
-            unmark(w, inst->dst[0] + k);
-    front_registers_ready(c, f->warp);
-}
-
 static bool any_pending(const warp_state *w)
 {
     uint64_t all = 0;
@@ -113,7 +100,7 @@ static void new_head(core *c, uint32_t warp)
 }
 
 /* Something that the warp waited for may be there. */
-void front_registers_ready(core *c, uint32_t warp)
+static void registers_ready(core *c, uint32_t warp)
 {
     sub_core *s = &c->subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
@@ -126,6 +113,18 @@ void front_registers_ready(core *c, uint32_t warp)
             c->front_changed |= 1u << warp_sub(c, warp);
         }
     }
+}
+
+void front_release(core *c, const flight *f)
+{
+    const ls_inst *inst = f->inst;
+    warp_state *w = &c->warps[f->warp];
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        unmark(w, inst->dst[i]);
+    if (c->spec->track_spans && inst->dst_count > 0)
+        for (uint32_t k = 1; k < inst->dst_span && inst->dst[0] + k < LS_REG_COUNT; k++)
+            unmark(w, inst->dst[0] + k);
+    registers_ready(c, f->warp);
 }
 
 /* ------------------------------------------------------------------------------------------------------- fetch */
@@ -169,39 +168,24 @@ void front_fetch(core *c)
 
 /* ------------------------------------------------------------------------------------------------------- issue */
 
-static uint16_t take_flight(core *c)
-{
-    uint16_t index = c->free_flight;
-    c->free_flight = c->flights[index].next;
-    return index;
-}
-
-void flight_free(core *c, uint16_t index)
-{
-    c->flights[index].next = c->free_flight;
-    c->free_flight = index;
-}
-
 /* What an instruction does to its warp at the moment it issues. */
-static void issue_effects(core *c, uint32_t warp, uint16_t index)
+void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
-    flight *f = &c->flights[index];
-    const ls_inst *inst = f->inst;
     warp_state *w = &c->warps[warp];
-    sub_core *s = &c->subs[f->sub];
+    sub_core *s = &c->subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
         cta_barrier(c, warp, (inst->flags & LS_INST_ARRIVE) == 0 || c->spec->accelsim_rules);
-    if (inst->flags & LS_INST_FENCE && any_pending(w))
+    if (inst->flags & LS_INST_FENCE && pending)
         s->fence |= bit;
-    if ((inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) && f->mask != 0 &&
+    if ((inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) && mask != 0 &&
         inst->space != LS_SPACE_SHARED) {
         w->atomics++;
         s->fence |= bit;
     }
-    if (inst->mem_op == LS_MEM_ASYNC_COPY) {
+    if (inst->mem_op == LS_MEM_ASYNC_COPY && f != NULL) {
         f->group = w->async_open;
-        if (f->mask != 0)
+        if (mask != 0)
             w->async_pending[f->group & 7]++;
     }
     if (inst->flags & LS_INST_ASYNC_COMMIT)
@@ -220,19 +204,9 @@ static void issue_effects(core *c, uint32_t warp, uint16_t index)
 static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const ls_inst *inst, uint32_t unit)
 {
     warp_state *w = &c->warps[warp];
-    uint16_t index = take_flight(c);
+    uint16_t index = flight_take(c, warp, unit);
     flight *f = &c->flights[index];
-    *f = (flight){ .inst = inst,
-                   .dyn = w->next,
-                   .mask = w->next->mask,
-                   .uid = c->uid++,
-                   .next = NO_FLIGHT,
-                   .warp = (uint8_t)warp,
-                   .sub = (uint8_t)sub,
-                   .unit = (uint8_t)unit,
-                   .space = inst->space };
     w->next++;
-    w->in_flight++;
     reserve(c, w, inst);
     s->wants[unit] &= ~warp_bit(c, warp);
     if (--w->buffered > 0) {
@@ -250,91 +224,14 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     c->n.issued++;
     c->n.by_class[inst->class_]++;
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
-    issue_effects(c, warp, index);
-}
-
-/* The first of the candidates in the order of the policy. */
-static uint32_t choose(const core *c, const sub_core *s, uint32_t sub, uint32_t ready)
-{
-    uint32_t last = s->last_issued;
-    switch ((core_scheduler)c->spec->scheduler) {
-    case SCHED_TWO_LEVEL: {
-        /* The inner group is the warps around the last issued one; it is left only when none of it is ready. */
-        uint32_t group = (uint32_t)c->spec->two_level_active;
-        uint32_t inner = group >= 32 ? UINT32_MAX : ((1u << group) - 1) << (last / group * group);
-        if ((ready & inner) != 0)
-            ready &= inner;
-    }
-    /* fallthrough */
-    case SCHED_LRR: {
-        uint32_t after = last >= 31 ? 0 : ready & (~1u << last);
-        return (uint32_t)__builtin_ctz(after != 0 ? after : ready);
-    }
-    case SCHED_GTO:
-        if ((ready >> last & 1) != 0)
-            return last;
-        /* fallthrough */
-    case SCHED_OLDEST:
-        break;
-    }
-    uint32_t oldest = (uint32_t)__builtin_ctz(ready);
-    for (uint32_t set = ready & (ready - 1); set != 0; set &= set - 1) {
-        uint32_t local = (uint32_t)__builtin_ctz(set);
-        if (c->warps[local * c->sub_count + sub].age < c->warps[oldest * c->sub_count + sub].age)
-            oldest = local;
-    }
-    return oldest;
-}
-
-/* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the one that it meets first:
- * it is at a barrier, it waits for its accesses, it has no instruction, a register is missing, its unit is taken. */
-static uint32_t all_reasons(const sub_core *s, uint32_t unit_taken)
-{
-    if (s->resident == 0)
-        return 1u << STALL_IDLE;
-    uint32_t held = s->barrier | s->fence | s->async, rest = s->resident & ~held;
-    uint32_t blocked = rest & s->buffered & s->blocked;
-    return (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER |
-           (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE |
-           (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC |
-           (uint32_t)((rest & ~s->buffered) != 0) << STALL_FETCH |
-           (uint32_t)((blocked & s->memory_blocked) != 0) << STALL_MEMORY |
-           (uint32_t)((blocked & ~s->memory_blocked) != 0) << STALL_DEPENDENCE |
-           (uint32_t)(unit_taken != 0) << STALL_UNIT;
-}
-
-static stall_reason why_not(const sub_core *s, bool unit_taken)
-{
-    uint32_t blocked = s->blocked & s->buffered;
-    if (unit_taken)
-        return STALL_UNIT;
-    if (s->resident == 0)
-        return STALL_IDLE;
-    if (blocked != 0)
-        return (blocked & s->memory_blocked) != 0 ? STALL_MEMORY : STALL_DEPENDENCE;
-    if ((s->barrier & s->resident) != 0)
-        return STALL_BARRIER;
-    if ((s->fence & s->resident) != 0)
-        return STALL_FENCE;
-    return (s->async & s->resident) != 0 ? STALL_ASYNC : STALL_FETCH;
-}
-
-/* Stalls are booked by interval: from the last look at the sub-core to this one it had the reasons it had then. */
-static inline void book(core *c, sub_core *s, ls_cycle until)
-{
-    uint64_t cycles = until - s->booked;
-    if (cycles == 0)
-        return;
-    c->n.stalls[s->reason] += cycles;
-    for (uint32_t set = s->reasons; set != 0; set &= set - 1)
-        c->n.stack[__builtin_ctz(set)] += cycles;
-    s->booked = until;
+    if (front_has_effects(inst))
+        front_effects(c, warp, inst, f->mask, f, (inst->flags & LS_INST_FENCE) != 0 && any_pending(w));
 }
 
 void front_book(core *c, ls_cycle until)
 {
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        book(c, &c->subs[sub], until);
+        front_book_sub(c, &c->subs[sub], until);
 }
 
 void front_book_from(core *c, ls_cycle from)
@@ -352,7 +249,7 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
         for (uint32_t set = s->issue_mask; set != 0; set &= set - 1)
             can &= ~s->wants[__builtin_ctz(set)];
         if (can != 0 && c->free_flight != NO_FLIGHT) {
-            uint32_t warp = choose(c, s, sub, can) * c->sub_count + sub;
+            uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
             const ls_inst *inst = c->warps[warp].head;
             issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);
             c->front_changed |= 1u << sub;
@@ -361,8 +258,7 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
         c->front_ready |= 1u << sub;
         s->tried_mask = s->issue_mask;
     }
-    s->reason = why_not(s, ready != 0);
-    s->reasons = all_reasons(s, ready);
+    front_stalled(s, ready);
     return false;
 }
 
@@ -384,7 +280,7 @@ void front_issue(core *c)
                 continue;
             }
         }
-        book(c, s, c->now);
+        front_book_sub(c, s, c->now);
         s->booked = c->now + issue_sub(c, s, sub);
     }
 }

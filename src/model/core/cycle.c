@@ -1,0 +1,66 @@
+/* cycle.c: alu: cycle: one cycle of a core whose pipeline is simulated stage by stage (front.c, collect.c). */
+#include "model/core/core.h"
+
+static bool tick(void *self, ls_cycle now)
+{
+    core *c = self;
+    if (now != c->last_tick + 1 || c->resident_warps_then == 0)
+        core_book_sleep(c, now);
+    c->now = now;
+    c->last_tick = now;
+    if (c->resident_warps > 0) {
+        c->n.cycles++;
+        c->n.resident_warps += c->resident_warps;
+    }
+    if (collect_due(c, now))
+        collect_write_back(c);
+    if (OPTION_ON(c->options.any))
+        options_cycle(c);
+    if (c->executing != 0)
+        collect_execute(c);
+    collect_load_store(c);
+    if ((c->collecting | c->writing) != 0)
+        collect_operands(c);
+    if (c->resident_warps > 0) {
+        c->n.issue_slots += c->sub_count;
+        if ((c->front_changed | c->front_ready) != 0)
+            front_issue(c);
+        c->turn = c->turn + 1 >= c->sub_count ? 0 : c->turn + 1;
+        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
+            front_fetch(c);
+    } else if (c->resident_warps_then > 0) {
+        front_book(c, now);
+    }
+    c->resident_warps_then = c->resident_warps;
+    ls_cycle next = LS_CYCLE_MAX;
+    c->dozing = false;
+    if (c->resident_warps > 0) {
+        if ((c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0 ||
+            (c->front_ready != 0 && front_unit_freed(c)))
+            return true;
+        if (collect_busy(c)) {
+            next = collect_unit_free(c);
+            if (next == now + 1)
+                return true;
+            c->dozing = true;
+        }
+    }
+    ls_cycle write = collect_next(c), memory = ldst_next(c);
+    next = write < next ? write : next;
+    next = memory < next ? memory : next;
+    if (OPTION_ON(c->options.any)) {
+        ls_cycle optional = options_next(c);
+        next = optional < next ? optional : next;
+    }
+    return core_sleep(c, next);
+}
+
+static bool init(core *c)
+{
+    collect_init(c);
+    return true;
+}
+
+const core_alu core_alu_cycle = {
+    .init = init, .tick = tick, .release = front_release, .take_banks = collect_write_banks
+};

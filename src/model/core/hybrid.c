@@ -1,0 +1,405 @@
+/* hybrid.c: alu: hybrid: warps are scheduled cycle by cycle, but an instruction is looked at once, when it issues.
+ *
+ * Issue knows when the result will be there (hybrid_pipe.c) and writes that cycle beside the register. A warp whose next
+ * instruction needs it sleeps until then; nothing happens at a write-back. Instructions are always fetched in time.
+ * Memory instructions go through the load/store unit as in every model: their registers have no known cycle until
+ * release(). */
+#include "model/core/hybrid.h"
+
+#include "model/core/front.h"
+
+/* ----------------------------------------------------------------------------------------------------- the wheel */
+
+void hybrid_look_at(core *c, ls_cycle cycle)
+{
+    hybrid *h = c->hybrid;
+    if (cycle <= c->now)
+        return;
+    uint32_t slot = (uint32_t)(cycle - c->now >= CORE_WHEEL ? c->now - 1 : cycle) % CORE_WHEEL;
+    h->wake_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
+    h->wake_words |= 1u << (slot >> 6);
+}
+
+/* The warp is looked at again in `cycle`; if that is beyond the wheel, before that and then again. */
+static inline void wake_at(core *c, uint32_t warp, ls_cycle cycle)
+{
+    hybrid *h = c->hybrid;
+    uint32_t slot = (uint32_t)(cycle - c->now >= CORE_WHEEL ? c->now - 1 : cycle) % CORE_WHEEL;
+    h->wake[slot][warp_sub(c, warp)] |= warp_bit(c, warp);
+    h->wake_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
+    h->wake_words |= 1u << (slot >> 6);
+}
+
+static inline ls_cycle next_wake(const core *c)
+{
+    const hybrid *h = c->hybrid;
+    if (h->wake_words == 0)
+        return LS_CYCLE_MAX;
+    uint32_t from = (uint32_t)(c->now + 1) % CORE_WHEEL, word = from >> 6;
+    uint64_t here = h->wake_used[word] >> (from & 63);
+    if (here != 0)
+        return c->now + 1 + (uint32_t)__builtin_ctzll(here);
+    uint32_t later = h->wake_words & (~1u << word);
+    word = (uint32_t)__builtin_ctz(later != 0 ? later : h->wake_words);
+    uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(h->wake_used[word]);
+    return c->now + 1 + (slot - from) % CORE_WHEEL;
+}
+
+/* ----------------------------------------------------------------------------------------------------- registers */
+
+static ls_cycle slow_ready(const core *c, const ls_cycle *ready, const ls_inst *inst)
+{
+    bool spans = c->spec->track_spans;
+    ls_cycle need = 0;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        for (uint32_t k = 0; k < (spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1u); k++)
+            if (inst->src[i] + k < LS_REG_COUNT && ready[inst->src[i] + k] > need)
+                need = ready[inst->src[i] + k];
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        for (uint32_t k = 0; k < (spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u); k++)
+            if (inst->dst[i] + k < LS_REG_COUNT && ready[inst->dst[i] + k] > need)
+                need = ready[inst->dst[i] + k];
+    return need;
+}
+
+static void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
+{
+    ls_cycle *ready = c->hybrid->ready[warp];
+    for (uint32_t i = d->registers - d->written; i < d->registers; i++)
+        ready[d->reg[i]] = done;
+    if (!d->wide)
+        return;
+    const ls_inst *inst = d->inst;
+    bool zero = c->spec->accelsim_rules;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        if (zero || (inst->dst[i] != LS_REG_ZERO && inst->dst[i] < LS_REG_UNIFORM_ZERO))
+            for (uint32_t k = 0;
+                 k < (c->spec->track_spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u); k++)
+                if (inst->dst[i] + k < LS_REG_COUNT)
+                    ready[inst->dst[i] + k] = done;
+}
+
+/* Whether the next instruction has its registers by `soonest`, the first cycle in which it could issue. */
+static void check_head(core *c, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle soonest)
+{
+    hybrid *h = c->hybrid;
+    const ls_cycle *ready = h->ready[warp];
+    uint32_t bit = warp_bit(c, warp);
+    ls_cycle need = 0;
+    for (uint32_t i = 0; i < d->registers; i++)
+        need = ready[d->reg[i]] > need ? ready[d->reg[i]] : need;
+    if (d->wide)
+        need = slow_ready(c, ready, d->inst);
+    h->head_ready[warp] = need;
+    s->blocked &= ~bit;
+    s->memory_blocked &= ~bit;
+    if (need > soonest) {
+        s->blocked |= bit;
+        if (need == LS_CYCLE_MAX)
+            s->memory_blocked |= bit;
+        else
+            wake_at(c, warp, need);
+    }
+}
+
+static void new_head(core *c, sub_core *s, uint32_t warp)
+{
+    warp_state *w = &c->warps[warp];
+    uint32_t place = w->next->inst;
+    w->head = &w->insts[place];
+    const hybrid_inst *d = hybrid_decode(c, w->head, place);
+    s->wants[d->unit] |= warp_bit(c, warp);
+    check_head(c, s, warp, d, c->now + 1);
+}
+
+static inline const hybrid_inst *head_of(core *c, uint32_t warp)
+{
+    const warp_state *w = &c->warps[warp];
+    return hybrid_decode(c, w->head, w->next->inst);
+}
+
+static bool any_pending(const core *c, uint32_t warp)
+{
+    return c->hybrid->loads[warp] > 0 || c->warps[warp].busy_until > c->now;
+}
+
+/* Something that the warp waits for may be there. */
+static void look_again(core *c, uint32_t warp)
+{
+    warp_state *w = &c->warps[warp];
+    uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+    sub_core *s = &c->subs[sub];
+    if (!w->resident)
+        return;
+    if ((s->fence & bit) != 0 && w->atomics == 0) {
+        if (!any_pending(c, warp))
+            s->fence &= ~bit;
+        else if (c->hybrid->loads[warp] == 0)
+            wake_at(c, warp, w->busy_until);
+    }
+    if ((s->buffered & s->blocked & bit) != 0)
+        check_head(c, s, warp, head_of(c, warp), c->now);
+    c->front_changed |= 1u << sub;
+}
+
+static void release(core *c, const flight *f)
+{
+    const hybrid_inst *d = hybrid_decode(c, f->inst, (uint32_t)(f->inst - c->warps[f->warp].insts));
+    if (f->inst->dst_count > 0) {
+        set_results(c, f->warp, d, c->now);
+        c->hybrid->loads[f->warp]--;
+    }
+    look_again(c, f->warp);
+}
+
+void hybrid_result(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
+{
+    warp_state *w = &c->warps[warp];
+    set_results(c, warp, d, done);
+    w->in_flight--;
+    w->busy_until = done > w->busy_until ? done : w->busy_until;
+    look_again(c, warp);
+    if (w->next == w->end)
+        wake_at(c, warp, w->busy_until);
+}
+
+static bool take_banks(core *c, const flight *f)
+{
+    hybrid_written(c, f->sub, f->warp,
+                   hybrid_decode(c, f->inst, (uint32_t)(f->inst - c->warps[f->warp].insts)));
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- issue */
+
+static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp)
+{
+    warp_state *w = &c->warps[warp];
+    const hybrid_inst *d = head_of(c, warp);
+    const ls_inst *inst = d->inst;
+    uint32_t bit = warp_bit(c, warp), mask = w->next->mask;
+    flight *f = NULL;
+    s->wants[d->unit] &= ~bit;
+    s->last_issued = (uint8_t)__builtin_ctz(bit);
+    c->n.issued++;
+    c->n.by_class[inst->class_]++;
+    c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
+    if (d->unit == UNIT_memory) {
+        uint16_t index = flight_take(c, warp, UNIT_memory);
+        f = &c->flights[index];
+        if (inst->dst_count > 0) {
+            set_results(c, warp, d, LS_CYCLE_MAX);
+            c->hybrid->loads[warp]++;
+        }
+        hybrid_enter_memory(c, sub, warp, d, index);
+    } else {
+        ls_cycle done = hybrid_enter(c, sub, warp, d);
+        set_results(c, warp, d, done);
+        c->n.warp_instructions++;
+        c->n.thread_instructions += (uint32_t)__builtin_popcount(mask);
+        if (done == LS_CYCLE_MAX)
+            w->in_flight++;
+        else if (done > w->busy_until)
+            w->busy_until = done;
+    }
+    if (d->effects) {
+        front_effects(c, warp, inst, mask, f, any_pending(c, warp));
+        if ((s->fence & bit) != 0 && w->atomics == 0 && c->hybrid->loads[warp] == 0)
+            wake_at(c, warp, w->busy_until);
+    }
+    if (++w->next != w->end) {
+        new_head(c, s, warp);
+    } else {
+        s->buffered &= ~bit;
+        if (w->in_flight == 0)
+            wake_at(c, warp, w->busy_until);
+    }
+}
+
+/* Issues at most one instruction; true if it did. */
+static bool issue_sub(core *c, sub_core *s, hybrid_sub *h, uint32_t sub)
+{
+    uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
+    if (ready != 0) {
+        uint32_t can = ready;
+        for (uint32_t set = h->taken; set != 0; set &= set - 1) {
+            uint32_t unit = (uint32_t)__builtin_ctz(set);
+            if (h->issue_free[unit] <= c->now)
+                h->taken &= ~(1u << unit);
+            else
+                can &= ~s->wants[unit];
+        }
+        if (c->free_flight == NO_FLIGHT)
+            can &= ~s->wants[UNIT_memory];
+        if (can != 0) {
+            issue_warp(c, s, sub, front_choose(c, s, sub, can) * c->sub_count + sub);
+            c->front_changed |= 1u << sub;
+            ls_domain_progress(c->domain);
+            return true;
+        }
+        c->front_ready |= 1u << sub;
+    }
+    front_stalled(s, ready);
+    return false;
+}
+
+static void issue(core *c)
+{
+    uint32_t changed = c->front_changed, waiting = c->front_ready;
+    c->front_changed = 0;
+    c->front_ready = 0;
+    for (uint32_t i = 0, sub = c->turn; i < c->sub_count; i++, sub = sub + 1 == c->sub_count ? 0 : sub + 1) {
+        if (((changed | waiting | c->front_changed) >> sub & 1) == 0)
+            continue;
+        sub_core *s = &c->subs[sub];
+        front_book_sub(c, s, c->now);
+        s->booked = c->now + issue_sub(c, s, &c->hybrid->subs[sub], sub);
+    }
+}
+
+/* Warps that have just arrived; as fast as others decode them. */
+static void start_warps(core *c)
+{
+    hybrid *h = c->hybrid;
+    for (uint64_t round = c->spec->fetch_rounds; round > 0 && c->need_fetch != 0; round--) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(c->need_fetch);
+        c->need_fetch &= c->need_fetch - 1;
+        const core_launch *launch = &c->ctas[c->warps[warp].cta].launch;
+        if (launch->kernel != h->kernel || launch->insts != h->kernel_insts) {
+            /* Another kernel may have its program where the last one had its own. */
+            h->kernel = launch->kernel;
+            h->kernel_insts = launch->insts;
+            for (uint32_t i = 0; i < HYBRID_CACHE; i++)
+                h->decoded[i].inst = NULL;
+        }
+        for (uint32_t i = 0; i < LS_REG_COUNT; i++)
+            h->ready[warp][i] = 0;
+        h->loads[warp] = 0;
+        sub_core *s = &c->subs[warp_sub(c, warp)];
+        s->buffered |= warp_bit(c, warp);
+        c->front_changed |= 1u << warp_sub(c, warp);
+        new_head(c, s, warp);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- one cycle */
+
+static void wake_warps(core *c)
+{
+    hybrid *h = c->hybrid;
+    uint32_t slot = (uint32_t)c->now % CORE_WHEEL;
+    h->wake_used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+    if (h->wake_used[slot >> 6] == 0)
+        h->wake_words &= ~(1u << (slot >> 6));
+    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+        uint32_t set = h->wake[slot][sub];
+        h->wake[slot][sub] = 0;
+        for (; set != 0; set &= set - 1) {
+            uint32_t bit = set & (~set + 1), warp = (uint32_t)__builtin_ctz(set) * c->sub_count + sub;
+            sub_core *s = &c->subs[sub];
+            warp_state *w = &c->warps[warp];
+            if ((s->buffered & s->blocked & bit) != 0 && (s->fence & bit) == 0 &&
+                h->head_ready[warp] <= c->now) {
+                s->blocked &= ~bit;
+                c->front_changed |= 1u << sub;
+            } else if (w->resident && w->next == w->end) {
+                if (w->busy_until > c->now)
+                    wake_at(c, warp, w->busy_until);
+                else
+                    cta_warp_maybe_done(c, warp);
+            } else {
+                look_again(c, warp);
+            }
+        }
+    }
+}
+
+/* The load/store unit is one for all: the oldest instruction goes first. */
+static void load_store(core *c)
+{
+    hybrid *h = c->hybrid;
+    ldst_cycle(c);
+    if (h->waiting != 0 && ldst_can_take(c)) {
+        uint32_t from = CORE_SUBS_MAX;
+        uint16_t oldest = NO_FLIGHT;
+        for (uint32_t set = h->waiting; set != 0; set &= set - 1) {
+            uint32_t sub = (uint32_t)__builtin_ctz(set);
+            const hybrid_wait *w = &h->subs[sub].queue[h->subs[sub].head % HYBRID_QUEUE];
+            if (w->ready <= c->now &&
+                (oldest == NO_FLIGHT || c->flights[w->flight].uid < c->flights[oldest].uid)) {
+                oldest = w->flight;
+                from = sub;
+            }
+        }
+        if (oldest != NO_FLIGHT) {
+            hybrid_took(c, from);
+            ldst_take(c, oldest);
+        }
+    }
+    h->memory_due = ldst_next(c);
+}
+
+static inline bool memory_due(const core *c)
+{
+    const hybrid *h = c->hybrid;
+    return h->memory_due <= c->now || h->waiting != 0 || !ls_ring_empty(&c->reply_ring) ||
+           (!ls_ring_empty(&c->out_ring) && !c->network_waiting);
+}
+
+static bool tick(void *self, ls_cycle now)
+{
+    core *c = self;
+    hybrid *h = c->hybrid;
+    if (now != c->last_tick + 1 || c->resident_warps_then == 0)
+        core_book_sleep(c, now);
+    c->now = now;
+    c->last_tick = now;
+    if (c->resident_warps > 0) {
+        c->n.cycles++;
+        c->n.resident_warps += c->resident_warps;
+    }
+    uint32_t slot = (uint32_t)now % CORE_WHEEL;
+    if ((h->wake_used[slot >> 6] >> (slot & 63) & 1) != 0)
+        wake_warps(c);
+    if (OPTION_ON(c->options.any))
+        options_cycle(c);
+    if (memory_due(c))
+        load_store(c);
+    if (c->resident_warps > 0) {
+        c->n.issue_slots += c->sub_count;
+        if ((c->front_changed | c->front_ready) != 0)
+            issue(c);
+        c->turn = c->turn + 1 >= c->sub_count ? 0 : c->turn + 1;
+        if (c->need_fetch != 0)
+            start_warps(c);
+    } else if (c->resident_warps_then > 0) {
+        front_book(c, now);
+    }
+    c->resident_warps_then = c->resident_warps;
+    if (c->resident_warps > 0 && (c->need_fetch | c->front_changed) != 0)
+        return true;
+    ls_cycle next = next_wake(c);
+    next = h->memory_due < next ? h->memory_due : next;
+    if (OPTION_ON(c->options.any)) {
+        ls_cycle optional = options_next(c);
+        next = optional < next ? optional : next;
+    }
+    return core_sleep(c, next <= now ? now + 1 : next);
+}
+
+static bool init(core *c)
+{
+    hybrid *h = ls_domain_alloc(c->domain, sizeof *h);
+    if (h == NULL)
+        return false;
+    c->hybrid = h;
+    h->steps = (uint32_t)c->spec->collect_steps;
+    h->banks = (uint32_t)c->spec->register_banks;
+    h->collectors = (uint32_t)c->spec->collectors;
+    h->memory_due = LS_CYCLE_MAX;
+    for (uint32_t warp = 0; warp < CORE_WARPS_MAX; warp++)
+        h->bank_shift[warp] = (uint8_t)(warp % h->banks);
+    return true;
+}
+
+const core_alu core_alu_hybrid = { .init = init, .tick = tick, .release = release, .take_banks = take_banks };

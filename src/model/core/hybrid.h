@@ -1,0 +1,90 @@
+/* hybrid.h: the state of alu: hybrid. For hybrid.c and hybrid_pipe.c only.
+ *
+ * Time in the operand stage runs in steps, `collect_steps` of them per cycle. What an instruction will wait for is
+ * known when it issues, because those before it have already said until when they use what they share: collectors,
+ * banks, execute registers, units, result buses. Only a memory instruction that waits for the load/store unit keeps its
+ * collector for a time that nobody knows; what needs that collector waits in its issue register until it is known. */
+#ifndef MODEL_CORE_HYBRID_H
+#define MODEL_CORE_HYBRID_H
+
+#include "model/core/core.h"
+
+#define HYBRID_STEP_NEVER UINT64_MAX
+#define HYBRID_WINDOW 64    /* steps of a bank and cycles of a unit that are booked ahead */
+#define HYBRID_CACHE 512    /* decoded instructions, by their place in the program */
+#define HYBRID_REGISTERS 20 /* of one instruction; more are looked up in the instruction itself */
+#define HYBRID_QUEUE 16 /* a power of two, more than a sub-core's collectors and registers before the unit */
+
+/* What issuing needs to know of a static instruction. */
+typedef struct hybrid_inst {
+    const ls_inst *inst; /* NULL: the entry is empty */
+    uint16_t latency, interval;
+    uint8_t unit;
+    uint8_t registers, written;    /* entries of reg[]; the last `written` of them are results */
+    bool effects, wide;            /* wide: reg[] does not hold them all */
+    uint8_t banks_written;         /* a bit per bank, for warp 0 */
+    uint8_t reads[CORE_BANKS_MAX]; /* per bank, for warp 0; those of warp w are w banks further */
+    uint16_t reg[HYBRID_REGISTERS];
+} hybrid_inst;
+
+/* A memory instruction between issue and the load/store unit. */
+typedef struct hybrid_wait {
+    uint16_t flight;
+    uint8_t collector; /* CORE_COLLECTORS_MAX: none yet, it stands in the issue register */
+    ls_cycle ready;    /* when the unit may take it at the soonest */
+} hybrid_wait;
+
+typedef struct hybrid_sub {
+    uint64_t collector_free[CORE_COLLECTORS_MAX]; /* step from which on; HYBRID_STEP_NEVER: not known */
+    uint64_t bank_base;                           /* bit i of bank_busy: taken in step bank_base + i */
+    uint64_t bank_busy[CORE_BANKS_MAX];
+    ls_cycle execute_free[UNIT_COUNT]; /* cycle in which the last one leaves the register before the unit */
+    ls_cycle unit_free[UNIT_COUNT];
+    ls_cycle issue_free[UNIT_COUNT]; /* of the units in `taken` */
+    ls_cycle done_base[UNIT_COUNT];  /* bit i of done: a result leaves the unit in cycle done_base + i */
+    uint64_t done[UNIT_COUNT];
+    uint32_t taken;  /* units whose issue registers are taken in the next cycle, and maybe longer */
+    uint32_t parked; /* of these, units whose instruction waits for a collector of unknown end */
+    struct {
+        const ls_inst *inst;
+        uint8_t warp;
+    } parked_at[UNIT_COUNT];
+    hybrid_wait queue[HYBRID_QUEUE]; /* in front of the load/store unit, oldest first */
+    uint32_t head, tail;
+    ls_cycle last_take;
+} hybrid_sub;
+
+struct hybrid {
+    hybrid_sub subs[CORE_SUBS_MAX];
+    uint32_t waiting; /* sub-cores with a memory instruction in their queue */
+    uint32_t steps, banks, collectors;
+    uint8_t bank_shift[CORE_WARPS_MAX];           /* warp modulo banks */
+    ls_cycle head_ready[CORE_WARPS_MAX];          /* when the registers of the next instruction are there */
+    ls_cycle ready[CORE_WARPS_MAX][LS_REG_COUNT]; /* LS_CYCLE_MAX: not known */
+    uint16_t loads[CORE_WARPS_MAX];               /* memory instructions whose registers are not there */
+    /* Warps to look at again, by cycle. */
+    uint32_t wake[CORE_WHEEL][CORE_SUBS_MAX];
+    uint64_t wake_used[CORE_WHEEL / 64];
+    uint32_t wake_words; /* bit i: wake_used[i] is not 0 */
+    ls_cycle memory_due; /* when the load/store unit has something to do */
+    ls_cycle bus_cycle[CORE_WHEEL];
+    uint8_t buses[CORE_WHEEL];
+    uint32_t kernel; /* whose instructions are decoded */
+    const ls_inst *kernel_insts;
+    hybrid_inst decoded[HYBRID_CACHE];
+};
+
+/* hybrid_pipe.c */
+const hybrid_inst *hybrid_decode(core *c, const ls_inst *inst, uint32_t place);
+/* An instruction issues now; returns the cycle of its write-back, LS_CYCLE_MAX if it had to be parked. */
+ls_cycle hybrid_enter(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d);
+void hybrid_enter_memory(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d, uint16_t flight_index);
+void hybrid_written(core *c, uint32_t sub, uint32_t warp,
+                    const hybrid_inst *d); /* a load writes its registers now */
+void hybrid_took(core *c, uint32_t sub);   /* the load/store unit took the oldest of the queue */
+
+/* hybrid.c */
+void hybrid_look_at(core *c, ls_cycle cycle);                                    /* be awake then */
+void hybrid_result(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done); /* of a parked instruction */
+
+#endif
