@@ -6,6 +6,7 @@
 #define ISA_AMD_EXEC_MEMORY_H
 
 #include "base/window.h"
+#include "isa/amd/exec/format.h"
 #include "isa/amd/exec/wave.h"
 
 /* --- the simulated memory as lanes see it ---------------------------------------------------------------- */
@@ -26,17 +27,16 @@ typedef enum amd_access_kind {
     AMD_ACCESS_NONE, /* caches and counters only, or every lane is switched off */
     AMD_ACCESS_LOAD,
     AMD_ACCESS_STORE,
-    AMD_ACCESS_ATOMIC,    /* data returns the old value if inst asks for it (glc, _rtn) */
-    AMD_ACCESS_EXCHANGE,  /* between lanes: ds_swizzle, ds_permute; no memory is touched */
+    AMD_ACCESS_ATOMIC,   /* data becomes the old value */
+    AMD_ACCESS_EXCHANGE, /* between lanes, clocks: nothing is accessed, but registers get data */
 } amd_access_kind;
 
 typedef enum amd_access_space {
     AMD_SPACE_GLOBAL,
     AMD_SPACE_LDS,
-    AMD_SPACE_GDS,
-    AMD_SPACE_SCRATCH, /* addresses are those of global memory, already interleaved; the dwords of a lane lie apart */
-    AMD_SPACE_SCALAR,  /* one address for the wave: piece 0, lane 0 */
-    AMD_SPACE_FLAT,    /* GLOBAL, LDS and SCRATCH mixed: lanes with bit set in in_lds, in_scratch */
+    AMD_SPACE_SCRATCH, /* addresses of global memory, already interleaved: the dwords of a lane lie apart */
+    AMD_SPACE_SCALAR,  /* one address for the wave */
+    AMD_SPACE_FLAT,    /* by address: see in_lds; private memory is interleaved as above */
 } amd_access_space;
 
 typedef enum amd_atomic {
@@ -49,26 +49,27 @@ typedef enum amd_atomic {
 
 /* A lane accesses `pieces` places of `piece_bytes` each: one for a load, two for ds_read2, several texels for a
  * linear sample, several dwords for scratch. data[lane] holds them one after another, each from a multiple of
- * 4 bytes on: what a store writes (and atomics: operand, then comparand), or what a load got. */
+ * 4 bytes on: what a store writes (and atomics: operand, then comparand), or what a load got. Scalar accesses
+ * are those of lane 0 with one piece. Only the lanes and pieces in use are ever set. */
 #define AMD_PIECES_MAX 8
-#define AMD_DATA_DWORDS 16
+#define AMD_DATA_DWORDS 32
 typedef struct amd_access {
-    uint64_t lanes;      /* lanes that access memory */
-    uint64_t zero;       /* active lanes out of range: read 0, write nothing */
-    uint64_t in_lds;     /* of a FLAT access */
-    uint64_t in_scratch; /* of a FLAT access */
+    uint64_t lanes;      /* that access memory */
+    uint64_t zero;       /* active ones that are out of range: they read 0 and write nothing */
+    uint64_t in_lds;     /* of a FLAT access: lanes whose address is one of LDS */
     uint8_t kind;        /* amd_access_kind */
     uint8_t space;       /* amd_access_space */
     uint8_t pieces;
-    uint8_t piece_bytes; /* 1, 2, 4, 8, 12, 16 */
+    uint8_t piece_bytes; /* 1, 2, 4, 8, 12, 16; scalar: also 32, 64, or less where a buffer ends */
     uint8_t atomic;      /* amd_atomic */
-    uint8_t data_dwords; /* of a lane, in registers: what comes in from or goes to them */
     bool returns;        /* registers get something */
-    bool scalar;         /* the data goes to SGPRs */
-    uint16_t scalar_dwords; /* of a scalar load: up to 16, all in data[0] */
+    uint8_t select[4];   /* typed: which component each register gets: 0 zero, 1 one, 4 to 7 x to w */
+    amd_texel texel;     /* typed: what the bytes mean */
+    uint8_t filter;      /* a sample's linear axes: bits x, y, z */
+    uint8_t border;      /* a sample's border colour, as amd_sampler has it */
+    uint64_t absent[AMD_PIECES_MAX]; /* lanes whose piece is not there (a texel outside of the image): it reads 0 */
     uint64_t address[AMD_PIECES_MAX][64];
-    uint8_t present[AMD_PIECES_MAX][8]; /* bit per lane: pieces of an image outside of it are not accessed */
-    uint32_t data[64][AMD_DATA_DWORDS * 2];
+    uint32_t data[64][AMD_DATA_DWORDS];
     float weight[3][64]; /* linear filters: how far between two texels, per axis */
 } amd_access;
 

@@ -1,0 +1,362 @@
+/* emulate.c: a launch: work-groups over host threads, the packet and the queue that kernels may look at, faults in a fixed
+ * order, and the sums of what ran. */
+#include "runtime/emulate/emulate.h"
+
+#include "base/pool.h"
+#include "isa/amd/exec/memory.h"
+#include "runtime/emulate/emulate_impl.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EMULATE_LDS_MAX 65536u
+#define EMULATE_QUEUE_OFFSET 256u
+#define EMULATE_GROUP_MAX 1024u
+
+struct emulate {
+    ls_window *window;
+    ls_pool *pool;
+    uint32_t threads;
+    uint64_t control; /* simulated address of a page: the packet, then the queue */
+    uint64_t scratch; /* simulated address of private memory for all threads; 0: none yet */
+    uint64_t scratch_bytes;
+    emulate_context *contexts; /* one per thread */
+    amd_memory *memories;
+};
+
+/* --- life ------------------------------------------------------------------------------------------------- */
+
+static void emulate_free_context(emulate_context *context)
+{
+    free(context->vgprs);
+    free(context->lds);
+    free(context->tally);
+}
+
+void emulate_destroy(emulate *emulator)
+{
+    if (!emulator)
+        return;
+    if (emulator->contexts)
+        for (uint32_t i = 0; i < emulator->threads; i++)
+            emulate_free_context(&emulator->contexts[i]);
+    if (emulator->scratch != 0)
+        ls_window_free(emulator->window, emulator->scratch, NULL);
+    if (emulator->control != 0)
+        ls_window_free(emulator->window, emulator->control, NULL);
+    ls_pool_destroy(emulator->pool);
+    free(emulator->contexts);
+    free(emulator->memories);
+    free(emulator);
+}
+
+/* What kernels read of a queue: the upper halves of the apertures, for flat addresses of LDS and private memory. */
+static ls_status emulate_write_queue(emulate *emulator, ls_error *err)
+{
+    uint32_t queue[64] = { 0 };
+    queue[64 / 4] = EMULATE_SHARED_BASE_HI;
+    queue[68 / 4] = EMULATE_PRIVATE_BASE_HI;
+    return ls_window_write(emulator->window, emulate_queue_address(emulator), queue, sizeof queue, err);
+}
+
+ls_status emulate_create(ls_window *window, uint32_t threads, emulate **out, ls_error *err)
+{
+    if (threads == 0)
+        threads = ls_cpu_count();
+    emulate *emulator = calloc(1, sizeof *emulator);
+    if (!emulator)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the emulator");
+    emulator->window = window;
+    emulator->threads = threads;
+    emulator->contexts = calloc(threads, sizeof *emulator->contexts);
+    emulator->memories = calloc(threads, sizeof *emulator->memories);
+    ls_status status = LS_OK;
+    if (!emulator->contexts || !emulator->memories)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the emulator");
+    for (uint32_t i = 0; i < threads && status == LS_OK; i++) {
+        emulate_context *context = &emulator->contexts[i];
+        context->vgpr_block = (size_t)EMULATE_VGPR_ROWS * 64;
+        /* With 64 lanes there are half as many waves. */
+        context->vgprs = aligned_alloc(64, context->vgpr_block * (EMULATE_WAVES_MAX / 2) * sizeof(uint32_t));
+        context->lds = aligned_alloc(64, EMULATE_LDS_MAX + 64);
+        if (!context->vgprs || !context->lds)
+            status = ls_fail(err, LS_ERR_NOMEM, "no memory for the registers of a work-group");
+        else
+            memset(context->vgprs, 0, context->vgpr_block * (EMULATE_WAVES_MAX / 2) * sizeof(uint32_t));
+    }
+    if (status == LS_OK)
+        status = ls_pool_create(threads, &emulator->pool, err);
+    if (status == LS_OK)
+        status = ls_window_alloc(window, LS_PAGE_BYTES, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+                                 &emulator->control, err);
+    if (status == LS_OK)
+        status = emulate_write_queue(emulator, err);
+    if (status != LS_OK)
+        emulate_destroy(emulator);
+    else
+        *out = emulator;
+    return status;
+}
+
+uint64_t emulate_queue_address(const emulate *emulator)
+{
+    return emulator->control + EMULATE_QUEUE_OFFSET;
+}
+
+/* --- before a launch --------------------------------------------------------------------------------------- */
+
+static ls_status emulate_check(const emulate_program *program, const emulate_launch *launch, ls_error *err)
+{
+    uint64_t items = 1, groups = 1;
+    if (launch->dims < 1 || launch->dims > 3)
+        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %u dimensions; there are 1 to 3", program->name, launch->dims);
+    for (unsigned i = 0; i < 3; i++) {
+        if (launch->grid[i] == 0 || launch->group[i] == 0)
+            return ls_fail(err, LS_ERR_USAGE, "kernel %s: dimension %u of the grid or of the work-group is 0",
+                           program->name, i);
+        items *= launch->group[i];
+        if (items > EMULATE_GROUP_MAX)
+            return ls_fail(err, LS_ERR_USAGE, "kernel %s: a work-group has at most %u work-items, not %llu",
+                           program->name, EMULATE_GROUP_MAX, (unsigned long long)items);
+        uint64_t along = ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
+        if (groups > UINT64_MAX / 2 / along)
+            return ls_fail(err, LS_ERR_USAGE, "kernel %s: too many work-groups", program->name);
+        groups *= along;
+    }
+    uint64_t lds = (uint64_t)program->kernel.lds_bytes + launch->dynamic_lds_bytes;
+    if (lds > EMULATE_LDS_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %llu bytes of LDS; a work-group has at most %u", program->name,
+                       (unsigned long long)lds, EMULATE_LDS_MAX);
+    return LS_OK;
+}
+
+/* The AQL packet of this dispatch, as kernels find it through their dispatch pointer. */
+static ls_status emulate_write_packet(emulate *emulator, const emulate_program *program,
+                                      const emulate_launch *launch, ls_error *err)
+{
+    uint16_t half[32] = { 0 };
+    uint32_t word[16];
+    half[0] = 2 | 1 << 8; /* a kernel dispatch, with a barrier bit */
+    half[1] = (uint16_t)launch->dims;
+    for (unsigned i = 0; i < 3; i++)
+        half[2 + i] = (uint16_t)launch->group[i];
+    memcpy(word, half, sizeof word);
+    memcpy(&word[3], launch->grid, sizeof launch->grid);
+    word[6] = program->kernel.scratch_bytes;
+    word[7] = program->kernel.lds_bytes + launch->dynamic_lds_bytes;
+    memcpy(&word[8], &program->kernel.entry, 8);
+    memcpy(&word[10], &launch->kernarg, 8);
+    return ls_window_write(emulator->window, emulator->control, word, sizeof word, err);
+}
+
+/* Private memory for every wave that can run at once. */
+static ls_status emulate_scratch(emulate *emulator, uint64_t per_thread, ls_error *err)
+{
+    uint64_t bytes = per_thread * emulator->threads;
+    if (bytes <= emulator->scratch_bytes)
+        return LS_OK;
+    if (emulator->scratch != 0)
+        ls_window_free(emulator->window, emulator->scratch, NULL);
+    emulator->scratch = 0;
+    emulator->scratch_bytes = 0;
+    ls_status status = ls_window_alloc(emulator->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+                                       &emulator->scratch, err);
+    if (status == LS_OK)
+        emulator->scratch_bytes = bytes;
+    return status;
+}
+
+static ls_status emulate_prepare(emulate *emulator, const emulate_program *program, const emulate_launch *launch,
+                                 ls_error *err)
+{
+    uint32_t scratch = (program->kernel.scratch_bytes + 15) & ~15u;
+    uint64_t waves = ((uint64_t)launch->group[0] * launch->group[1] * launch->group[2] + program->lanes - 1) /
+                     program->lanes;
+    uint64_t per_thread = waves * program->lanes * scratch;
+    ls_status status = emulate_scratch(emulator, per_thread, err);
+    for (uint32_t i = 0; i < emulator->threads && status == LS_OK; i++) {
+        emulate_context *context = &emulator->contexts[i];
+        amd_memory_init(&emulator->memories[i], emulator->window);
+        context->program = program;
+        context->launch = launch;
+        context->memory = &emulator->memories[i];
+        context->vgpr_block = (size_t)EMULATE_VGPR_ROWS * program->lanes;
+        context->instructions = context->wave_total = context->barriers = 0;
+        context->packet = emulator->control;
+        context->queue = emulate_queue_address(emulator);
+        context->group = (amd_group){ .lds = context->lds,
+                                      .lds_bytes = program->kernel.lds_bytes + launch->dynamic_lds_bytes,
+                                      .memory = context->memory,
+                                      .shared_base = (uint64_t)EMULATE_SHARED_BASE_HI << 32,
+                                      .private_base = (uint64_t)EMULATE_PRIVATE_BASE_HI << 32,
+                                      .scratch = emulator->scratch + i * per_thread,
+                                      .scratch_bytes = scratch };
+        free(context->tally);
+        context->tally = calloc((size_t)program->op_count, sizeof *context->tally);
+        if (!context->tally)
+            status = ls_fail(err, LS_ERR_NOMEM, "no memory for the counters of kernel %s", program->name);
+    }
+    return status;
+}
+
+/* --- the launch -------------------------------------------------------------------------------------------- */
+
+typedef struct emulate_job {
+    emulate *emulator;
+    uint64_t groups[3], total;
+    uint64_t limit; /* instructions of all; 0: none */
+    _Atomic uint64_t next;
+    _Atomic uint64_t instructions;
+    _Atomic uint64_t fault_group; /* the first work-group that faulted, or UINT64_MAX */
+    atomic_flag lock;             /* guards *fault */
+    emulate_fault *fault;
+} emulate_job;
+
+static void emulate_keep_fault(emulate_job *job, const emulate_context *context, uint64_t group)
+{
+    while (atomic_flag_test_and_set(&job->lock))
+        ;
+    if (group < atomic_load(&job->fault_group)) {
+        atomic_store(&job->fault_group, group);
+        job->fault->fault = context->waves[context->fault_wave].fault;
+        job->fault->pc = context->fault_pc;
+        job->fault->wave = context->fault_wave;
+        memcpy(job->fault->work_group, context->group.id, sizeof job->fault->work_group);
+    }
+    atomic_flag_clear(&job->lock);
+}
+
+/* Work-groups are taken in order, and after a fault those before it still finish: which fault is the first one does not
+ * depend on the threads. */
+static void emulate_work(void *self, uint32_t thread)
+{
+    emulate_job *job = self;
+    emulate_context *context = &job->emulator->contexts[thread];
+    if (thread != 0 && context->launch->hook)
+        return;
+    for (;;) {
+        uint64_t index = atomic_fetch_add(&job->next, 1);
+        if (index >= job->total || index > atomic_load(&job->fault_group))
+            return;
+        if (job->limit != 0 && atomic_load(&job->instructions) > job->limit)
+            return;
+        uint32_t id[3] = { (uint32_t)(index % job->groups[0]),
+                           (uint32_t)(index / job->groups[0] % job->groups[1]),
+                           (uint32_t)(index / job->groups[0] / job->groups[1]) };
+        uint64_t before = context->instructions;
+        bool good = emulate_group_run(context, id);
+        if (job->limit != 0)
+            atomic_fetch_add(&job->instructions, context->instructions - before);
+        if (!good)
+            emulate_keep_fault(job, context, index);
+    }
+}
+
+static void emulate_sum(const emulate *emulator, const emulate_program *program, uint64_t groups,
+                        emulate_counts *counts)
+{
+    *counts = (emulate_counts){ .work_groups = groups };
+    for (uint32_t i = 0; i < emulator->threads; i++) {
+        const emulate_context *context = &emulator->contexts[i];
+        counts->waves += context->wave_total;
+        counts->barriers += context->barriers;
+        for (uint64_t j = 0; j < program->op_count; j++) {
+            uint64_t count = context->tally[j].count, lanes = context->tally[j].lanes;
+            if (count == 0)
+                continue;
+            const amd_inst *inst = program->ops[j].inst;
+            counts->instructions += count;
+            counts->by_class[inst->class_] += count;
+            bool scalar = inst->format <= AMD_SMEM;
+            if (!scalar)
+                counts->lanes += lanes;
+            uint64_t accesses = scalar ? count : lanes, bytes = amd_mem_bytes(inst);
+            switch (amd_mem_kind(inst)) {
+            case AMD_ACCESS_LOAD:
+                counts->loads += accesses;
+                counts->load_bytes += accesses * bytes;
+                break;
+            case AMD_ACCESS_STORE:
+                counts->stores += accesses;
+                counts->store_bytes += accesses * bytes;
+                break;
+            case AMD_ACCESS_ATOMIC:
+                counts->atomics += accesses;
+                counts->atomic_bytes += accesses * bytes;
+                break;
+            default: break;
+            }
+        }
+    }
+}
+
+static const char *emulate_reason(const amd_fault *fault)
+{
+    switch (fault->kind) {
+    case AMD_FAULT_UNMAPPED: return "is not mapped";
+    case AMD_FAULT_MISALIGNED: return "is misaligned";
+    case AMD_FAULT_READ_ONLY: return "is read-only";
+    case AMD_FAULT_LDS_RANGE: return "lies outside of LDS";
+    case AMD_FAULT_TRAP: return "the program trapped";
+    case AMD_FAULT_BARRIER: return "it waits at a barrier, but waves of its work-group have ended";
+    case AMD_FAULT_LIMIT: return "more instructions than the limit allows";
+    default: return "no instruction that can be executed";
+    }
+}
+
+static ls_status emulate_report(const emulate_program *program, emulate_fault *fault, ls_error *err)
+{
+    const amd_inst *inst = emulate_program_at(program, fault->pc);
+    snprintf(fault->text, sizeof fault->text, "?");
+    if (inst)
+        amd_print(program->kernel.target, program->lanes, inst, fault->text, sizeof fault->text);
+    const amd_fault *what = &fault->fault;
+    const uint32_t *id = fault->work_group;
+    char place[160], why[160];
+    snprintf(place, sizeof place, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)fault->pc, id[0],
+             id[1], id[2], fault->wave);
+    if (what->bytes != 0)
+        snprintf(why, sizeof why, "lane %u %s %u bytes at 0x%llx, which %s", what->lane,
+                 what->write ? "writes" : "reads", what->bytes, (unsigned long long)what->address,
+                 emulate_reason(what));
+    else
+        snprintf(why, sizeof why, "%s", emulate_reason(what));
+    return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: %s: %s", program->name, place, fault->text, why);
+}
+
+ls_status emulate_run(emulate *emulator, const emulate_program *program, const emulate_launch *launch,
+                      emulate_counts *counts, emulate_fault *fault, ls_error *err)
+{
+    emulate_fault own = { .wave = 0 };
+    emulate_job job = { .emulator = emulator,
+                        .limit = launch->max_instructions,
+                        .total = 1,
+                        .lock = ATOMIC_FLAG_INIT,
+                        .fault_group = UINT64_MAX,
+                        .fault = &own };
+    ls_status status = emulate_check(program, launch, err);
+    if (status == LS_OK)
+        status = emulate_write_packet(emulator, program, launch, err);
+    if (status == LS_OK)
+        status = emulate_prepare(emulator, program, launch, err);
+    if (status != LS_OK)
+        return status;
+    for (unsigned i = 0; i < 3; i++) {
+        job.groups[i] = ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
+        job.total *= job.groups[i];
+    }
+    ls_pool_run(emulator->pool, emulate_work, &job);
+    if (counts)
+        emulate_sum(emulator, program, job.total, counts);
+    if (atomic_load(&job.fault_group) != UINT64_MAX)
+        status = emulate_report(program, &own, err);
+    else if (job.limit != 0 && atomic_load(&job.instructions) > job.limit)
+        status = ls_fail(err, LS_ERR_CHECK, "kernel %s: its waves execute more than the limit of %llu instructions",
+                         program->name, (unsigned long long)job.limit);
+    if (status != LS_OK && own.fault.kind == AMD_FAULT_NONE)
+        own.fault.kind = AMD_FAULT_LIMIT;
+    if (fault)
+        *fault = own;
+    return status;
+}
