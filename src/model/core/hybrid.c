@@ -1,12 +1,15 @@
 /* hybrid.c: alu: hybrid: warps are scheduled cycle by cycle, but an instruction is looked at once, when it issues.
  *
  * Issue knows when the result will be there (hybrid_pipe.c) and writes that cycle beside the register. A warp whose next
- * instruction needs it sleeps until then; nothing happens at a write-back. Instructions are always fetched in time.
+ * instruction needs it sleeps until then; nothing happens at a write-back. Instructions are decoded as in front.c, but
+ * always fetched in time.
  * Memory instructions go through the load/store unit as in every model: their registers have no known cycle until
  * release(). */
 #include "model/core/hybrid.h"
 
 #include "model/core/front.h"
+
+#include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------- the wheel */
 
@@ -134,7 +137,7 @@ static void look_again(core *c, uint32_t warp)
     if ((s->fence & bit) != 0 && w->atomics == 0) {
         if (!any_pending(c, warp))
             s->fence &= ~bit;
-        else if (c->hybrid->loads[warp] == 0)
+        else if (w->busy_until > c->now)
             wake_at(c, warp, w->busy_until);
     }
     if ((s->buffered & s->blocked & bit) != 0)
@@ -159,7 +162,7 @@ void hybrid_result(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
     w->in_flight--;
     w->busy_until = done > w->busy_until ? done : w->busy_until;
     look_again(c, warp);
-    if (w->next == w->end)
+    if (w->next == w->end && w->busy_until > c->now)
         wake_at(c, warp, w->busy_until);
 }
 
@@ -204,14 +207,18 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp)
     }
     if (d->effects) {
         front_effects(c, warp, inst, mask, f, any_pending(c, warp));
-        if ((s->fence & bit) != 0 && w->atomics == 0 && c->hybrid->loads[warp] == 0)
+        if ((s->fence & bit) != 0 && w->busy_until > c->now)
             wake_at(c, warp, w->busy_until);
     }
-    if (++w->next != w->end) {
+    w->next++;
+    if (--w->buffered > 0) {
         new_head(c, s, warp);
+    } else if (w->next != w->end) {
+        s->buffered &= ~bit;
+        c->need_fetch |= UINT64_C(1) << warp;
     } else {
         s->buffered &= ~bit;
-        if (w->in_flight == 0)
+        if (w->busy_until > c->now)
             wake_at(c, warp, w->busy_until);
     }
 }
@@ -257,28 +264,49 @@ static void issue(core *c)
     }
 }
 
-/* Warps that have just arrived; as fast as others decode them. */
-static void start_warps(core *c)
+static void start_warp(core *c, uint32_t warp)
 {
     hybrid *h = c->hybrid;
-    for (uint64_t round = c->spec->fetch_rounds; round > 0 && c->need_fetch != 0; round--) {
-        uint32_t warp = (uint32_t)__builtin_ctzll(c->need_fetch);
-        c->need_fetch &= c->need_fetch - 1;
-        const core_launch *launch = &c->ctas[c->warps[warp].cta].launch;
-        if (launch->kernel != h->kernel || launch->insts != h->kernel_insts) {
-            /* Another kernel may have its program where the last one had its own. */
-            h->kernel = launch->kernel;
-            h->kernel_insts = launch->insts;
-            for (uint32_t i = 0; i < HYBRID_CACHE; i++)
-                h->decoded[i].inst = NULL;
+    const core_launch *launch = &c->ctas[c->warps[warp].cta].launch;
+    if (launch->kernel != h->kernel || launch->insts != h->kernel_insts) {
+        /* Another kernel may have its program where the last one had its own. */
+        h->kernel = launch->kernel;
+        h->kernel_insts = launch->insts;
+        for (uint32_t i = 0; i < HYBRID_CACHE; i++)
+            h->decoded[i].inst = NULL;
+    }
+    memset(h->ready[warp], 0, sizeof h->ready[warp]);
+    h->loads[warp] = 0;
+}
+
+static void decode(core *c, uint32_t warp)
+{
+    warp_state *w = &c->warps[warp];
+    size_t left = (size_t)(w->end - w->next);
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    if (w->head == NULL)
+        start_warp(c, warp);
+    w->buffered = left < 2 ? 1 : 2;
+    s->buffered |= warp_bit(c, warp);
+    c->front_changed |= 1u << warp_sub(c, warp);
+    new_head(c, s, warp);
+}
+
+/* As front.c: two instructions at a time, so many warps per cycle, one round after another. */
+static void fetch(core *c)
+{
+    for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
+        if (c->fetched >= 0) {
+            decode(c, (uint32_t)c->fetched);
+            c->fetched = -1;
         }
-        for (uint32_t i = 0; i < LS_REG_COUNT; i++)
-            h->ready[warp][i] = 0;
-        h->loads[warp] = 0;
-        sub_core *s = &c->subs[warp_sub(c, warp)];
-        s->buffered |= warp_bit(c, warp);
-        c->front_changed |= 1u << warp_sub(c, warp);
-        new_head(c, s, warp);
+        if (c->need_fetch == 0)
+            return;
+        uint64_t later = c->last_fetched >= 63 ? 0 : c->need_fetch & (~UINT64_C(1) << c->last_fetched);
+        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->need_fetch);
+        c->need_fetch &= ~(UINT64_C(1) << warp);
+        c->last_fetched = warp;
+        c->fetched = (int32_t)warp;
     }
 }
 
@@ -370,13 +398,13 @@ static bool tick(void *self, ls_cycle now)
         if ((c->front_changed | c->front_ready) != 0)
             issue(c);
         c->turn = c->turn + 1 >= c->sub_count ? 0 : c->turn + 1;
-        if (c->need_fetch != 0)
-            start_warps(c);
+        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
+            fetch(c);
     } else if (c->resident_warps_then > 0) {
         front_book(c, now);
     }
     c->resident_warps_then = c->resident_warps;
-    if (c->resident_warps > 0 && (c->need_fetch | c->front_changed) != 0)
+    if (c->resident_warps > 0 && (c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0)
         return true;
     ls_cycle next = next_wake(c);
     next = h->memory_due < next ? h->memory_due : next;

@@ -272,6 +272,24 @@ static void unpark(core *c, hybrid_sub *s, uint64_t step)
     }
 }
 
+/* Of the instructions in collectors, the one that moves to the register before the unit: of those with their operands
+ * the one in the first collector, as collect.c has it; else the one that has them first. */
+static void choose_next(const core *c, hybrid_sub *s)
+{
+    uint32_t best = s->head;
+    for (uint32_t i = s->head + 1; i != s->tail; i++) {
+        const hybrid_wait *a = &s->queue[i % HYBRID_QUEUE], *b = &s->queue[best % HYBRID_QUEUE];
+        ls_cycle a_ready = a->ready > c->now ? a->ready : c->now,
+                 b_ready = b->ready > c->now ? b->ready : c->now;
+        if (a_ready < b_ready || (a_ready == b_ready && a->collector < b->collector))
+            best = i;
+    }
+    hybrid_wait chosen = s->queue[best % HYBRID_QUEUE];
+    for (uint32_t i = best; i != s->head; i--)
+        s->queue[i % HYBRID_QUEUE] = s->queue[(i - 1) % HYBRID_QUEUE];
+    s->queue[s->head % HYBRID_QUEUE] = chosen;
+}
+
 void hybrid_took(core *c, uint32_t sub)
 {
     hybrid *h = c->hybrid;
@@ -282,7 +300,7 @@ void hybrid_took(core *c, uint32_t sub)
     if (s->head == s->tail) {
         h->waiting &= ~(1u << sub);
     } else {
-        /* The next one moves to the register that is free now, when its operands are there. */
+        choose_next(c, s);
         hybrid_wait *next = &s->queue[s->head % HYBRID_QUEUE];
         if (next->collector < CORE_COLLECTORS_MAX) {
             uint64_t step = (next->ready - 1) * h->steps, soonest = c->now * h->steps;
