@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "model/dispatch/dispatch.h"
 #include "model/gpu/gpu.h"
+#include "model/gpu/shape.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,10 @@
 typedef struct open_kernel {
     ls_kernel *kernel;
     uint64_t command, limit, read;
+    LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
+    size_t next_kept;
+    rates_kernel rates;
+    double sampled;
 } open_kernel;
 
 struct ls_replay {
@@ -26,7 +31,83 @@ struct ls_replay {
     size_t reported;
     ls_arena names;
     bool started;
+    gpu_shape shape;
+    ls_profiler *profiler; /* made when it is first needed */
 };
+
+/* Warp instructions of a kernel that are enough to know its hit rates. */
+#define PROFILE_SAMPLE 100000u
+
+/* ------------------------------------------------------------------------------------------------------- hit rates */
+
+static ls_status read_block(open_kernel *o, ls_cta *cta, bool *end, ls_error *err)
+{
+    if (o->read == o->limit) {
+        *end = true;
+        return LS_OK;
+    }
+    o->read++;
+    return ls_kernel_next_cta(o->kernel, cta, end, err);
+}
+
+static ls_status profile_next(void *self, const ls_cta **out, ls_error *err)
+{
+    open_kernel *o = self;
+    bool end = false;
+    ls_cta *cta = calloc(1, sizeof *cta);
+    *out = NULL;
+    if (cta == NULL || !ls_vec_push(&o->kept, cta)) {
+        free(cta);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
+    }
+    ls_status status = read_block(o, cta, &end, err);
+    if (status != LS_OK || end) {
+        o->kept.count--;
+        ls_cta_fini(cta);
+        free(cta);
+        return status;
+    }
+    *out = cta;
+    return LS_OK;
+}
+
+static void profile_done(void *self, const ls_cta *cta)
+{
+    (void)self;
+    (void)cta; /* kept for the run */
+}
+
+static ls_status find_rates(ls_replay *r, open_kernel *o, ls_error *err)
+{
+    const ls_kernel_info *info = ls_kernel_get_info(o->kernel);
+    if (r->options.profile != NULL) {
+        const ls_profile_kernel *found = ls_profile_find(r->options.profile, o->command);
+        if (found == NULL)
+            return ls_fail(err, LS_ERR_INPUT, "the profile has no kernel for '%s', number %llu of the list",
+                           info->name, (unsigned long long)o->command + 1);
+        o->sampled = found->insts == 0 ? 1 : (double)found->walked / (double)found->insts;
+        return ls_profile_rates(found, &r->shape, &o->rates, err);
+    }
+    if (r->profiler == NULL) {
+        ls_status status = ls_profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
+        if (status != LS_OK)
+            return status;
+    }
+    ls_profile_kernel found;
+    const ls_profile_request request = { .info = info,
+                                         .insts = ls_kernel_insts(o->kernel),
+                                         .command = o->command,
+                                         .ctas = o->limit,
+                                         .source = { .self = o, .next = profile_next, .done = profile_done },
+                                         .sample = PROFILE_SAMPLE };
+    ls_status status = ls_profiler_run(r->profiler, &request, &found, err);
+    if (status != LS_OK)
+        return status;
+    o->sampled = found.insts == 0 ? 1 : (double)found.walked / (double)found.insts;
+    status = ls_profile_rates(&found, &r->shape, &o->rates, err);
+    ls_profile_kernel_fini(&found);
+    return status;
+}
 
 /* --------------------------------------------------------------------------------------------- the dispatcher's side */
 
@@ -67,6 +148,10 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
         *out =
             (dispatch_kernel){ .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o };
+        if (r->shape.analytic) {
+            out->rates = &o->rates;
+            return find_rates(r, o, err);
+        }
         return LS_OK;
     }
     *end = true;
@@ -77,12 +162,14 @@ static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta
 {
     open_kernel *o = kernel->handle;
     (void)self;
-    if (o->read == o->limit) {
-        *end = true;
+    if (o->next_kept < o->kept.count) {
+        ls_cta *kept = o->kept.at[o->next_kept++];
+        ls_cta_fini(cta);
+        *cta = *kept;
+        free(kept);
         return LS_OK;
     }
-    o->read++;
-    return ls_kernel_next_cta(o->kernel, cta, end, err);
+    return read_block(o, cta, end, err);
 }
 
 static void close_kernel(ls_replay *r, open_kernel *o)
@@ -92,6 +179,12 @@ static void close_kernel(ls_replay *r, open_kernel *o)
             r->open.at[i] = r->open.at[--r->open.count];
             break;
         }
+    for (; o->next_kept < o->kept.count; o->next_kept++) {
+        ls_cta_fini(o->kept.at[o->next_kept]);
+        free(o->kept.at[o->next_kept]);
+    }
+    ls_vec_fini(&o->kept);
+    ls_profile_rates_fini(&o->rates);
     ls_kernel_close(o->kernel);
     free(o);
 }
@@ -107,7 +200,8 @@ static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begi
                               .command = o->command,
                               .begin = begin,
                               .end = end,
-                              .ctas = o->read };
+                              .ctas = o->read,
+                              .sampled = o->sampled };
     (void)ls_vec_push(&r->kernels, done);
     close_kernel(r, o);
 }
@@ -130,6 +224,11 @@ ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_o
     r->dispatch = dispatch;
     if (options != NULL)
         r->options = *options;
+    ls_status status = gpu_get_shape(engine, &r->shape, err);
+    if (status != LS_OK) {
+        free(r);
+        return status;
+    }
     *out = r;
     return LS_OK;
 }
@@ -142,6 +241,7 @@ void ls_replay_destroy(ls_replay *r)
         close_kernel(r, r->open.at[0]);
     ls_vec_fini(&r->open);
     ls_vec_fini(&r->kernels);
+    ls_profiler_destroy(r->profiler);
     ls_arena_fini(&r->names);
     free(r);
 }

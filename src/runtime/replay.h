@@ -3,6 +3,7 @@
 #define RUNTIME_REPLAY_H
 
 #include "lockstep/block.h"
+#include "workload/profile/profile.h"
 #include "workload/select.h"
 #include "workload/trace.h"
 
@@ -14,12 +15,16 @@ typedef struct ls_replay_kernel {
     uint64_t id, stream, command; /* command: index in the list */
     ls_cycle begin, end;          /* of the core clock; the launch latency is in between */
     uint64_t ctas;
+    double sampled; /* the share of the kernel that its hit rates come from; 0: it needed none */
 } ls_replay_kernel;
 
 typedef struct ls_replay_options {
     const ls_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
     uint64_t cta_limit;            /* thread blocks per kernel; 0: all */
     bool warm_l2;                  /* memory copies of the list make their range valid in L2 */
+    /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts, from a
+     * sample of it. Outlives the replay. NULL: none. */
+    const ls_profile *profile;
     /* After each kernel, while nothing runs: time to read counters. */
     ls_status (*kernel_done)(void *self, const ls_replay_kernel *kernel, ls_error *err);
     void *kernel_done_self;

@@ -16,6 +16,8 @@ static const char *const replacement_names[] = { "lru", "fifo", "random", NULL }
 static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
 static const char *const fetch_names[] = { "perfect", "cycle", NULL };
 static const char *const translation_names[] = { "none", "cycle", NULL };
+static const char *const memory_names[] = { "cycle", "analytic", NULL };
+static const char *const latency_names[] = { "drawn", "expected", NULL };
 static const char *const place_names[] = { "before-l2", "before-l1", NULL };
 
 /* clang-format off */
@@ -75,6 +77,7 @@ static const ls_param params[] = {
     CHOICE("l1.hash", l1.hash, "linear", hash_names, "how addresses pick sets"),
     FLAG("l1.flush", l1_flush, "true", "L1 is emptied when the core becomes idle"),
 #include "model/core/options_keys.def"
+#include "model/core/analytic_keys.def"
 #define CLASS(name_, help_)                                                                                   \
     { .name = "class." #name_ ".unit", .type = LS_PARAM_TYPE_CHOICE,                                          \
       .offset = offsetof(core_spec, classes[LS_CLASS_##name_].unit), .default_text = "int", .min = 1,         \
@@ -161,6 +164,7 @@ static const ls_metric metrics[] = {
     { .name = (name_), .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, options.field_),     \
       .unit = (unit_), .help = (help_) },
 #include "model/core/options_metrics.def"
+#include "model/core/analytic_metrics.def"
 #undef OPTION
 #define CLASS(name_, help_)                                                                                   \
     { .name = "issued_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                               \
@@ -229,6 +233,8 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
             return ls_fail(err, LS_ERR_INPUT, "class.%s.unit must be memory",
                            ls_inst_class_name((ls_inst_class)i));
     }
+    if (spec->analytic.memory == ANALYTIC_ON && spec->options.translation != OPTION_OFF)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "memory 'analytic' knows no address translation: set translation to none");
     return options_check(&spec->options, err);
 }
 
@@ -267,6 +273,8 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         ok = c->banks[i].at != NULL;
     }
     if (!ok || !cache_init(&c->l1, &c->spec->l1, &c->n.l1, c->domain) || !options_init(c))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     for (uint32_t i = 0; i < CORE_FLIGHTS; i++)
         c->flights[i].next = i + 1 < CORE_FLIGHTS ? (uint16_t)(i + 1) : NO_FLIGHT;

@@ -8,6 +8,7 @@
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
  *   cta.c       thread blocks: arrival, resources, barriers, completion
  *   core.c      the block: parameters, counters, one cycle, sleeping
+ *   analytic.c  in place of most of ldst.c, where memory is a formula
  *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
  *
  * One cycle runs in the order write-back, execute, operand collection, issue, fetch, as a pipeline whose stages move
@@ -21,6 +22,7 @@
 #include "isa/stream.h"
 #include "lockstep/block.h"
 #include "model/cache/cache.h"
+#include "model/core/analytic.h"
 #include "model/core/core_api.h"
 #include "model/core/options.h"
 #include "model/memory/mem.h"
@@ -78,6 +80,7 @@ typedef struct core_spec {
     uint64_t network_width; /* requests sent and answers taken per cycle */
     cache_spec l1;
     options_spec options;
+    analytic_spec analytic;
     core_class classes[LS_CLASS_COUNT];
 } core_spec;
 
@@ -113,6 +116,7 @@ typedef struct core_counters {
     uint64_t register_reads, register_bank_waits;
     cache_counters l1;
     options_counters options;
+    analytic_counters analytic;
 } core_counters;
 
 /* An issued instruction until everything it does is done. */
@@ -224,6 +228,7 @@ typedef struct core {
     ls_event timer;
     ls_cycle now, last_tick;
     core_options options;
+    analytic *analytic; /* NULL: memory is simulated */
     core_counters n;
 
     sub_core subs[CORE_SUBS_MAX];
@@ -335,6 +340,7 @@ void ldst_take(core *c, uint16_t flight_index);
 ls_cycle ldst_next(const core *c); /* the next cycle with something to do; now + 1 if it is busy */
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
+void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */
 bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
 void ldst_put(core *c, const mem_message *message,
@@ -345,6 +351,7 @@ void coalesce(core *c, const flight *f);
 uint32_t shared_conflicts(const core *c, const flight *f);
 
 /* cta.c */
+uint32_t cta_l1_ways(const core_spec *spec, uint64_t shared_bytes); /* beside so much shared memory */
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);

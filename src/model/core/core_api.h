@@ -4,6 +4,8 @@
 
 #include "isa/stream.h"
 #include "lockstep/block.h"
+#include "model/cache/cache.h"
+#include "model/core/rates.h"
 #include "model/memory/mem.h"
 
 /* A thread block on its way to a core: belongs to the core until core_done brings the ls_cta back. */
@@ -13,6 +15,8 @@ typedef struct core_launch {
     const ls_kernel_info *info;
     uint32_t kernel;        /* the dispatcher's number */
     uint32_t ctas_per_core; /* most at once, for the carve-out and for the layout of local memory */
+    uint32_t cores;         /* at work for the kernel: what shared bandwidth is divided by */
+    const rates_kernel *rates; /* of memory that is not simulated; else NULL */
 } core_launch;
 
 typedef struct core_done {
@@ -27,6 +31,20 @@ typedef struct core_capacity {
     uint64_t warp_slots, cta_slots, registers, shared_bytes, register_unit;
 } core_capacity;
 core_capacity core_get_capacity(const ls_block *core);
+
+/* Whether memory is a formula (core.memory: analytic): then no request leaves the core. */
+bool core_is_analytic(const ls_block *core);
+void core_set_machine(ls_block *core, const rates_machine *machine);
+const rates_machine *core_get_machine(const ls_block *core);
+const mem_map *core_get_map(const ls_block *core); /* after core_attach() */
+/* What a profile needs to know: L1 as it is when blocks with so much shared memory are resident. */
+typedef struct core_l1 {
+    cache_spec cache; /* with the ways that are left */
+    uint32_t banks, latency_cycles;
+    bool flush; /* between kernels */
+    bool accelsim_rules;
+} core_l1;
+core_l1 core_get_l1(const ls_block *core, uint64_t shared_bytes);
 
 /* Wiring, before the run. */
 ls_status core_attach(ls_block *core, uint32_t id, uint32_t core_count, const mem_map *map,

@@ -7,9 +7,8 @@
 /* -------------------------------------------------------------------------------------------------------- arrival */
 
 /* The ways of L1 that are left when shared memory takes the smallest option that holds `shared_bytes`. */
-static uint32_t carve_out(const core *c, uint64_t shared_bytes)
+uint32_t cta_l1_ways(const core_spec *spec, uint64_t shared_bytes)
 {
-    const core_spec *spec = c->spec;
     uint32_t ways = (uint32_t)spec->l1.ways;
     if (spec->unified_kib == 0)
         return ways;
@@ -67,7 +66,7 @@ static void start_cta(core *c, const core_launch *launch)
     uint32_t first = find_warps(c, warps);
     assert(slot < CORE_CTAS_MAX && first != UINT32_MAX); /* the dispatcher counts what fits */
     if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0)
-        cache_set_ways(&c->l1, carve_out(c, launch->info->shared_bytes * launch->ctas_per_core));
+        cache_set_ways(&c->l1, cta_l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
     cta_state *cta = &c->ctas[slot];
     *cta = (cta_state){
         .used = true, .launch = *launch, .first_warp = (uint16_t)first, .warp_count = (uint16_t)warps

@@ -7,6 +7,8 @@
 
 bool ldst_can_take(const core *c)
 {
+    if (OPTION_ON(c->analytic))
+        return analytic_can_take(c);
     return c->dispatch == NO_FLIGHT;
 }
 
@@ -44,7 +46,7 @@ static inline bool bypasses(const core *c, const flight *f)
     return (f->inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
 }
 
-void ldst_take(core *c, uint16_t index)
+static void begin(core *c, uint16_t index)
 {
     flight *f = &c->flights[index];
     c->dispatch = index;
@@ -63,6 +65,13 @@ void ldst_take(core *c, uint16_t index)
     c->n.memory_sectors += c->sector_count;
     if (!is_store(f))
         f->requests = (uint16_t)c->sector_count;
+}
+
+void ldst_take(core *c, uint16_t index)
+{
+    begin(c, index);
+    if (OPTION_ON(c->analytic))
+        analytic_take(c, index);
 }
 
 /* ---------------------------------------------------------------------------------------------------- completion */
@@ -98,6 +107,11 @@ static void sector_arrived(core *c, uint16_t index)
     } else if (c->dispatch != index) {
         flight_complete(c, index);
     }
+}
+
+void ldst_arrived(core *c, uint16_t index)
+{
+    sector_arrived(c, index);
 }
 
 static void write_back(core *c)
@@ -184,6 +198,8 @@ static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, u
 
 bool ldst_request(core *c, uint64_t address, uint32_t token)
 {
+    if (OPTION_ON(c->analytic))
+        return analytic_request(c, token);
     if (ls_ring_full(&c->out_ring))
         return false;
     network_push(c, address, 0, token, MEM_READ, false);
@@ -408,6 +424,10 @@ static void leave(core *c, uint16_t index)
 
 void ldst_cycle(core *c)
 {
+    if (OPTION_ON(c->analytic)) {
+        analytic_cycle(c);
+        return;
+    }
     uint32_t width = (uint32_t)c->spec->network_width, n;
     for (n = width; n > 0 && (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT ||
                               !ls_ring_empty(&c->shared_ring) || cache_has_ready(&c->l1));
@@ -431,6 +451,8 @@ void ldst_cycle(core *c)
 
 ls_cycle ldst_next(const core *c)
 {
+    if (OPTION_ON(c->analytic))
+        return analytic_next(c);
     if (c->dispatch != NO_FLIGHT || c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT ||
         !ls_ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) || cache_front_miss(&c->l1) != NULL ||
         (!ls_ring_empty(&c->out_ring) && !c->network_waiting))

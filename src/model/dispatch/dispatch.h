@@ -12,6 +12,7 @@ typedef struct dispatch_kernel {
     const ls_inst *insts;
     uint64_t ctas;
     void *handle; /* the workload's */
+    const rates_kernel *rates; /* for cores whose memory is not simulated; else NULL */
 } dispatch_kernel;
 
 /* The workload. All calls come from the dispatcher's domain, so they are serial. */
@@ -21,6 +22,15 @@ typedef struct dispatch_work {
     ls_status (*next_cta)(void *self, const dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
     void (*kernel_done)(void *self, const dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
 } dispatch_work;
+
+/* How many blocks of a kernel a core gets at once. */
+typedef struct dispatch_rules {
+    core_capacity capacity;
+    uint32_t core_count;
+    bool spread; /* small grids over all cores */
+} dispatch_rules;
+uint32_t dispatch_blocks_per_core(const dispatch_rules *rules, const ls_kernel_info *info, uint64_t ctas);
+dispatch_rules dispatch_get_rules(const ls_block *dispatch); /* after dispatch_attach() */
 
 ls_status dispatch_attach(ls_block *dispatch, const core_capacity *capacity, ls_link *const *to_core,
                           uint32_t core_count, uint32_t link_latency_cycles, ls_error *err);

@@ -23,6 +23,7 @@ typedef struct kernel_state {
     bool used, exhausted;
     uint64_t sent, done;
     uint32_t warps, registers, per_core;
+    uint32_t cores; /* that it can keep busy */
     uint64_t shared_bytes;
     ls_cycle begin, ready, end;
 } kernel_state;
@@ -80,19 +81,37 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-/* How many blocks of the kernel fit on an empty core. */
-static uint32_t blocks_per_core(const dispatch *d, const kernel_state *k)
+static uint32_t block_warps(const ls_kernel_info *info)
 {
-    uint64_t most = d->capacity.cta_slots;
-    uint64_t by_warps = d->capacity.warp_slots / k->warps;
+    uint32_t warps = (ls_kernel_threads(info) + 31) / 32;
+    return warps == 0 ? 1 : warps;
+}
+
+static uint32_t block_registers(const core_capacity *capacity, const ls_kernel_info *info)
+{
+    return (uint32_t)(round_up(info->registers, capacity->register_unit) * block_warps(info) * 32);
+}
+
+/* How many blocks of the kernel fit on an empty core, or fewer if the grid is too small to fill all cores. */
+uint32_t dispatch_blocks_per_core(const dispatch_rules *rules, const ls_kernel_info *info, uint64_t ctas)
+{
+    const core_capacity *capacity = &rules->capacity;
+    uint64_t most = capacity->cta_slots, registers = block_registers(capacity, info);
+    uint64_t by_warps = capacity->warp_slots / block_warps(info);
     most = by_warps < most ? by_warps : most;
-    if (k->registers > 0 && d->capacity.registers / k->registers < most)
-        most = d->capacity.registers / k->registers;
-    if (k->shared_bytes > 0 && d->capacity.shared_bytes / k->shared_bytes < most)
-        most = d->capacity.shared_bytes / k->shared_bytes;
-    if (d->spec->spread && most > 0 && k->kernel.ctas < most * d->core_count)
-        most = (k->kernel.ctas + d->core_count - 1) / d->core_count;
+    if (registers > 0 && capacity->registers / registers < most)
+        most = capacity->registers / registers;
+    if (info->shared_bytes > 0 && capacity->shared_bytes / info->shared_bytes < most)
+        most = capacity->shared_bytes / info->shared_bytes;
+    if (rules->spread && most > 0 && ctas < most * rules->core_count)
+        most = (ctas + rules->core_count - 1) / rules->core_count;
     return (uint32_t)most;
+}
+
+dispatch_rules dispatch_get_rules(const ls_block *block)
+{
+    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
+    return (dispatch_rules){ .capacity = d->capacity, .core_count = d->core_count, .spread = d->spec->spread };
 }
 
 static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
@@ -102,11 +121,12 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
         slot++;
     kernel_state *k = &d->kernels[slot];
     *k = (kernel_state){ .kernel = *kernel, .used = true, .begin = begin };
-    k->warps = (ls_kernel_threads(kernel->info) + 31) / 32;
-    k->warps = k->warps == 0 ? 1 : k->warps;
-    k->registers = (uint32_t)(round_up(kernel->info->registers, d->capacity.register_unit) * k->warps * 32);
+    k->warps = block_warps(kernel->info);
+    k->registers = block_registers(&d->capacity, kernel->info);
     k->shared_bytes = kernel->info->shared_bytes;
-    k->per_core = blocks_per_core(d, k);
+    dispatch_rules rules = { .capacity = d->capacity, .core_count = d->core_count, .spread = d->spec->spread };
+    k->per_core = dispatch_blocks_per_core(&rules, kernel->info, kernel->ctas);
+    k->cores = kernel->ctas < d->core_count ? (uint32_t)kernel->ctas : d->core_count;
     if (k->per_core == 0) {
         ls_fail(
             &d->failure, LS_ERR_INPUT,
@@ -199,7 +219,9 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
                               .insts = k->kernel.insts,
                               .info = k->kernel.info,
                               .kernel = slot,
-                              .ctas_per_core = k->per_core };
+                              .ctas_per_core = k->per_core,
+                              .cores = k->cores,
+                              .rates = k->kernel.rates };
     core_load *load = &d->loads[core];
     load->ctas++;
     load->warps += k->warps;

@@ -5,14 +5,11 @@
  * next one starts n / atoms_per_cycle cycles later, fractions kept exactly. A request is answered
  * latency_cycles after the start of its last atom. Answers leave in order; a read that finds no room above
  * stops those behind it. */
+#include "model/dram/fixed.h"
+
 #include "model/dram/dram.h"
 
 #include <stdio.h>
-
-typedef struct fixed_spec {
-    uint64_t latency_cycles, queue_entries;
-    ls_ratio atoms_per_cycle;
-} fixed_spec;
 
 #define RATE_MAX 64
 #define LATENCY_MAX 10000

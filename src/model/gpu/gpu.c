@@ -9,6 +9,7 @@
 #include "model/cache/cache.h"
 #include "model/core/core_api.h"
 #include "model/dispatch/dispatch.h"
+#include "model/gpu/shape.h"
 #include "model/memory/mem.h"
 #include "model/memory/partition.h"
 
@@ -36,6 +37,7 @@ typedef struct builder {
     ls_block *dispatch, **core_blocks, **partition_blocks;
     ls_link **to_memory, **to_core; /* [core * channels + channel] and [channel * cores + core] */
     ls_link **launches, **dones;
+    bool analytic; /* cores send no requests: there are no links to memory */
 } builder;
 
 #define TRY(call)                                                                                             \
@@ -132,7 +134,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .receive = dispatch_receive,
                                             .receiver = ls_block_state(b->dispatch) },
                            &b->dones[i], err));
-        for (uint32_t k = 0; k < b->channels; k++) {
+        for (uint32_t k = 0; k < b->channels && !b->analytic; k++) {
             const char *memory_name = ls_block_name(b->partition_blocks[k]);
             numbered(name, "request", i, &k);
             TRY(ls_link_create(b->engine,
@@ -174,6 +176,9 @@ static ls_status attach_all(builder *b, ls_error *err)
     for (uint32_t i = 0; i < b->cores; i++)
         TRY(core_attach(b->core_blocks[i], i, b->cores, &b->map, &b->to_memory[(size_t)i * b->channels],
                         credits * b->channels, b->dones[i], err));
+    if (b->analytic)
+        return gpu_attach_rates(b->engine, (uint32_t)b->spec->request_latency_cycles,
+                                (uint32_t)b->spec->reply_latency_cycles, err);
     for (uint32_t k = 0; k < b->channels; k++)
         TRY(partition_attach(b->partition_blocks[k], &b->map, &b->to_core[(size_t)k * b->cores], b->cores,
                              credits * b->cores, err));
@@ -208,6 +213,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
         b.dones == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b.cores);
     TRY(build_blocks(&b, err));
+    b.analytic = core_is_analytic(b.core_blocks[0]);
     TRY(build_links(&b, err));
     return attach_all(&b, err);
 }

@@ -1,0 +1,48 @@
+/* rates.h: memory as a core sees it that does not simulate it (core.memory: analytic): how often the accesses of each
+ * static instruction reach L2 and DRAM, what that costs in time, and what it takes of the bandwidth that cores share.
+ *
+ * Written by a profile (workload/profile), carried by the dispatcher, read by cores; nobody changes it during a run.
+ * Fixed-point numbers have RATES_ONE as their one, so that results are the same on every host. */
+#ifndef MODEL_CORE_RATES_H
+#define MODEL_CORE_RATES_H
+
+#include <stdint.h>
+
+#define RATES_SHIFT 16
+#define RATES_ONE (1u << RATES_SHIFT)
+
+/* How deep an access of a warp goes: where the last of its sectors comes from. */
+typedef enum rates_level { RATES_L1, RATES_L2, RATES_DRAM, RATES_LEVELS } rates_level;
+
+/* One static instruction. draw(x) for a number x that is spread evenly over [0, 2^32): DRAM if x < to_dram, else L2 if
+ * x < to_l2, else L1. Traffic is per sector that the instruction touches, in RATES_ONE. */
+typedef struct rates_inst {
+    uint32_t to_dram, to_l2;            /* cumulative; UINT32_MAX: always */
+    uint32_t l2_sectors[RATES_LEVELS];  /* sent to L2, by the level that was drawn */
+    uint32_t dram_sectors[RATES_LEVELS]; /* read from or written to DRAM because of it */
+} rates_inst;
+
+/* One kernel. */
+typedef struct rates_kernel {
+    const rates_inst *at; /* by pc / RATES_PC_BYTES */
+    uint32_t count;
+    rates_inst other;   /* instructions that the profile did not meet */
+    uint32_t l2_cost;   /* core cycles in which all L2 slices together serve one sector */
+    uint32_t dram_cost; /* core cycles in which all DRAM channels together move one sector */
+} rates_kernel;
+
+#define RATES_PC_BYTES 8u
+
+static inline const rates_inst *rates_of(const rates_kernel *kernel, uint64_t pc)
+{
+    return pc / RATES_PC_BYTES < kernel->count ? &kernel->at[pc / RATES_PC_BYTES] : &kernel->other;
+}
+
+/* What the platform says, for every kernel: whole core cycles without contention. */
+typedef struct rates_machine {
+    uint32_t request_cycles; /* from the core to an L2 slice's tags */
+    uint32_t reply_cycles;   /* from a slice that has the data to the register */
+    uint32_t dram_cycles;    /* from a slice's tags to the data of DRAM in it */
+} rates_machine;
+
+#endif

@@ -1,0 +1,46 @@
+/* estimate.h: how long DRAM channels need for a sequence of requests, without simulating commands: for models that
+ * need a bandwidth and a latency instead of a DRAM (core.memory: analytic). */
+#ifndef MODEL_DRAM_ESTIMATE_H
+#define MODEL_DRAM_ESTIMATE_H
+
+#include "lockstep/block.h"
+
+#define ESTIMATE_BANKS_MAX 64
+
+/* A channel, in cycles of the DRAM clock. */
+typedef struct dram_service {
+    uint32_t latency_cycles;         /* of a lonely read to a closed bank, from the request to its data */
+    uint32_t atom_num, atom_den;     /* the bus needs atom_num / atom_den cycles per atom */
+    uint32_t banks, groups;          /* banks 0: rows and banks do not matter */
+    uint32_t column_cycles;          /* between columns of one row */
+    uint32_t read_row, write_row;    /* from one row of a bank to the next, without the columns after the first */
+    uint32_t row_cycles;             /* at the least */
+    uint32_t activate_cycles;        /* between activates of the channel, on average */
+    uint32_t turn_cycles;            /* lost when the bus turns from reads to writes and back */
+    uint32_t queue;                  /* requests among which the scheduler can choose */
+    uint32_t hash, bank_bits;        /* of banks, by row */
+    bool in_order;                   /* no request passes an older one */
+} dram_service;
+
+/* From a block of slot dram. LS_ERR_UNSUPPORTED for a model that nobody has described here. */
+ls_status dram_get_service(const ls_block *dram, dram_service *out, ls_error *err);
+
+/* Requests to one channel in the order of arrival, worked off a queue full at a time. */
+typedef struct dram_estimate {
+    const dram_service *service;
+    uint32_t waiting; /* in this queue full */
+    uint32_t writes;
+    uint32_t rows_met; /* activates of it */
+    uint32_t open[ESTIMATE_BANKS_MAX];      /* row that the last queue full left open, plus 1 */
+    uint32_t columns[ESTIMATE_BANKS_MAX];   /* atoms of this queue full */
+    uint32_t row_count[ESTIMATE_BANKS_MAX]; /* different rows of it */
+    uint32_t rows[ESTIMATE_BANKS_MAX][8];   /* the newest of them, plus 1 */
+    uint64_t busy_cycles, atoms;            /* of all that were worked off */
+} dram_estimate;
+
+void dram_estimate_init(dram_estimate *e, const dram_service *service);
+void dram_estimate_add(dram_estimate *e, uint32_t number, uint32_t row, bool write);
+/* Works off what waits. */
+void dram_estimate_flush(dram_estimate *e);
+
+#endif

@@ -1,0 +1,191 @@
+/* profile.c: profilers, and from the counts of a profile to the rates that cores use. */
+#include "workload/profile/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
+
+/* ------------------------------------------------------------------------------------------------------- profilers */
+
+ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out, ls_error *err)
+{
+    *out = NULL;
+    ls_profiler *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a profile");
+    p->shape = *shape;
+    p->method = method;
+    p->channels = calloc(shape->map.channels, sizeof *p->channels);
+    p->slice_sectors = calloc(shape->map.slice_count, sizeof *p->slice_sectors);
+    bool ok = p->channels != NULL && p->slice_sectors != NULL &&
+              level_init(&p->l2, shape->map.slice_count * (uint32_t)shape->l2.sets, (uint32_t)shape->l2.ways,
+                         shape->l2.replacement == CACHE_FIFO, method == LS_PROFILE_REUSE);
+    if (!ok) {
+        ls_profiler_destroy(p);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the L2 cache of a profile");
+    }
+    for (uint32_t i = 0; i < shape->map.channels; i++)
+        dram_estimate_init(&p->channels[i], &p->shape.dram);
+    *out = p;
+    return LS_OK;
+}
+
+void ls_profiler_destroy(ls_profiler *p)
+{
+    if (p == NULL)
+        return;
+    for (uint32_t i = 0; p->l1 != NULL && i < p->shape.cores; i++)
+        level_fini(&p->l1[i]);
+    free(p->l1);
+    level_fini(&p->l2);
+    free(p->channels);
+    free(p->slice_sectors);
+    ls_vec_fini(&p->counts);
+    free(p);
+}
+
+static uint64_t insts_of(const ls_profile_inst *inst)
+{
+    return inst->level[RATES_L1].insts + inst->level[RATES_L2].insts + inst->level[RATES_DRAM].insts;
+}
+
+static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error *err)
+{
+    const ls_profile_request *request = p->request;
+    uint32_t used = 0;
+    for (size_t i = 0; i < p->counts.count; i++)
+        used += insts_of(&p->counts.at[i]) != 0;
+    const char *name = request->info->name != NULL ? request->info->name : "";
+    *out = (ls_profile_kernel){ .command = request->command,
+                                .id = request->info->id,
+                                .l2_sectors = p->l2_sectors,
+                                .walked = p->walked,
+                                .insts = p->read_blocks == 0 ? 0 : p->read_insts / p->read_blocks * request->ctas };
+    if (out->insts < out->walked || p->exhausted)
+        out->insts = p->exhausted ? p->read_insts : out->walked;
+    out->name = strdup(name);
+    out->at = malloc((used == 0 ? 1 : used) * sizeof *out->at);
+    if (out->name == NULL || out->at == NULL) {
+        ls_profile_kernel_fini(out);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the profile of a kernel");
+    }
+    for (size_t i = 0; i < p->counts.count; i++)
+        if (insts_of(&p->counts.at[i]) != 0)
+            out->at[out->count++] = p->counts.at[i];
+    for (uint32_t i = 0; i < p->shape.map.slice_count; i++)
+        if (p->slice_sectors[i] > out->slice_sectors)
+            out->slice_sectors = p->slice_sectors[i];
+    for (uint32_t i = 0; i < p->shape.map.channels; i++) {
+        out->dram_atoms += p->channels[i].atoms;
+        if (p->channels[i].busy_cycles > out->channel_cycles)
+            out->channel_cycles = p->channels[i].busy_cycles;
+    }
+    return LS_OK;
+}
+
+ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_profile_kernel *out, ls_error *err)
+{
+    p->request = request;
+    ls_status status = walk_begin(p, err);
+    if (status == LS_OK)
+        status = walk_run(p, err);
+    walk_end(p);
+    if (status == LS_OK)
+        status = collect(p, out, err);
+    p->request = NULL;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- profiles */
+
+void ls_profile_kernel_fini(ls_profile_kernel *kernel)
+{
+    free(kernel->name);
+    free(kernel->at);
+    *kernel = (ls_profile_kernel){ 0 };
+}
+
+void ls_profile_fini(ls_profile *profile)
+{
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        ls_profile_kernel_fini(&profile->kernels.at[i]);
+    ls_vec_fini(&profile->kernels);
+}
+
+const ls_profile_kernel *ls_profile_find(const ls_profile *profile, uint64_t command)
+{
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        if (profile->kernels.at[i].command == command)
+            return &profile->kernels.at[i];
+    return NULL;
+}
+
+ls_profile_inst ls_profile_sum(const ls_profile_kernel *kernel)
+{
+    ls_profile_inst sum = { 0 };
+    for (uint32_t i = 0; i < kernel->count; i++)
+        for (int depth = 0; depth < RATES_LEVELS; depth++) {
+            const ls_profile_count *from = &kernel->at[i].level[depth];
+            sum.level[depth].insts += from->insts;
+            sum.level[depth].sectors += from->sectors;
+            sum.level[depth].l2 += from->l2;
+            sum.level[depth].dram += from->dram;
+        }
+    return sum;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- rates */
+
+static uint64_t scaled(uint64_t part, uint64_t of, uint64_t one)
+{
+    return of == 0 ? 0 : (uint64_t)((double)part / (double)of * (double)one + 0.5);
+}
+
+/* part / of, where 1 is all of the 32-bit range. */
+static uint32_t share(uint64_t part, uint64_t of)
+{
+    uint64_t value = scaled(part, of, UINT64_C(1) << 32);
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+static rates_inst rates_from(const ls_profile_inst *inst)
+{
+    rates_inst rate = { 0 };
+    uint64_t all = insts_of(inst), dram = inst->level[RATES_DRAM].insts;
+    rate.to_dram = share(dram, all);
+    rate.to_l2 = share(dram + inst->level[RATES_L2].insts, all);
+    for (int depth = 0; depth < RATES_LEVELS; depth++) {
+        const ls_profile_count *c = &inst->level[depth];
+        rate.l2_sectors[depth] = (uint32_t)scaled(c->l2, c->sectors, RATES_ONE);
+        rate.dram_sectors[depth] = (uint32_t)scaled(c->dram, c->sectors, RATES_ONE);
+    }
+    return rate;
+}
+
+ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *shape, rates_kernel *out, ls_error *err)
+{
+    uint64_t last = kernel->count == 0 ? 0 : kernel->at[kernel->count - 1].pc;
+    uint32_t count = (uint32_t)(last / RATES_PC_BYTES + 1);
+    rates_inst *at = malloc(count * sizeof *at);
+    *out = (rates_kernel){ 0 };
+    if (at == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the rates of a kernel");
+    ls_profile_inst sum = ls_profile_sum(kernel);
+    out->other = rates_from(&sum);
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = out->other;
+    for (uint32_t i = 0; i < kernel->count; i++)
+        at[kernel->at[i].pc / RATES_PC_BYTES] = rates_from(&kernel->at[i]);
+    out->at = at;
+    out->count = count;
+    out->l2_cost = (uint32_t)scaled(kernel->slice_sectors * shape->l2_cycle, kernel->l2_sectors, 1);
+    out->dram_cost = (uint32_t)scaled(kernel->channel_cycles * shape->dram_cycle, kernel->dram_atoms, 1);
+    return LS_OK;
+}
+
+void ls_profile_rates_fini(rates_kernel *rates)
+{
+    free((void *)(uintptr_t)rates->at);
+    *rates = (rates_kernel){ 0 };
+}
