@@ -40,6 +40,7 @@ typedef enum amd_op {
 } amd_op;
 
 const char *amd_op_name(amd_op op); /* "v_add_f32" */
+bool amd_op_find(const char *name, amd_op *out);
 
 /* The encoding that an instruction was read from. */
 typedef enum amd_format {
@@ -66,6 +67,8 @@ typedef enum amd_format {
     AMD_EXP,
     AMD_FORMAT_COUNT
 } amd_format;
+
+const char *amd_format_name(amd_format format); /* "SOP1" */
 
 /* What VOP1, VOP2 and VOPC may carry in a second word. */
 typedef enum amd_form { AMD_PLAIN, AMD_SDWA, AMD_DPP16, AMD_DPP8 } amd_form;

@@ -1,0 +1,240 @@
+/* decode_memory.c: the encodings that leave the register file: SMEM, DS, FLAT, GLOBAL, SCRATCH, buffers, and export.
+ * Images have a file of their own. */
+#include "isa/amd/decode.h"
+
+static bool has(const amd_decoder *d, unsigned flag)
+{
+    return d->row->flags & flag;
+}
+
+static int32_t sign_extend(unsigned value, unsigned bits)
+{
+    unsigned sign = 1u << (bits - 1);
+    return (int32_t)((value ^ sign) - sign);
+}
+
+static void flag_if(amd_inst *out, bool condition, uint32_t flag)
+{
+    if (condition)
+        out->flags |= flag;
+}
+
+/* A vector operand that the row may not have; then the field must be 0 if `strict`. */
+static bool vector_field(amd_decoder *d, amd_operand *operand, unsigned vgpr, amd_shape shape, bool strict)
+{
+    if (!shape)
+        return !strict || vgpr == 0;
+    return amd_decode_vector(d, operand, vgpr, shape);
+}
+
+static void count_sources(amd_inst *out)
+{
+    for (unsigned i = 0; i < 4; i++)
+        if (out->src[i].code != AMD_NO_OPERAND)
+            out->src_count = (uint8_t)(i + 1);
+}
+
+/* --- SMEM ------------------------------------------------------------------------------------------------ */
+
+bool amd_decode_smem(amd_decoder *d)
+{
+    amd_inst *out = d->out;
+    if (!amd_decode_row(d, AMD_SMEM, amd_bits(d->w0, 18, 8)))
+        return false;
+    unsigned data = amd_bits(d->w0, 6, 7);
+    if (d->row->dst && !amd_decode_scalar(d, &out->sdst, data, d->row->dst))
+        return false;
+    if (has(d, AMD_ROW_PROBE))
+        out->simm = (int32_t)data;
+    if (!has(d, AMD_ROW_OFFSET))
+        return true;
+    if (!amd_decode_scalar(d, &out->src[0], amd_bits(d->w0, 0, 6) * 2, d->row->src[0]))
+        return false;
+    flag_if(out, amd_bit(d->w0, 16), AMD_GLC);
+    out->src_count = 1;
+    unsigned soffset;
+    if (d->gfx10) {
+        flag_if(out, amd_bit(d->w0, 14), AMD_DLC);
+        out->offset = sign_extend(amd_bits(d->w1, 0, 21), 21);
+        soffset = amd_bits(d->w1, 25, 7);
+        /* An offset of 0 beside a register, even null, is no offset. */
+        if (soffset == AMD_NULL && out->offset) {
+            out->flags |= AMD_IMM_OFFSET;
+            return true;
+        }
+        flag_if(out, out->offset != 0, AMD_IMM_OFFSET);
+    } else if (amd_bit(d->w0, 17)) {
+        out->offset = (int32_t)amd_bits(d->w1, 0, 20);
+        out->flags |= AMD_IMM_OFFSET;
+        return true;
+    } else {
+        soffset = amd_bits(d->w1, 0, 7);
+    }
+    out->flags |= AMD_SOFFSET_REG;
+    out->src_count = 2;
+    return amd_decode_scalar(d, &out->src[1], soffset, AMD_SHAPE_B32);
+}
+
+/* --- DS -------------------------------------------------------------------------------------------------- */
+
+bool amd_decode_ds(amd_decoder *d)
+{
+    amd_inst *out = d->out;
+    unsigned opcode = d->gfx10 ? amd_bits(d->w0, 18, 8) : amd_bits(d->w0, 17, 8);
+    bool gds = amd_bit(d->w0, d->gfx10 ? 17 : 16);
+    if (!amd_decode_row(d, AMD_DS, opcode))
+        return false;
+    if ((gds && has(d, AMD_ROW_NOGDS | AMD_ROW_NOOFF)) || (!gds && has(d, AMD_ROW_GDSONLY)))
+        return false;
+    if (gds) {
+        out->flags |= AMD_GDS;
+        out->class_ = AMD_CLASS_GDS;
+    }
+    if (has(d, AMD_ROW_OFFSET2)) {
+        out->offset = (int32_t)amd_bits(d->w0, 0, 8);
+        out->simm = (int32_t)amd_bits(d->w0, 8, 8);
+    } else {
+        out->offset = (int32_t)amd_bits(d->w0, 0, 16);
+        if (out->offset && has(d, AMD_ROW_NOOFF))
+            return false;
+    }
+    bool ok = vector_field(d, &out->src[0], amd_bits(d->w1, 0, 8), d->row->src[0], true) &&
+              vector_field(d, &out->src[1], amd_bits(d->w1, 8, 8), d->row->src[1], true) &&
+              vector_field(d, &out->src[2], amd_bits(d->w1, 16, 8), d->row->src[2], true) &&
+              vector_field(d, &out->vdst, amd_bits(d->w1, 24, 8), d->row->dst, true);
+    count_sources(out);
+    return ok;
+}
+
+/* --- FLAT, GLOBAL, SCRATCH ------------------------------------------------------------------------------- */
+
+/* The scalar address: null for none; SCRATCH on gfx1030 may do without either, which EXEC_HI says. */
+static bool flat_address(amd_decoder *d, amd_format format)
+{
+    amd_inst *out = d->out;
+    unsigned vaddr = amd_bits(d->w1, 0, 8), saddr = amd_bits(d->w1, 16, 7);
+    if (format == AMD_FLAT)
+        return saddr == (d->gfx10 ? AMD_NULL : 0u) && amd_decode_vector(d, &out->src[0], vaddr, AMD_SHAPE_V64);
+    bool scratch = format == AMD_SCRATCH;
+    if (saddr == AMD_NULL)
+        return !d->row->src[0] || amd_decode_vector(d, &out->src[0], vaddr, d->row->src[0]);
+    if (scratch && saddr == AMD_EXEC_HI)
+        return d->target == AMD_GFX1030;
+    out->flags |= AMD_SADDR;
+    if (!amd_decode_scalar(d, &out->src[2], saddr, scratch ? AMD_SHAPE_B32 : AMD_SHAPE_B64))
+        return false;
+    if (scratch || !d->row->src[0]) /* SCRATCH: the scalar stands in place of the vector */
+        return true;
+    return amd_decode_vector(d, &out->src[0], vaddr, AMD_SHAPE_V32);
+}
+
+bool amd_decode_flat(amd_decoder *d)
+{
+    static const amd_format segments[4] = {AMD_FLAT, AMD_SCRATCH, AMD_GLOBAL, AMD_FORMAT_COUNT};
+    amd_inst *out = d->out;
+    amd_format format = segments[amd_bits(d->w0, 14, 2)];
+    bool lds = amd_bit(d->w0, 13), glc = amd_bit(d->w0, 16);
+    if (format == AMD_FORMAT_COUNT || !amd_decode_row(d, format, amd_bits(d->w0, 18, 7)))
+        return false;
+    if ((lds && (format == AMD_FLAT || !has(d, AMD_ROW_TOLDS))) || (!glc && has(d, AMD_ROW_RTN)))
+        return false;
+    flag_if(out, lds, AMD_LDS);
+    flag_if(out, glc, AMD_GLC);
+    flag_if(out, amd_bit(d->w0, 17), AMD_SLC);
+    if (d->gfx10) {
+        unsigned offset = amd_bits(d->w0, 0, 12);
+        flag_if(out, amd_bit(d->w0, 12), AMD_DLC);
+        out->offset = format == AMD_FLAT ? (int32_t)offset : sign_extend(offset, 12);
+        if (amd_bit(d->w1, 23))
+            return false;
+    } else {
+        flag_if(out, amd_bit(d->w1, 23), AMD_TFE);
+    }
+    if (!flat_address(d, format) || !vector_field(d, &out->src[1], amd_bits(d->w1, 8, 8), d->row->src[1], false))
+        return false;
+    bool returns = d->row->dst && !lds && (glc || !has(d, AMD_ROW_ATOMIC));
+    if (returns && !amd_decode_vector(d, &out->vdst, amd_bits(d->w1, 24, 8), d->row->dst))
+        return false;
+    count_sources(out);
+    return true;
+}
+
+/* --- MUBUF, MTBUF ---------------------------------------------------------------------------------------- */
+
+/* The fields that both have at the same places. */
+static bool buffer_operands(amd_decoder *d, bool lds)
+{
+    amd_inst *out = d->out;
+    bool offen = amd_bit(d->w0, 12), idxen = amd_bit(d->w0, 13), glc = amd_bit(d->w0, 14);
+    flag_if(out, offen, AMD_OFFEN);
+    flag_if(out, idxen, AMD_IDXEN);
+    flag_if(out, glc, AMD_GLC);
+    flag_if(out, amd_bit(d->w1, 23), AMD_TFE);
+    out->offset = (int32_t)amd_bits(d->w0, 0, 12);
+    unsigned vaddr = amd_bits(d->w1, 0, 8), vdata = amd_bits(d->w1, 8, 8);
+    if ((offen || idxen) &&
+        !amd_decode_vector(d, &out->src[0], vaddr, offen && idxen ? AMD_SHAPE_V64 : AMD_SHAPE_V32))
+        return false;
+    if (d->row->dst && !lds && (glc || !has(d, AMD_ROW_ATOMIC)) &&
+        !amd_decode_vector(d, &out->vdst, vdata, d->row->dst))
+        return false;
+    if (d->row->src[1] && !amd_decode_vector(d, &out->src[1], vdata, d->row->src[1]))
+        return false;
+    if (!amd_decode_scalar(d, &out->src[2], amd_bits(d->w1, 16, 5) * 4, AMD_SHAPE_W128))
+        return false;
+    out->src_count = 4;
+    unsigned soffset = amd_bits(d->w1, 24, 8);
+    return soffset != AMD_LITERAL && amd_decode_source(d, &out->src[3], soffset, AMD_SHAPE_B32);
+}
+
+bool amd_decode_mubuf(amd_decoder *d)
+{
+    amd_inst *out = d->out;
+    unsigned opcode = d->gfx10 ? amd_bits(d->w0, 18, 8) : amd_bits(d->w0, 18, 7);
+    bool lds = amd_bit(d->w0, 16);
+    if (!amd_decode_row(d, AMD_MUBUF, opcode))
+        return false;
+    if (has(d, AMD_ROW_BARE))
+        return true;
+    if (has(d, AMD_ROW_LDSOUT) ? !lds : lds && !has(d, AMD_ROW_TOLDS))
+        return false;
+    flag_if(out, lds, AMD_LDS);
+    if (d->gfx10) {
+        flag_if(out, amd_bit(d->w0, 15), AMD_DLC);
+        flag_if(out, amd_bit(d->w1, 22), AMD_SLC);
+    } else {
+        flag_if(out, amd_bit(d->w0, 17), AMD_SLC);
+    }
+    return buffer_operands(d, lds);
+}
+
+bool amd_decode_mtbuf(amd_decoder *d)
+{
+    amd_inst *out = d->out;
+    unsigned opcode = d->gfx10 ? amd_bits(d->w0, 16, 3) | amd_bits(d->w1, 21, 1) << 3 : amd_bits(d->w0, 15, 4);
+    if (!amd_decode_row(d, AMD_MTBUF, opcode))
+        return false;
+    flag_if(out, amd_bit(d->w1, 22), AMD_SLC);
+    flag_if(out, d->gfx10 && amd_bit(d->w0, 15), AMD_DLC);
+    out->simm = (int32_t)amd_bits(d->w0, 19, 7);
+    return buffer_operands(d, false);
+}
+
+/* --- EXP ------------------------------------------------------------------------------------------------- */
+
+bool amd_decode_exp(amd_decoder *d)
+{
+    amd_inst *out = d->out;
+    if (!amd_decode_row(d, AMD_EXP, 0))
+        return false;
+    out->dmask = (uint8_t)amd_bits(d->w0, 0, 4);
+    out->simm = (int32_t)amd_bits(d->w0, 4, 6);
+    flag_if(out, amd_bit(d->w0, 10), AMD_COMPR);
+    flag_if(out, amd_bit(d->w0, 11), AMD_DONE);
+    flag_if(out, amd_bit(d->w0, 12), AMD_VM);
+    for (unsigned i = 0; i < 4; i++)
+        if (out->dmask >> i & 1)
+            amd_decode_fixed(d, &out->src[i], AMD_VGPR + amd_bits(d->w1, 8 * i, 8), AMD_KIND_B32, 1);
+    out->src_count = 4;
+    return true;
+}
