@@ -46,7 +46,7 @@ typedef struct wl_workload {
     size_t option_count;
     void (*run)(wl_run *run);
     const char *kernels; /* the kernel file (any folder's KERNELS.cl) if several share one; NULL: the name */
-    bool is_micro; /* a microbenchmark: listed apart */
+    bool is_micro;       /* a microbenchmark: listed apart */
 } wl_workload;
 
 #define WL_OPTIONS(table_) .options = (table_), .option_count = LS_COUNT_OF(table_)
