@@ -67,9 +67,9 @@ static void test_errors(void **state)
     expect_error("k=0..2000000", "more than");
     sweep_grid grid = { .arena = &arena };
     ls_error err;
-    assert_int_equal(sweep_grid_add(&grid, "k=1..2000", NULL), LS_OK);
+    assert_int_equal(sweep_grid_add(&grid, "k=1..400", NULL), LS_OK);
     assert_int_equal(sweep_grid_add(&grid, "k=3", &err), LS_ERR_USAGE);
-    assert_int_equal(sweep_grid_add(&grid, "j=1..2000", &err), LS_ERR_USAGE);
+    assert_int_equal(sweep_grid_add(&grid, "j=1..400", &err), LS_ERR_USAGE);
     sweep_grid_fini(&grid);
 }
 

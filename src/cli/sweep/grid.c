@@ -13,12 +13,14 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "no memory left for the grid");
 }
 
-static ls_status add_value(sweep_grid *grid, sweep_axis *axis, const char *text, size_t bytes, ls_error *err)
+/* `before`: how many earlier values it must differ from; those of one range differ anyway. */
+static ls_status add_value(sweep_grid *grid, sweep_axis *axis, size_t before, const char *text, size_t bytes,
+                           ls_error *err)
 {
     char *value = ls_arena_strndup(grid->arena, text, bytes);
     if (!value)
         return no_memory(err);
-    for (size_t i = 0; i < axis->values.count; i++)
+    for (size_t i = 0; i < before; i++)
         if (strcmp(axis->values.at[i], value) == 0)
             return ls_fail(err, LS_ERR_USAGE, "%s has the value %s twice", axis->key, value);
     if (axis->values.count >= SWEEP_POINTS_MAX)
@@ -54,16 +56,17 @@ static ls_status add_item(sweep_grid *grid, sweep_axis *axis, const char *text, 
     if (bytes == 0)
         return ls_fail(err, LS_ERR_USAGE, "%s has an empty value", axis->key);
     if (!read_range(text, bytes, &first, &last, &step, &by))
-        return add_value(grid, axis, text, bytes, err);
+        return add_value(grid, axis, axis->values.count, text, bytes, err);
     if (last < first || by < (step == '*' ? 2 : 1) || (step == '*' && first == 0))
         return ls_fail(err, LS_ERR_USAGE,
                        "the range %.*s of %s does not rise from its first to its last value", (int)bytes, text,
                        axis->key);
+    size_t before = axis->values.count;
     ls_status status = LS_OK;
     for (uint64_t value = first; status == LS_OK;) {
         char digits[24];
         int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-        status = add_value(grid, axis, digits, (size_t)length, err);
+        status = add_value(grid, axis, before, digits, (size_t)length, err);
         if (step == '*' ? value > last / by : value > last - by || last < by)
             break;
         value = step == '*' ? value * by : value + by;

@@ -18,7 +18,7 @@ typedef struct sweep_grid {
     size_t points; /* product of all counts; 1 without axes */
 } sweep_grid;
 
-#define SWEEP_POINTS_MAX 1000000
+#define SWEEP_POINTS_MAX 100000
 
 /* Adds "key=values": values separated by commas, of which each may be a range of whole numbers: 1..8, 16..64+16
  * (steps of 16) or 32..256*2 (doubling). A comma inside brackets belongs to the value. */
