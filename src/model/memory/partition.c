@@ -17,6 +17,7 @@
 typedef struct partition_spec {
     uint64_t delay_cycles; /* before the cache looks at a request */
     uint64_t width;        /* requests and answers per slice and cycle */
+    uint64_t port_percent; /* of that, what the way out reaches */
     uint64_t input_queue, output_queue, fill_queue;
     cache_spec l2;
 } partition_spec;
@@ -45,6 +46,7 @@ typedef struct slice {
     ls_cycle last_arrival; /* of the output port of the crossbar, which lets `width` through per cycle */
     uint32_t arrived;      /* of them in that cycle */
     ls_cycle next;         /* nothing to do before this cycle */
+    uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
     ls_ring fill_ring;
     uint64_t *fills; /* sectors that DRAM has brought */
     cache l2;
@@ -63,6 +65,7 @@ typedef struct partition {
     ls_cycle now;
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
     uint32_t width;
+    uint32_t port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
     partition_counters n;
     mem_map map;
     uint32_t slice_count;
@@ -211,6 +214,12 @@ static void answer(partition *p, slice *s, uint32_t i)
     put(p, &s->output, i);
 }
 
+/* A port that reaches less than its width is busy for longer with each answer. */
+static inline bool port_open(const partition *p, const slice *s)
+{
+    return s->port_free < (p->now + 1) * 100;
+}
+
 /* False if the network has no room. */
 static inline bool send_answer(partition *p, slice *s)
 {
@@ -226,6 +235,8 @@ static inline bool send_answer(partition *p, slice *s)
     }
     *message = r->message;
     (void)take(p, &s->output);
+    if (p->port_cost != 0)
+        s->port_free = (s->port_free > p->now * 100 ? s->port_free : p->now * 100) + p->port_cost;
     r->next = p->free_request;
     p->free_request = i;
     p->n.replies++;
@@ -267,7 +278,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
 {
     const partition_spec *spec = p->spec;
     uint32_t token, left = p->width;
-    while (s->output.count > 0 && !s->output_waiting && send_answer(p, s) && --left > 0) {
+    while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s) && --left > 0) {
     }
     left = p->width;
     while (cache_has_ready(&s->l2) && s->output.count < spec->output_queue &&
@@ -367,6 +378,7 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
+    p->port_cost = p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
@@ -407,7 +419,7 @@ void partition_warm(ls_block *block, uint64_t address)
 partition_shape partition_get_shape(const ls_block *block)
 {
     const partition_spec *spec = ls_block_spec(block);
-    return (partition_shape){ .l2 = spec->l2, .delay_cycles = spec->delay_cycles };
+    return (partition_shape){ .l2 = spec->l2, .delay_cycles = spec->delay_cycles, .percent = spec->width * spec->port_percent };
 }
 
 uint32_t partition_channel(ls_block *block, uint64_t address)
@@ -431,6 +443,7 @@ static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
 static const ls_param params[] = {
     KEY("delay_cycles", delay_cycles, "cycles", "100", 1, 2000, "fixed time of a request before the tags"),
     KEY("sectors_per_cycle", width, "sectors", "1", 1, 8, "requests taken and answers sent, per slice and cycle"),
+    KEY("port_percent", port_percent, "", "100", 10, 100, "of sectors_per_cycle, what answers reach on average"),
     KEY("input_queue", input_queue, "requests", "64", 1, 4096, "requests waiting for the tags, per slice"),
     KEY("output_queue", output_queue, "replies", "64", 1, 4096, "answers waiting for the network, per slice"),
     KEY("fill_queue", fill_queue, "sectors", "64", 1, 4096, "sectors from DRAM waiting to be filled, per slice"),

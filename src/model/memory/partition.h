@@ -18,6 +18,7 @@ void partition_warm(ls_block *partition, uint64_t address);
 typedef struct partition_shape {
     cache_spec l2; /* of a slice */
     uint64_t delay_cycles;
+    uint64_t percent; /* of one sector per cycle, what a slice serves */
 } partition_shape;
 partition_shape partition_get_shape(const ls_block *partition);
 

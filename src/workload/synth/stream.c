@@ -182,7 +182,7 @@ static const char *const width_texts[] = { "", ".64", ".128" };
 typedef struct bandwidth_spec {
     synth_common common;
     uint32_t mode, width;
-    uint64_t footprint_kib, ctas, block, unroll, passes;
+    uint64_t footprint_kib, ctas, block, unroll, passes, shift;
 } bandwidth_spec;
 
 static const ls_param bandwidth_params[] = {
@@ -195,6 +195,8 @@ static const ls_param bandwidth_params[] = {
     LS_PARAM_UINT(bandwidth_spec, unroll, "accesses", 4, 1, 16,
                   "accesses of a thread before it waits for one"),
     LS_PARAM_UINT(bandwidth_spec, passes, "", 1, 1, 1024, "times that all of the memory is gone through"),
+    LS_PARAM_UINT(bandwidth_spec, shift, "blocks", 0, 0, 1048576,
+                  "each pass begins so many blocks further on: no core reads again what it has just read"),
 };
 
 static uint64_t width_bytes(const bandwidth_spec *s)
@@ -301,7 +303,7 @@ static void bandwidth_warp(const void *spec, uint32_t launch, synth_warp *w)
     (void)launch;
     synth_run(w, 0, mark[BANDWIDTH_PASS]);
     for (uint64_t pass = 0; pass < s->passes; pass++) {
-        uint64_t at = w->thread * bytes;
+        uint64_t at = (w->thread + pass * s->shift * s->block) % (s->ctas * s->block) * bytes;
         synth_run(w, mark[BANDWIDTH_PASS], mark[BANDWIDTH_LOOP]);
         for (uint64_t i = 0; i < loops; i++, at += s->unroll * row) {
             for (uint32_t u = 0; u < s->unroll && s->mode != WRITE; u++)
