@@ -1,4 +1,5 @@
 /* simulate.c: one simulation of a validation: machine, trace, numbers, hash of all results. */
+#include "base/pool.h"
 #include "cli/validate/validate.h"
 #include "platform/machine.h"
 #include "report/export.h"
@@ -95,11 +96,17 @@ ls_status validate_simulate(ls_arena *arena, const validate_job *job, validate_r
     if (status == LS_OK)
         status = run_trace_begin(&t, &(run_trace_options){ .path = job->trace, .kernels = job->kernels },
                                  ls_machine_engine(machine), metrics, err);
-    if (status == LS_OK)
-        status =
-            run_trace_run(&t,
-                          &(ls_run_options){ .threads = job->threads, .watchdog_fs = LS_FS_PER_SECOND / 10 },
-                          &run, err);
+    if (status == LS_OK) {
+        const ls_run_options options = { .threads = job->threads,
+                                         .assignment = job->assignment,
+                                         .scaling = job->scaling != NULL,
+                                         .watchdog_fs = LS_FS_PER_SECOND / 10 };
+        uint64_t start_ns = ls_host_ns();
+        status = run_trace_run(&t, &options, &run, err);
+        out->host_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
+    }
+    if (status == LS_OK && job->scaling && !ls_scaling_report(ls_machine_engine(machine), job->scaling))
+        *job->scaling = (ls_scaling){ 0 };
     if (status == LS_OK)
         status = collect(arena, &t, out, err);
     if (status == LS_OK && job->hash)

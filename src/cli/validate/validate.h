@@ -97,7 +97,9 @@ typedef struct validate_job {
     const char *trace;   /* path or synth:... */
     const char *kernels; /* selection; NULL: all */
     uint32_t threads;
-    bool hash; /* of all results */
+    ls_assignment assignment;
+    bool hash;           /* of all results */
+    ls_scaling *scaling; /* out: what more threads would bring; NULL: not asked */
 } validate_job;
 
 typedef struct validate_kernel {
@@ -111,6 +113,7 @@ typedef struct validate_result {
     validate_kernel *kernels;
     size_t kernel_count;
     double seconds;        /* simulated, within kernels */
+    double host_seconds;   /* of the simulation itself, without building the machine */
     uint64_t global_bytes; /* sectors that a generated trace loads and stores, as bytes; 0 for others */
     /* The way to the cores is part of a launch: what it adds when the launch latency is shorter. */
     uint64_t dispatch_extra_cycles;
