@@ -1,0 +1,356 @@
+/* floats.h: floating point as the lanes see it, one value at a time and without branches where the compiler is
+ * to vectorise it: bits and values, half precision, minimum and maximum, conversions, classes, exponents.
+ * Everything is exact integer arithmetic or a single IEEE operation, so that every variant gives the same bits. */
+#ifndef ISA_AMD_EXEC_FLOATS_H
+#define ISA_AMD_EXEC_FLOATS_H
+
+#include "isa/amd/exec/wave.h"
+
+#include <math.h>
+
+/* --- bits ------------------------------------------------------------------------------------------------ */
+
+static inline float f32_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t f32_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double f64_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t f64_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline bool f32_is_nan(uint32_t x)
+{
+    return (x & 0x7fffffffu) > 0x7f800000u;
+}
+
+static inline bool f16_is_nan(uint32_t x)
+{
+    return (x & 0x7fffu) > 0x7c00u;
+}
+
+static inline bool f64_is_nan(uint64_t x)
+{
+    return (x & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
+}
+
+/* MODE's denormal bits: in and out, single and double (with half). */
+static inline bool f32_daz(const amd_wave *w)
+{
+    return !(w->mode & 0x10);
+}
+static inline bool f32_ftz(const amd_wave *w)
+{
+    return !(w->mode & 0x20);
+}
+static inline bool f64_daz(const amd_wave *w)
+{
+    return !(w->mode & 0x40);
+}
+static inline bool f64_ftz(const amd_wave *w)
+{
+    return !(w->mode & 0x80);
+}
+static inline bool mode_ieee(const amd_wave *w)
+{
+    return w->mode >> 9 & 1;
+}
+
+static inline uint32_t f32_flush(uint32_t x, bool on)
+{
+    return on && !(x & 0x7f800000u) ? x & 0x80000000u : x;
+}
+
+static inline uint64_t f64_flush(uint64_t x, bool on)
+{
+    return on && !(x & UINT64_C(0x7ff0000000000000)) ? x & UINT64_C(0x8000000000000000) : x;
+}
+
+static inline uint32_t f16_flush(uint32_t x, bool on)
+{
+    return on && !(x & 0x7c00u) ? x & 0x8000u : x;
+}
+
+/* --- half precision -------------------------------------------------------------------------------------- */
+
+/* Exact; never makes or reads a single-precision denormal, so flushing modes do not matter. */
+static inline float f16_value(uint32_t h)
+{
+    uint32_t sign = (h & 0x8000u) << 16;
+    uint32_t body = (h & 0x7fffu) << 13;
+    uint32_t tiny = f32_bits((float)(int32_t)(h & 0x3ffu) * 0x1p-24f);
+    uint32_t normal = body + 0x38000000u;
+    uint32_t special = body | 0x7f800000u;
+    uint32_t r = (h & 0x7c00u) == 0 ? tiny : (h & 0x7c00u) == 0x7c00u ? special : normal;
+    return f32_of(r | sign);
+}
+
+/* Rounds single precision to half; `round` as in MODE. NaNs keep their upper bits and become quiet. */
+static inline uint32_t f16_round(uint32_t x, uint32_t round)
+{
+    uint32_t sign = x >> 16 & 0x8000u;
+    uint32_t a = x & 0x7fffffffu;
+    uint32_t e = a >> 23;
+    uint32_t small = 126u - e > 25u ? 25u : 126u - e; /* how far the significand of a denormal moves */
+    bool denormal = a < 0x38800000u;
+    uint32_t shift = denormal ? small : 13u;
+    uint32_t m = denormal ? ((a & 0x7fffffu) | (e ? 0x800000u : 0u)) : a - 0x38000000u;
+    uint32_t q = m >> shift;
+    uint32_t rest = m & ((1u << shift) - 1u);
+    uint32_t half = 1u << (shift - 1u);
+    uint32_t near = (uint32_t)(rest > half) | ((uint32_t)(rest == half) & q & 1u);
+    uint32_t away = (uint32_t)(rest != 0) & (round == 1u ? (uint32_t)(sign == 0) : (uint32_t)(sign != 0));
+    uint32_t r = q + (round == 0 ? near : round == 3u ? 0u : away);
+    uint32_t to_inf = round == 0 ? 1u : round == 3u ? 0u : round == 1u ? (uint32_t)(sign == 0) : (uint32_t)(sign != 0);
+    uint32_t huge = to_inf ? 0x7c00u : 0x7bffu;
+    r = a >= 0x47800000u || r > 0x7bffu ? huge : r;
+    r = a == 0x7f800000u ? 0x7c00u : r;
+    r = a > 0x7f800000u ? 0x7e00u | (a >> 13 & 0x3ffu) : r;
+    return r | sign;
+}
+
+/* A source and a result of half-precision arithmetic, denormals by MODE. */
+static inline float f16_in(uint32_t h, const amd_wave *w)
+{
+    return f16_value(f16_flush(h & 0xffffu, f64_daz(w)));
+}
+
+static inline uint32_t f16_out(float value, const amd_wave *w)
+{
+    return f16_flush(f16_round(f32_bits(value), w->mode >> 2 & 3u), f64_ftz(w));
+}
+
+/* a * b + c with one rounding to half. The product is exact in double precision; the sum is rounded to odd, so
+ * that the second rounding is harmless. Needs round to nearest (LANES_ENV_NONE). */
+static inline uint32_t f16_fma(float a, float b, float c, const amd_wave *w)
+{
+    double p = (double)a * (double)b, z = (double)c;
+    double s = p + z;
+    double t = s - p;
+    double lost = (p - (s - t)) + (z - t);
+    uint64_t bits = f64_bits(s);
+    /* Toward zero first, then set the last bit: the value lies strictly between two doubles. */
+    bool down = (lost < 0) != (s < 0);
+    bits -= lost != 0 && down ? 1u : 0u;
+    bits |= lost != 0 ? 1u : 0u;
+    /* To single precision, again to odd: half needs 11 bits of its 24. */
+    uint64_t keep = bits & UINT64_C(0xffffffffe0000000);
+    keep |= bits & UINT64_C(0x1fffffff) ? UINT64_C(0x20000000) : 0;
+    bool finite = (bits & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+    double odd = f64_of(finite && s != 0 ? keep : f64_bits(s));
+    return f16_flush(f16_round(f32_bits((float)odd), w->mode >> 2 & 3u), f64_ftz(w));
+}
+
+/* --- minimum and maximum --------------------------------------------------------------------------------- */
+
+/* Orders all numbers, -0 before +0. */
+static inline int32_t f32_key(uint32_t x)
+{
+    return (int32_t)(x ^ ((0u - (x >> 31)) & 0x7fffffffu));
+}
+
+static inline int64_t f64_key(uint64_t x)
+{
+    return (int64_t)(x ^ ((0u - (x >> 63)) & UINT64_C(0x7fffffffffffffff)));
+}
+
+static inline int32_t f16_key(uint32_t x)
+{
+    return (int32_t)(int16_t)(x ^ ((0u - (x >> 15)) & 0x7fffu));
+}
+
+/* A number wins over a NaN; in IEEE mode a signalling NaN wins over everything and becomes quiet. */
+#define FLOATS_MINMAX(type, word, quiet_bit)                                                                     \
+    static inline bool type##_is_snan(word x)                                                                    \
+    {                                                                                                            \
+        return type##_is_nan(x) && !(x & (quiet_bit));                                                           \
+    }                                                                                                            \
+    static inline word type##_pick(word a, word b, bool first, bool ieee)                                        \
+    {                                                                                                            \
+        word r = first ? a : b;                                                                                  \
+        r = type##_is_nan(b) ? a : r;                                                                            \
+        r = type##_is_nan(a) ? b : r;                                                                            \
+        r = ieee && type##_is_snan(b) ? b | (quiet_bit) : r;                                                     \
+        return ieee && type##_is_snan(a) ? a | (quiet_bit) : r;                                                  \
+    }                                                                                                            \
+    static inline word type##_min(word a, word b, bool ieee)                                                     \
+    {                                                                                                            \
+        return type##_pick(a, b, type##_key(a) < type##_key(b), ieee);                                           \
+    }                                                                                                            \
+    static inline word type##_max(word a, word b, bool ieee)                                                     \
+    {                                                                                                            \
+        return type##_pick(a, b, type##_key(a) >= type##_key(b), ieee);                                          \
+    }                                                                                                            \
+    static inline word type##_med3(word a, word b, word c, bool ieee)                                            \
+    {                                                                                                            \
+        word low = type##_min(type##_min(a, b, ieee), c, ieee);                                                  \
+        bool top_a = type##_key(a) >= type##_key(b) && type##_key(a) >= type##_key(c);                           \
+        bool top_b = type##_key(b) >= type##_key(c);                                                             \
+        word mid = top_a ? type##_max(b, c, ieee) : top_b ? type##_max(a, c, ieee) : type##_max(a, b, ieee);     \
+        return type##_is_nan(a) || type##_is_nan(b) || type##_is_nan(c) ? low : mid;                             \
+    }
+FLOATS_MINMAX(f32, uint32_t, 0x400000u)
+FLOATS_MINMAX(f16, uint32_t, 0x200u)
+FLOATS_MINMAX(f64, uint64_t, UINT64_C(0x8000000000000))
+
+/* Minimum and maximum flush denormals on gfx10; gfx803 leaves them alone. */
+static inline uint32_t f32_mm(uint32_t x, const amd_wave *w)
+{
+    return f32_flush(x, w->target != AMD_GFX803 && f32_daz(w));
+}
+static inline uint64_t f64_mm(uint64_t x, const amd_wave *w)
+{
+    return f64_flush(x, w->target != AMD_GFX803 && f64_daz(w));
+}
+static inline uint32_t f16_mm(uint32_t x, const amd_wave *w)
+{
+    return f16_flush(x & 0xffffu, w->target != AMD_GFX803 && f64_daz(w));
+}
+
+/* --- to integers: towards zero, saturated, NaN is 0 ------------------------------------------------------- */
+
+static inline int32_t f64_to_i32(double x)
+{
+    double y = x > -2147483649.0 && x < 2147483648.0 ? x : 0;
+    int32_t r = (int32_t)y;
+    r = x >= 2147483648.0 ? INT32_MAX : r;
+    return x <= -2147483649.0 ? INT32_MIN : r;
+}
+
+static inline uint32_t f64_to_u32(double x)
+{
+    double y = x >= 0 && x < 4294967296.0 ? x : 0;
+    /* Through the signed range, which every host converts. */
+    double z = y >= 2147483648.0 ? y - 2147483648.0 : y;
+    uint32_t r = (uint32_t)(int32_t)z + (y >= 2147483648.0 ? 0x80000000u : 0u);
+    return x >= 4294967296.0 ? UINT32_MAX : r;
+}
+
+static inline int32_t f32_to_i32(float x)
+{
+    float y = x >= -2147483648.0f && x < 2147483648.0f ? x : 0;
+    int32_t r = (int32_t)y;
+    r = x >= 2147483648.0f ? INT32_MAX : r;
+    return x < -2147483648.0f ? INT32_MIN : r;
+}
+
+static inline uint32_t f32_to_u32(float x)
+{
+    float y = x >= 0 && x < 4294967296.0f ? x : 0;
+    float z = y >= 2147483648.0f ? y - 2147483648.0f : y;
+    uint32_t r = (uint32_t)(int32_t)z + (y >= 2147483648.0f ? 0x80000000u : 0u);
+    return x >= 4294967296.0f ? UINT32_MAX : r;
+}
+
+static inline int32_t int_clamp(int32_t x, int32_t low, int32_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* --- classes, exponents, significands ---------------------------------------------------------------------- */
+
+/* The ten classes of v_cmp_class: 0 sNaN, 1 qNaN, 2 -inf, 3 -normal, 4 -denormal, 5 -0, 6 +0 ... 9 +inf. */
+#define FLOATS_CLASS(type, word, bits, exponent_mask, quiet_bit)                                                 \
+    static inline uint32_t type##_class(word x)                                                                  \
+    {                                                                                                            \
+        bool negative = x >> (bits - 1) & 1;                                                                     \
+        word a = x & ~((word)1 << (bits - 1));                                                                   \
+        uint32_t size = a == 0 ? 0 : a < ((quiet_bit) << 1) ? 1 : a < (exponent_mask) ? 2 : 3;                   \
+        uint32_t nan = x & (quiet_bit) ? 2u : 1u;                                                                \
+        return a > (exponent_mask) ? nan : negative ? 1u << (5u - size) : 1u << (6u + size);                     \
+    }
+FLOATS_CLASS(f32, uint32_t, 32, 0x7f800000u, 0x400000u)
+FLOATS_CLASS(f64, uint64_t, 64, UINT64_C(0x7ff0000000000000), UINT64_C(0x8000000000000))
+FLOATS_CLASS(f16, uint32_t, 16, 0x7c00u, 0x200u)
+
+/* Scales with one rounding: the steps before the last are exact, or so far below the range that the last
+ * one gives zero anyway. */
+static inline double f64_scale(double x, int32_t n)
+{
+    int32_t k = int_clamp(n, -2200, 2200);
+    for (int step = 0; step < 2; step++) {
+        if (k > 1023) {
+            x *= 0x1p1023;
+            k -= 1023;
+        } else if (k < -1022) {
+            x *= 0x1p-969;
+            k += 969;
+        }
+    }
+    return x * f64_of((uint64_t)(int_clamp(k, -1022, 1023) + 1023) << 52);
+}
+
+/* Single precision through double: exact scaling, one rounding. */
+static inline float f32_scale(float x, int32_t n)
+{
+    int32_t k = int_clamp(n, -300, 300);
+    return (float)((double)x * f64_of((uint64_t)(k + 1023) << 52));
+}
+
+static inline int32_t f32_exponent(uint32_t x)
+{
+    return (int32_t)(x >> 23 & 0xff);
+}
+
+static inline int32_t f64_exponent(uint64_t x)
+{
+    return (int32_t)(x >> 52 & 0x7ff);
+}
+
+/* frexp: x = m * 2^e with m in [0.5, 1); denormals are numbers like others. */
+static inline int32_t f64_frexp_exp(uint64_t x)
+{
+    uint64_t a = x & UINT64_C(0x7fffffffffffffff);
+    if (a == 0 || a >= UINT64_C(0x7ff0000000000000))
+        return 0;
+    if (a >> 52)
+        return (int32_t)(a >> 52) - 1022;
+    return f64_exponent(f64_bits(f64_of(a) * 0x1p54)) - 1022 - 54;
+}
+
+static inline uint64_t f64_frexp_mant(uint64_t x)
+{
+    uint64_t a = x & UINT64_C(0x7fffffffffffffff);
+    if (a == 0 || a >= UINT64_C(0x7ff0000000000000))
+        return f64_is_nan(x) ? x | UINT64_C(0x8000000000000) : x;
+    uint64_t normal = a >> 52 ? x : f64_bits(f64_of(x) * 0x1p54);
+    return (normal & UINT64_C(0x800fffffffffffff)) | UINT64_C(0x3fe0000000000000);
+}
+
+static inline int32_t f32_frexp_exp(uint32_t x)
+{
+    uint32_t a = x & 0x7fffffffu;
+    int32_t tiny = f32_exponent(f32_bits((float)(int32_t)(a & 0x7fffffu))) - 126 - 149;
+    int32_t r = a >> 23 ? (int32_t)(a >> 23) - 126 : tiny;
+    return a == 0 || a >= 0x7f800000u ? 0 : r;
+}
+
+static inline uint32_t f32_frexp_mant(uint32_t x)
+{
+    uint32_t a = x & 0x7fffffffu;
+    uint32_t tiny = f32_bits((float)(int32_t)(a & 0x7fffffu));
+    uint32_t r = (x & 0x80000000u) | ((a >> 23 ? a : tiny) & 0x7fffffu) | 0x3f000000u;
+    r = a > 0x7f800000u ? x | 0x400000u : r;
+    return a == 0 || a == 0x7f800000u ? x : r;
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* kernel.h: what the statements of a row are wrapped in: how a lane's operand is loaded and its result
+ * stored, by type, and the NaN rule. Only for the files that stamp kernels. */
+#ifndef ISA_AMD_EXEC_KERNEL_H
+#define ISA_AMD_EXEC_KERNEL_H
+
+#include "isa/amd/exec/floats.h"
+#include "isa/amd/exec/lanes.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__clang__)
+#define LANES_LOOP _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < LANES; i++)
+#else
+#define LANES_LOOP _Pragma("GCC ivdep") for (unsigned i = 0; i < LANES; i++)
+#endif
+#define LANES_ARRAY(name, planes) uint32_t name[(planes)*LANES] __attribute__((aligned(64)))
+
+/* --- types ----------------------------------------------------------------------------------------------- */
+
+/* 16-bit integers are held in 32 bits, so that C's promotions are the arithmetic one reads. */
+#define TYPE_U32 uint32_t
+#define TYPE_I32 int32_t
+#define TYPE_F32 float
+#define TYPE_U64 uint64_t
+#define TYPE_I64 int64_t
+#define TYPE_F64 double
+#define TYPE_U16 uint32_t
+#define TYPE_I16 int32_t
+#define TYPE_F16 float
+#define TYPE_Q32 uint32_t
+#define TYPE_Q64 uint64_t
+#define TYPE_Q16 uint32_t
+#define TYPE_R16 float
+#define TYPE_P16 uint32_t
+#define TYPE_PF16 uint32_t
+#define TYPE_MASK uint32_t
+
+#define LOAD_U32(p) (p[i])
+#define LOAD_I32(p) ((int32_t)p[i])
+#define LOAD_F32(p) f32_of(p[i])
+#define LOAD_U64(p) ((uint64_t)p[i + LANES] << 32 | p[i])
+#define LOAD_I64(p) ((int64_t)LOAD_U64(p))
+#define LOAD_F64(p) f64_of(LOAD_U64(p))
+#define LOAD_U16(p) (p[i] & 0xffffu)
+#define LOAD_I16(p) ((int32_t)(p[i] << 16) >> 16)
+#define LOAD_F16(p) f16_in(p[i], w)
+#define LOAD_Q32(p) (p[i])
+#define LOAD_Q64(p) LOAD_U64(p)
+#define LOAD_Q16(p) LOAD_U16(p)
+#define LOAD_R16(p) LOAD_F16(p)
+#define LOAD_P16(p) (p[i])
+#define LOAD_PF16(p) (p[i])
+#define LOAD_MASK(p) (p[i])
+
+#define STORE_U32(t, v) t[i] = (v)
+#define STORE_I32(t, v) t[i] = (uint32_t)(v)
+#define STORE_F32(t, v) t[i] = f32_bits(v)
+#define STORE_U64(t, v)                                                                                          \
+    do {                                                                                                         \
+        uint64_t v_ = (v);                                                                                       \
+        t[i] = (uint32_t)v_;                                                                                     \
+        t[i + LANES] = (uint32_t)(v_ >> 32);                                                                     \
+    } while (0)
+#define STORE_I64(t, v) STORE_U64(t, (uint64_t)(v))
+#define STORE_F64(t, v) STORE_U64(t, f64_bits(v))
+#define STORE_U16(t, v) t[i] = (v)&0xffffu
+#define STORE_I16(t, v) t[i] = (uint32_t)(v)&0xffffu
+#define STORE_F16(t, v) t[i] = f16_out(v, w)
+#define STORE_Q32(t, v) t[i] = (v)
+#define STORE_Q64(t, v) STORE_U64(t, v)
+#define STORE_Q16(t, v) t[i] = (v)
+#define STORE_R16(t, v) t[i] = f32_bits(v)
+
+/* A half of a packed operand as a value, and back. Q16: raw bits of a half-precision number, for statements
+ * that compare or pick; R16: its value, for statements that round by themselves (fused products). */
+#define HALF_U16(x) (x)
+#define HALF_I16(x) ((int32_t)((x) << 16) >> 16)
+#define HALF_F16(x) f16_in(x, w)
+#define HALF_Q16(x) (x)
+#define HALF_R16(x) f16_in(x, w)
+#define BITS_U16(v) (v)
+#define BITS_I16(v) ((uint32_t)(v))
+#define BITS_F16(v) f16_out(v, w)
+#define BITS_Q16(v) (v)
+#define BITS_R16(v) f32_bits(v)
+/* A packed NaN result follows the same rule as others (see below). */
+#define PACKED_FIX_U16(r, x, y, z) (r)
+#define PACKED_FIX_I16(r, x, y, z) (r)
+#define PACKED_FIX_Q16(r, x, y, z) (r)
+#define PACKED_FIX_F16(r, x, y, z) kernel_nan_16(r, x, y, z)
+#define PACKED_FIX_R16(r, x, y, z) kernel_nan_16(r, x, y, z)
+static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_t z)
+{
+    uint32_t nan = f16_is_nan(x) ? x | 0x200u : f16_is_nan(y) ? y | 0x200u : f16_is_nan(z) ? z | 0x200u : 0xfe00u;
+    return f16_is_nan(r) ? nan : r;
+}
+
+/* --- writing --------------------------------------------------------------------------------------------- */
+
+#define COPY_32_(t)                                                                                              \
+    LANES_LOOP                                                                                                   \
+    d[i] = t[i]
+#define COPY_64_(t)                                                                                              \
+    LANES_LOOP                                                                                                   \
+    d[i] = t[i];                                                                                                 \
+    LANES_LOOP                                                                                                   \
+    d[i + LANES] = t[i + LANES]
+#define COPY_F32(t) COPY_32_(t)
+#define COPY_F16(t) COPY_32_(t)
+#define COPY_R16(t) COPY_32_(t)
+#define COPY_F64(t) COPY_64_(t)
+
+#define WRITE_32_(t)                                                                                             \
+    if (__builtin_expect(mask == lanes_ones, 1)) {                                                               \
+        COPY_32_(t);                                                                                             \
+    } else {                                                                                                     \
+        LANES_LOOP                                                                                               \
+        d[i] = (t[i] & mask[i]) | (d[i] & ~mask[i]);                                                             \
+    }
+#define WRITE_64_(t)                                                                                             \
+    if (__builtin_expect(mask == lanes_ones, 1)) {                                                               \
+        COPY_64_(t);                                                                                             \
+    } else {                                                                                                     \
+        LANES_LOOP                                                                                               \
+        d[i] = (t[i] & mask[i]) | (d[i] & ~mask[i]);                                                             \
+        LANES_LOOP                                                                                               \
+        d[i + LANES] = (t[i + LANES] & mask[i]) | (d[i + LANES] & ~mask[i]);                                     \
+    }
+#define WRITE_U32(t) WRITE_32_(t)
+#define WRITE_I32(t) WRITE_32_(t)
+#define WRITE_F32(t) WRITE_32_(t)
+#define WRITE_U16(t) WRITE_32_(t)
+#define WRITE_I16(t) WRITE_32_(t)
+#define WRITE_F16(t) WRITE_32_(t)
+#define WRITE_Q32(t) WRITE_32_(t)
+#define WRITE_Q16(t) WRITE_32_(t)
+#define WRITE_Q64(t) WRITE_64_(t)
+#define WRITE_U64(t) WRITE_64_(t)
+#define WRITE_I64(t) WRITE_64_(t)
+#define WRITE_F64(t) WRITE_64_(t)
+
+/* --- NaN ------------------------------------------------------------------------------------------------- */
+
+/* Which of several NaN sources an addition returns depends on how the host's compiler ordered it; so a NaN result
+ * is made again: the first NaN source, quiet, or the default NaN. */
+#define NAN_F32_1 (f32_is_nan(a[i]) ? a[i] | 0x400000u : 0xffc00000u)
+#define NAN_F32_2 (f32_is_nan(a[i]) ? a[i] | 0x400000u : f32_is_nan(b[i]) ? b[i] | 0x400000u : 0xffc00000u)
+#define NAN_F32_3                                                                                                \
+    (f32_is_nan(a[i])   ? a[i] | 0x400000u                                                                       \
+     : f32_is_nan(b[i]) ? b[i] | 0x400000u                                                                       \
+     : f32_is_nan(c[i]) ? c[i] | 0x400000u                                                                       \
+                        : 0xffc00000u)
+#define HALF_NAN_(p) ((p[i] & 0xffffu) | 0x200u)
+#define NAN_F16_1 (f16_is_nan(a[i]) ? HALF_NAN_(a) : 0xfe00u)
+#define NAN_F16_2 (f16_is_nan(a[i]) ? HALF_NAN_(a) : f16_is_nan(b[i]) ? HALF_NAN_(b) : 0xfe00u)
+#define NAN_F16_3                                                                                                \
+    (f16_is_nan(a[i]) ? HALF_NAN_(a) : f16_is_nan(b[i]) ? HALF_NAN_(b) : f16_is_nan(c[i]) ? HALF_NAN_(c) : 0xfe00u)
+#define NAN_R16_3 NAN_F16_3
+#define QUIET_64_ UINT64_C(0x8000000000000)
+#define DEFAULT_64_ UINT64_C(0xfff8000000000000)
+#define NAN_F64_1 (f64_is_nan(LOAD_U64(a)) ? LOAD_U64(a) | QUIET_64_ : DEFAULT_64_)
+#define NAN_F64_2                                                                                                \
+    (f64_is_nan(LOAD_U64(a))   ? LOAD_U64(a) | QUIET_64_                                                         \
+     : f64_is_nan(LOAD_U64(b)) ? LOAD_U64(b) | QUIET_64_                                                         \
+                               : DEFAULT_64_)
+#define NAN_F64_3                                                                                                \
+    (f64_is_nan(LOAD_U64(a))   ? LOAD_U64(a) | QUIET_64_                                                         \
+     : f64_is_nan(LOAD_U64(b)) ? LOAD_U64(b) | QUIET_64_                                                         \
+     : f64_is_nan(LOAD_U64(c)) ? LOAD_U64(c) | QUIET_64_                                                         \
+                               : DEFAULT_64_)
+
+#define FIX_F32(t, nan)                                                                                          \
+    {                                                                                                            \
+        uint32_t r_ = f32_is_nan(t[i]) ? nan : t[i];                                                             \
+        d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                               \
+    }
+#define FIX_F16(t, nan)                                                                                          \
+    {                                                                                                            \
+        uint32_t r_ = f16_is_nan(t[i]) ? nan : t[i];                                                             \
+        d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                               \
+    }
+#define FIX_R16(t, nan) FIX_F16(t, nan)
+#define FIX_F64(t, nan)                                                                                          \
+    {                                                                                                            \
+        uint64_t r_ = f64_is_nan(LOAD_U64(t)) ? nan : LOAD_U64(t);                                               \
+        d[i] = ((uint32_t)r_ & mask[i]) | (d[i] & ~mask[i]);                                                     \
+        d[i + LANES] = ((uint32_t)(r_ >> 32) & mask[i]) | (d[i + LANES] & ~mask[i]);                             \
+    }
+
+#define ANY_NAN_F32(t) LANES_PASTE(any_nan, f32, LANES)(t)
+#define ANY_NAN_F16(t) LANES_PASTE(any_nan, f16, LANES)(t)
+#define ANY_NAN_R16(t) ANY_NAN_F16(t)
+#define ANY_NAN_F64(t) LANES_PASTE(any_nan, f64, LANES)(t)
+#define LANES_BITS(t) LANES_PASTE(lanes, bits, LANES)(t)
+
+#define KERNEL_HELPERS_(N)                                                                                       \
+    /* Two at a time: a compare is unordered if either is a NaN. */                                              \
+    static inline bool any_nan_f32_##N(const uint32_t *t)                                                        \
+    {                                                                                                            \
+        uint32_t bad = 0;                                                                                        \
+        for (unsigned i = 0; i < N / 2; i++)                                                                     \
+            bad |= __builtin_isunordered(f32_of(t[i]), f32_of(t[i + N / 2])) ? UINT32_MAX : 0;                   \
+        return bad != 0;                                                                                         \
+    }                                                                                                            \
+    static inline bool any_nan_f16_##N(const uint32_t *t)                                                        \
+    {                                                                                                            \
+        uint32_t bad = 0;                                                                                        \
+        for (unsigned i = 0; i < N; i++)                                                                         \
+            bad |= f16_is_nan(t[i]) ? UINT32_MAX : 0;                                                            \
+        return bad != 0;                                                                                         \
+    }                                                                                                            \
+    static inline bool any_nan_f64_##N(const uint32_t *t)                                                        \
+    {                                                                                                            \
+        uint32_t bad = 0; /* infinity counts too: it only takes the longer way */                                \
+        for (unsigned i = 0; i < N; i++)                                                                         \
+            bad |= (t[i + N] & 0x7ff00000u) == 0x7ff00000u ? UINT32_MAX : 0;                                     \
+        return bad != 0;                                                                                         \
+    }                                                                                                            \
+    static inline uint64_t lanes_bits_##N(const uint32_t *t)                                                     \
+    {                                                                                                            \
+        uint64_t bits = 0;                                                                                       \
+        for (unsigned i = 0; i < N; i += KERNEL_GROUP_)                                                          \
+            bits |= (uint64_t)kernel_signs(t + i) << i;                                                          \
+        return bits;                                                                                             \
+    }
+
+#if defined(__AVX2__)
+#define KERNEL_GROUP_ 8
+static inline unsigned kernel_signs(const uint32_t *t)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_load_ps((const float *)(const void *)t));
+}
+#elif defined(__SSE2__)
+#define KERNEL_GROUP_ 4
+static inline unsigned kernel_signs(const uint32_t *t)
+{
+    return (unsigned)_mm_movemask_ps(_mm_load_ps((const float *)(const void *)t));
+}
+#else
+#define KERNEL_GROUP_ 1
+static inline unsigned kernel_signs(const uint32_t *t)
+{
+    return *t >> 31;
+}
+#endif
+KERNEL_HELPERS_(32)
+KERNEL_HELPERS_(64)
+
+#endif

@@ -1,0 +1,146 @@
+/* lanes.h: how vector arithmetic walks the lanes. A row of the valu_*.def files is one line of C about one
+ * lane; the macros of stamp.h make a kernel of it, a loop over 32 or 64 lanes that the compiler turns into vector
+ * instructions. A kernel sees arrays only: bodies (valu.c) resolve operands, modifiers and EXEC around it.
+ *
+ * The files that include this header are compiled once per variant of the host (plain, AVX2, AVX-512); nothing in
+ * them may depend on the variant but speed. */
+#ifndef ISA_AMD_EXEC_LANES_H
+#define ISA_AMD_EXEC_LANES_H
+
+#include "isa/amd/exec/wave.h"
+
+#ifndef LANES_VARIANT
+#define LANES_VARIANT plain
+#endif
+
+#define LANES_PASTE_(a, b, c) a##_##b##_##c
+#define LANES_PASTE(a, b, c) LANES_PASTE_(a, b, c)
+
+/* An operand is an array of words, one per lane; one of 64 bits has the high words after the low ones, as the
+ * registers of a pair lie. All are 64-byte aligned. A mask has one word per lane, 0 or all ones; the pointer
+ * lanes_ones itself stands for "every lane". Results: `d` where mask says so, and one bit per lane for compares
+ * and carries. */
+typedef uint64_t (*lanes_kernel)(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                 const uint32_t *mask, const amd_wave *wave);
+
+extern const uint32_t lanes_ones[64];
+
+/* The type of an operand as a row names it. */
+typedef enum lanes_type {
+    LANES_NONE,
+    LANES_U32,
+    LANES_I32,
+    LANES_F32,
+    LANES_U64,
+    LANES_I64,
+    LANES_F64,
+    LANES_U16,
+    LANES_I16,
+    LANES_F16,
+    LANES_P16, /* two 16-bit integers, VOP3P */
+    LANES_PF16,
+    LANES_MASK, /* a bit per lane in scalar registers, widened to 0 or all ones */
+    /* The same operands, for statements that work on their bits or round by themselves. */
+    LANES_Q32 = LANES_F32,
+    LANES_Q64 = LANES_F64,
+    LANES_Q16 = LANES_F16,
+    LANES_R16 = LANES_F16,
+} lanes_type;
+
+static inline bool lanes_is_wide(unsigned type)
+{
+    return type == LANES_U64 || type == LANES_I64 || type == LANES_F64;
+}
+
+static inline bool lanes_is_16(unsigned type)
+{
+    return type == LANES_U16 || type == LANES_I16 || type == LANES_F16;
+}
+
+/* Which part of MODE the host's floating point follows while a kernel runs. */
+typedef enum lanes_env {
+    LANES_ENV_NONE,  /* round to nearest even, denormals kept */
+    LANES_ENV_F32,   /* MODE's single-precision fields */
+    LANES_ENV_FLUSH, /* as F32, but denormals are flushed whatever MODE says: v_mad_f32, v_mac_f32 */
+    LANES_ENV_F64,   /* MODE's double- and half-precision fields */
+    LANES_ENV_TRANS, /* round to nearest even, denormals flushed: v_rcp_f32, v_exp_f32... */
+} lanes_env;
+
+enum {                          /* lanes_row.flags */
+       LANES_ACC = 1u << 0,     /* the last source is the old destination: v_mac_f32 */
+       LANES_CARRY = 1u << 1,   /* the bits go to sdst */
+       LANES_COMPARE = 1u << 2, /* only bits */
+       LANES_EXEC = 1u << 3,    /* the bits go to EXEC too: v_cmpx */
+       LANES_PACKED = 1u << 4,  /* VOP3P: op_sel, op_sel_hi, neg_hi choose the halves */
+       LANES_MIX = 1u << 5,     /* v_fma_mix: op_sel_hi says which sources are halves */
+       LANES_HIGH = 1u << 6,    /* the result goes to bits 31:16: v_fma_mixhi_f16 */
+       LANES_KEEP = 1u << 7,    /* a 16-bit result keeps the other half on every target */
+};
+
+typedef struct lanes_row {
+    lanes_kernel kernel; /* NULL: no such row */
+    uint8_t env, flags, sources, dst;
+    uint8_t src[3];
+} lanes_row;
+
+/* What one variant offers. Index 0 is wave32, 1 is wave64. */
+typedef struct lanes_variant {
+    const char *name;
+    amd_body (*find)(amd_target target, unsigned lanes, const amd_inst *inst);
+    bool (*has)(amd_op op);
+} lanes_variant;
+
+extern const lanes_variant lanes_variant_plain, lanes_variant_avx2, lanes_variant_avx512;
+
+/* The value of a scalar operand, an inline constant or a literal (a code below AMD_VGPR) as `type` reads it. */
+uint64_t lanes_scalar(const amd_wave *wave, const amd_inst *inst, unsigned code, lanes_type type);
+
+/* For every lane the one that DPP reads from; bit 7 says that it is out of range. */
+void lanes_dpp_map(const amd_inst *inst, unsigned lanes, uint8_t *map);
+
+/* Executes with a part of MODE; returns what lanes_env_leave() restores. */
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+static inline unsigned lanes_env_enter(uint32_t mode, lanes_env env)
+{
+    /* AMD: 0 nearest, 1 up, 2 down, 3 to zero; MXCSR: 1 down, 2 up. */
+    static const uint16_t round[4] = { 0x0000, 0x4000, 0x2000, 0x6000 };
+    unsigned saved = _mm_getcsr();
+    unsigned r = env == LANES_ENV_TRANS ? 0 : env == LANES_ENV_F64 ? mode >> 2 & 3 : mode & 3;
+    unsigned denormals = env == LANES_ENV_F32 ? mode >> 4 & 3 : env == LANES_ENV_F64 ? mode >> 6 & 3 : 0;
+    _mm_setcsr(0x1f80u | round[r] | (denormals & 1 ? 0 : 0x0040u) | (denormals & 2 ? 0 : 0x8000u));
+    return saved;
+}
+static inline void lanes_env_leave(unsigned saved)
+{
+    _mm_setcsr(saved);
+}
+#else
+#include <fenv.h>
+/* Without MXCSR only the rounding follows MODE, except where FPCR can flush (aarch64). */
+static inline unsigned lanes_env_enter(uint32_t mode, lanes_env env)
+{
+    static const int round[4] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+    int saved = fegetround();
+    fesetround(round[env == LANES_ENV_TRANS ? 0 : env == LANES_ENV_F64 ? mode >> 2 & 3 : mode & 3]);
+#if defined(__aarch64__)
+    unsigned denormals = env == LANES_ENV_F32 ? mode >> 4 & 3 : env == LANES_ENV_F64 ? mode >> 6 & 3 : 0;
+    uint64_t fpcr;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    fpcr = denormals ? fpcr & ~(UINT64_C(1) << 24) : fpcr | UINT64_C(1) << 24;
+    __asm__ volatile("msr fpcr, %0" : : "r"(fpcr));
+#endif
+    return (unsigned)saved;
+}
+static inline void lanes_env_leave(unsigned saved)
+{
+#if defined(__aarch64__)
+    uint64_t fpcr;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    __asm__ volatile("msr fpcr, %0" : : "r"(fpcr & ~(UINT64_C(1) << 24)));
+#endif
+    fesetround((int)saved);
+}
+#endif
+
+#endif
