@@ -99,6 +99,10 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
         .dram_writes = counter(t, index, "dram/*", "writes"),
         .async_misses = counter(t, index, "core/*", "async_copy_misses"),
     };
+    /* Memory that is not simulated: what the formula says of it. */
+    n.l2_accesses += counter(t, index, "core/*", "expected_l2_sectors");
+    n.l2_misses += counter(t, index, "core/*", "expected_l2_misses");
+    n.dram_reads += counter(t, index, "core/*", "expected_dram_sectors");
     uint64_t count = ls_replay_kernel_count(t->replay);
     for (uint64_t i = index == LS_METRICS_RUN ? 0 : index; i < (index == LS_METRICS_RUN ? count : index + 1);
          i++) {

@@ -27,19 +27,22 @@
  * register of a hit nothing, and from the reply to the register two cycles. Measured against the cycle model by
  * tests/model/test_analytic.c. */
 
-typedef struct held_mshrs {
-    ls_cycle until;
-    uint32_t sectors;
-} held_mshrs;
+/* Something of which there are few, held by accesses until they end; in the order of their starts. */
+typedef struct held {
+    uint64_t sectors;    /* in RATES_ONE */
+    uint32_t head, tail; /* ring */
+    struct {
+        ls_cycle until;
+        uint32_t sectors;
+    } at[HELD];
+} held;
 
 struct analytic {
     rates_machine machine;
     ls_cycle unit_free;             /* first cycle in which the unit takes an instruction */
     uint64_t network, l2, dram;     /* ends of the queues, in RATES_ONE of a cycle */
     uint32_t l2_part, dram_part;    /* of expected sectors that are not whole yet */
-    uint64_t held_sectors;          /* in RATES_ONE */
-    uint32_t held_head, held_tail;  /* ring */
-    held_mshrs held[HELD];
+    held mshrs, buffers;            /* of loads; of stores */
     uint32_t drawn[DRAWS];          /* accesses so far, by pc */
     ls_cycle due[CORE_FLIGHTS];     /* when the flight ends */
     uint16_t slots[SLOTS];          /* lists of flights */
@@ -155,34 +158,33 @@ static rates_level draw(analytic *a, const rates_inst *rate, uint64_t pc, uint32
     return x < rate->to_dram ? RATES_DRAM : x <= rate->to_l2 - 1 ? RATES_L2 : RATES_L1;
 }
 
-/* The first cycle from `from` on in which so many sectors (in RATES_ONE) find MSHRs. */
-static ls_cycle take_mshrs(core *c, ls_cycle from, uint64_t sectors)
+/* The first cycle from `from` on in which so many sectors (in RATES_ONE) find room. */
+static ls_cycle find_room(held *h, uint64_t limit, ls_cycle from, uint64_t sectors)
 {
-    analytic *a = c->analytic;
-    uint64_t limit = c->spec->l1.mshr_entries << RATES_SHIFT;
-    while (a->held_head != a->held_tail) {
-        const held_mshrs *oldest = &a->held[a->held_head % HELD];
-        bool needed = a->held_sectors + sectors > limit || a->held_tail - a->held_head == HELD;
-        if (oldest->until > from && !needed)
+    while (h->head != h->tail) {
+        ls_cycle until = h->at[h->head % HELD].until;
+        bool needed = h->sectors + sectors > limit || h->tail - h->head == HELD;
+        if (until > from && !needed)
             break;
-        from = oldest->until > from ? oldest->until : from;
-        a->held_sectors -= oldest->sectors;
-        a->held_head++;
+        from = until > from ? until : from;
+        h->sectors -= h->at[h->head++ % HELD].sectors;
     }
     return from;
 }
 
-static void hold_mshrs(analytic *a, uint64_t sectors, ls_cycle until)
+static void take_room(held *h, uint64_t sectors, ls_cycle until)
 {
-    a->held[a->held_tail++ % HELD] = (held_mshrs){ .until = until, .sectors = (uint32_t)sectors };
-    a->held_sectors += sectors;
+    h->at[h->tail % HELD].until = until;
+    h->at[h->tail++ % HELD].sectors = (uint32_t)sectors;
+    h->sectors += sectors;
 }
 
-static void count_traffic(core *c, uint64_t l2, uint64_t dram)
+static void count_traffic(core *c, uint64_t l2, uint64_t dram, bool missed)
 {
     analytic *a = c->analytic;
     uint64_t sum = a->l2_part + l2;
     c->n.analytic.l2_sectors += sum >> RATES_SHIFT;
+    c->n.analytic.l2_misses += missed ? sum >> RATES_SHIFT : 0;
     a->l2_part = (uint32_t)(sum & (RATES_ONE - 1));
     sum = a->dram_part + dram;
     c->n.analytic.dram_sectors += sum >> RATES_SHIFT;
@@ -218,38 +220,38 @@ static ls_cycle access_end(core *c, const flight *f, uint32_t rounds)
     if (level == RATES_L1)
         return looked;
     bool load = f->inst->mem_op != LS_MEM_STORE;
-    if (load) {
-        ls_cycle begin = take_mshrs(c, looked, l2);
-        c->n.analytic.mshr_cycles += begin - looked;
-        a->unit_free += begin - looked;
-        looked = begin;
-    }
-    count_traffic(c, l2, dram);
-    uint64_t sent = join(&a->network, fixed(looked), l2);
-    uint64_t served = join(&a->l2, sent - l2 + fixed(m->request_cycles),
-                           l2 * launch->cores * launch->rates->l2_cost >> RATES_SHIFT);
-    served = served > sent + fixed(m->request_cycles) ? served : sent + fixed(m->request_cycles);
-    uint64_t free_of_queues = fixed(looked + m->request_cycles) + l2;
-    uint64_t moved = dram == 0 ? served
-                               : join(&a->dram, served, dram * launch->cores * launch->rates->dram_cost >> RATES_SHIFT);
-    uint64_t end;
-    if (c->spec->analytic.latency == ANALYTIC_EXPECTED && load) {
-        uint64_t latest = dram == 0 || moved < served ? served : moved;
-        uint64_t beyond = expected_beyond(rate, m->request_cycles + m->reply_cycles,
-                                          m->request_cycles + m->reply_cycles + m->dram_cycles);
-        end = latest - fixed(m->request_cycles) + beyond;
-    } else if (level == RATES_DRAM && load) {
-        end = moved + fixed(m->dram_cycles + m->reply_cycles);
-        free_of_queues += fixed(m->dram_cycles);
+    held *room = load ? &a->mshrs : &a->buffers;
+    ls_cycle begin = find_room(room, load ? c->spec->l1.mshr_entries << RATES_SHIFT : (uint64_t)m->buffered << RATES_SHIFT,
+                               looked, l2);
+    c->n.analytic.mshr_cycles += begin - looked;
+    a->unit_free += begin - looked;
+    const rates_kernel *rates = launch->rates;
+    count_traffic(c, l2, dram, level == RATES_DRAM);
+    uint64_t on_wire = l2 * m->network_cycles >> RATES_SHIFT, request = fixed(m->request_cycles);
+    uint64_t sent = join(&a->network, fixed(begin), on_wire);
+    uint64_t served = join(&a->l2, sent - on_wire + request, l2 * launch->cores * rates->l2_cost >> RATES_SHIFT);
+    served = served > sent + request ? served : sent + request;
+    uint64_t moved = served;
+    if (dram != 0)
+        moved = join(&a->dram, served, dram * launch->cores * rates->dram_cost >> RATES_SHIFT);
+    uint64_t alone = fixed(begin) + on_wire + request + fixed(m->reply_cycles), end;
+    if (!load) {
+        /* Write-backs wait in the queues of DRAM; a store waits for them once these are full. */
+        uint64_t queue = (uint64_t)m->dram_queue * rates->dram_cost;
+        end = (moved > served + queue ? moved - queue : served) + fixed(m->reply_cycles);
+    } else if (c->spec->analytic.latency == ANALYTIC_EXPECTED) {
+        uint64_t near = m->request_cycles + m->reply_cycles;
+        end = (moved > served ? moved : served) - request + expected_beyond(rate, near, near + rates->dram_cycles);
+        alone += expected_beyond(rate, near, near + rates->dram_cycles) - fixed(near);
+    } else if (level == RATES_DRAM) {
+        end = moved + fixed(rates->dram_cycles + m->reply_cycles);
+        alone += fixed(rates->dram_cycles);
     } else {
         end = served + fixed(m->reply_cycles);
     }
-    free_of_queues += fixed(m->reply_cycles);
+    c->n.analytic.queue_cycles += end > alone ? (end - alone) >> RATES_SHIFT : 0;
     ls_cycle done = whole(end);
-    if (load) {
-        c->n.analytic.queue_cycles += end > free_of_queues ? (end - free_of_queues) >> RATES_SHIFT : 0;
-        hold_mshrs(a, l2, done);
-    }
+    take_room(room, l2, done);
     return done;
 }
 
@@ -382,6 +384,12 @@ const rates_machine *core_get_machine(const ls_block *block)
 {
     const core *c = ls_block_state((ls_block *)(uintptr_t)block);
     return &c->analytic->machine;
+}
+
+uint32_t core_network_width(const ls_block *block)
+{
+    const core_spec *spec = ls_block_spec(block);
+    return (uint32_t)spec->network_width;
 }
 
 const mem_map *core_get_map(const ls_block *block)

@@ -23,7 +23,7 @@ typedef struct analytic_spec {
 
 /* Sectors, as the formula has them; all of them expected values. */
 typedef struct analytic_counters {
-    uint64_t l2_sectors, dram_sectors;
+    uint64_t l2_sectors, l2_misses, dram_sectors;
     uint64_t mshr_cycles;  /* in which the unit waited for an MSHR */
     uint64_t queue_cycles; /* that loads waited for bandwidth of the network, L2 or DRAM, summed over loads */
 } analytic_counters;

@@ -36,6 +36,7 @@ core_capacity core_get_capacity(const ls_block *core);
 bool core_is_analytic(const ls_block *core);
 void core_set_machine(ls_block *core, const rates_machine *machine);
 const rates_machine *core_get_machine(const ls_block *core);
+uint32_t core_network_width(const ls_block *core); /* sectors per cycle */
 const mem_map *core_get_map(const ls_block *core); /* after core_attach() */
 /* What a profile needs to know: L1 as it is when blocks with so much shared memory are resident. */
 typedef struct core_l1 {

@@ -29,6 +29,7 @@ typedef struct rates_kernel {
     rates_inst other;   /* instructions that the profile did not meet */
     uint32_t l2_cost;   /* core cycles in which all L2 slices together serve one sector */
     uint32_t dram_cost; /* core cycles in which all DRAM channels together move one sector */
+    uint32_t dram_cycles; /* whole: from the tags of L2 to the data of DRAM in it, without contention */
 } rates_kernel;
 
 #define RATES_PC_BYTES 8u
@@ -42,7 +43,10 @@ static inline const rates_inst *rates_of(const rates_kernel *kernel, uint64_t pc
 typedef struct rates_machine {
     uint32_t request_cycles; /* from the core to an L2 slice's tags */
     uint32_t reply_cycles;   /* from a slice that has the data to the register */
-    uint32_t dram_cycles;    /* from a slice's tags to the data of DRAM in it */
+    uint32_t dram_cycles;    /* from a slice's tags to the data of an open row in it */
+    uint32_t network_cycles; /* in RATES_ONE: a sector takes so long of the core's port */
+    uint32_t buffered;       /* sectors of stores that a core can have on their way */
+    uint32_t dram_queue;     /* sectors that wait for DRAM before L2 feels it */
 } rates_machine;
 
 #endif

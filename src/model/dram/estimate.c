@@ -22,7 +22,9 @@ static void describe_bank(const ls_block *block, dram_service *out)
     uint64_t front = c->front_latency * c->front_ratio.den / c->front_ratio.num; /* in DRAM cycles */
     uint32_t four = (t->faw + 3) / 4;
     *out = (dram_service){
-        .latency_cycles = (uint32_t)front + t->rcd + t->cl + t->burst + 2,
+        .latency_cycles = (uint32_t)front + t->cl + t->burst + 2,
+        .open_cycles = t->rcd,
+        .close_cycles = t->rp,
         .atom_num = t->burst > t->ccd ? t->burst : t->ccd,
         .atom_den = 1,
         .banks = c->bank_mask + 1,
@@ -91,13 +93,17 @@ static bool known_row(dram_estimate *e, uint32_t number, uint32_t row)
     return false;
 }
 
-void dram_estimate_add(dram_estimate *e, uint32_t number, uint32_t row, bool write)
+void dram_estimate_add(dram_estimate *e, uint32_t number, uint32_t row, uint32_t atoms, bool write)
 {
     const dram_service *s = e->service;
-    e->writes += write;
+    e->writes += write ? atoms : 0;
+    e->reads += !write;
     if (s->banks != 0) {
         uint32_t b = bank_of(s, number, row);
-        e->columns[b]++;
+        e->columns[b] += atoms;
+        e->closed += !write && e->last_row[b] == 0;
+        e->conflicts += !write && e->last_row[b] != 0 && e->last_row[b] != row + 1;
+        e->last_row[b] = row + 1;
         if (!known_row(e, b, row)) {
             if (e->open[b] != row + 1) {
                 e->row_count[b]++;
@@ -105,7 +111,8 @@ void dram_estimate_add(dram_estimate *e, uint32_t number, uint32_t row, bool wri
             }
         }
     }
-    if (++e->waiting >= s->queue)
+    e->waiting += atoms;
+    if (e->waiting >= s->queue)
         dram_estimate_flush(e);
 }
 

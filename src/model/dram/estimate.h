@@ -9,7 +9,8 @@
 
 /* A channel, in cycles of the DRAM clock. */
 typedef struct dram_service {
-    uint32_t latency_cycles;         /* of a lonely read to a closed bank, from the request to its data */
+    uint32_t latency_cycles;         /* of a lonely read of an open row, from the request to its data */
+    uint32_t open_cycles, close_cycles; /* more if the bank is closed; and more still if another row is open */
     uint32_t atom_num, atom_den;     /* the bus needs atom_num / atom_den cycles per atom */
     uint32_t banks, groups;          /* banks 0: rows and banks do not matter */
     uint32_t column_cycles;          /* between columns of one row */
@@ -36,10 +37,14 @@ typedef struct dram_estimate {
     uint32_t row_count[ESTIMATE_BANKS_MAX]; /* different rows of it */
     uint32_t rows[ESTIMATE_BANKS_MAX][8];   /* the newest of them, plus 1 */
     uint64_t busy_cycles, atoms;            /* of all that were worked off */
+    /* One after another, as if there were no queue: what a lonely read meets. */
+    uint32_t last_row[ESTIMATE_BANKS_MAX]; /* plus 1 */
+    uint64_t reads, closed, conflicts;
 } dram_estimate;
 
 void dram_estimate_init(dram_estimate *e, const dram_service *service);
-void dram_estimate_add(dram_estimate *e, uint32_t number, uint32_t row, bool write);
+/* `atoms` neighbours of one row. */
+void dram_estimate_add(dram_estimate *e, uint32_t number, uint32_t row, uint32_t atoms, bool write);
 /* Works off what waits. */
 void dram_estimate_flush(dram_estimate *e);
 

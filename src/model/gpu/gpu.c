@@ -178,7 +178,7 @@ static ls_status attach_all(builder *b, ls_error *err)
                         credits * b->channels, b->dones[i], err));
     if (b->analytic)
         return gpu_attach_rates(b->engine, (uint32_t)b->spec->request_latency_cycles,
-                                (uint32_t)b->spec->reply_latency_cycles, err);
+                                (uint32_t)b->spec->reply_latency_cycles, credits, err);
     for (uint32_t k = 0; k < b->channels; k++)
         TRY(partition_attach(b->partition_blocks[k], &b->map, &b->to_core[(size_t)k * b->cores], b->cores,
                              credits * b->cores, err));

@@ -52,7 +52,8 @@ static ls_status find(const ls_engine *engine, parts *out, ls_error *err)
     return LS_OK;
 }
 
-ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uint32_t reply_cycles, ls_error *err)
+ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uint32_t reply_cycles,
+                           uint32_t credits, ls_error *err)
 {
     parts p;
     dram_service dram;
@@ -67,6 +68,9 @@ ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uin
         .reply_cycles = REPLY_STAGES + up(convert(p.l2_clock, p.core_clock, reply_cycles)),
         .dram_cycles = up(convert(p.dram_clock, p.core_clock, dram.latency_cycles) +
                           convert(p.l2_clock, p.core_clock, MISS_STAGES)),
+        .network_cycles = RATES_ONE / core_network_width(p.core),
+        .buffered = (credits + 1) * core_get_map(p.core)->channels,
+        .dram_queue = dram.queue * core_get_map(p.core)->channels,
     };
     char name[32];
     for (uint32_t i = 0;; i++) {
@@ -88,7 +92,7 @@ ls_status gpu_get_shape(const ls_engine *engine, gpu_shape *out, ls_error *err)
                         .core = p.core,
                         .map = *core_get_map(p.core),
                         .l2 = partition_get_shape(p.l2).l2,
-                        .l2_cycle = (uint32_t)convert(p.l2_clock, p.core_clock, 1),
+                        .l2_cycle = (uint32_t)(convert(p.l2_clock, p.core_clock, 100) / partition_get_shape(p.l2).percent),
                         .dram_cycle = (uint32_t)convert(p.dram_clock, p.core_clock, 1),
                         .analytic = core_is_analytic(p.core) };
     out->cores = out->rules.core_count;

@@ -26,6 +26,7 @@ ls_status gpu_get_shape(const ls_engine *engine, gpu_shape *out, ls_error *err);
 
 /* For the builder, when all blocks stand: tells the cores what memory costs that is not simulated. Latencies of the
  * network are in cycles of who sends. */
-ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uint32_t reply_cycles, ls_error *err);
+ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uint32_t reply_cycles,
+                           uint32_t credits, ls_error *err);
 
 #endif

@@ -50,6 +50,15 @@ static uint64_t insts_of(const ls_profile_inst *inst)
     return inst->level[RATES_L1].insts + inst->level[RATES_L2].insts + inst->level[RATES_DRAM].insts;
 }
 
+/* Of the whole kernel; while not all blocks have been read, as if the others were like those. */
+static uint64_t total_insts(const ls_profiler *p)
+{
+    uint64_t total = p->read_insts;
+    if (!p->exhausted && p->read_blocks > 0)
+        total = (uint64_t)((double)p->read_insts / (double)p->read_blocks * (double)p->request->ctas);
+    return total > p->walked ? total : p->walked;
+}
+
 static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error *err)
 {
     const ls_profile_request *request = p->request;
@@ -61,9 +70,7 @@ static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error 
                                 .id = request->info->id,
                                 .l2_sectors = p->l2_sectors,
                                 .walked = p->walked,
-                                .insts = p->read_blocks == 0 ? 0 : p->read_insts / p->read_blocks * request->ctas };
-    if (out->insts < out->walked || p->exhausted)
-        out->insts = p->exhausted ? p->read_insts : out->walked;
+                                .insts = total_insts(p) };
     out->name = strdup(name);
     out->at = malloc((used == 0 ? 1 : used) * sizeof *out->at);
     if (out->name == NULL || out->at == NULL) {
@@ -78,21 +85,111 @@ static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error 
             out->slice_sectors = p->slice_sectors[i];
     for (uint32_t i = 0; i < p->shape.map.channels; i++) {
         out->dram_atoms += p->channels[i].atoms;
+        out->reads += p->channels[i].reads;
+        out->closed += p->channels[i].closed;
+        out->conflicts += p->channels[i].conflicts;
         if (p->channels[i].busy_cycles > out->channel_cycles)
             out->channel_cycles = p->channels[i].busy_cycles;
     }
     return LS_OK;
 }
 
+static void grow(uint64_t *value, uint64_t by, double times)
+{
+    *value += (uint64_t)((double)by * times + 0.5);
+}
+
+/* Adds `times` the counts of a part of the kernel; both lists ascend by pc. */
+static ls_status add_counts(ls_profile_kernel *sum, const ls_profile_kernel *part, double times, ls_error *err)
+{
+    ls_profile_inst *at = malloc(((size_t)sum->count + part->count + 1) * sizeof *at);
+    uint32_t i = 0, k = 0, count = 0;
+    if (at == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the profile of a kernel");
+    while (i < sum->count || k < part->count) {
+        bool have = i < sum->count && (k == part->count || sum->at[i].pc <= part->at[k].pc);
+        bool more = k < part->count && (i == sum->count || part->at[k].pc <= sum->at[i].pc);
+        ls_profile_inst inst = have ? sum->at[i] : (ls_profile_inst){ .pc = part->at[k].pc };
+        for (int depth = 0; more && depth < RATES_LEVELS; depth++) {
+            const ls_profile_count *from = &part->at[k].level[depth];
+            ls_profile_count *to = &inst.level[depth];
+            grow(&to->insts, from->insts, times);
+            grow(&to->sectors, from->sectors, times);
+            grow(&to->l2, from->l2, times);
+            grow(&to->dram, from->dram, times);
+        }
+        at[count++] = inst;
+        i += have;
+        k += more;
+    }
+    free(sum->at);
+    sum->at = at;
+    sum->count = count;
+    grow(&sum->l2_sectors, part->l2_sectors, times);
+    grow(&sum->slice_sectors, part->slice_sectors, times);
+    grow(&sum->dram_atoms, part->dram_atoms, times);
+    grow(&sum->channel_cycles, part->channel_cycles, times);
+    grow(&sum->reads, part->reads, times);
+    grow(&sum->closed, part->closed, times);
+    grow(&sum->conflicts, part->conflicts, times);
+    sum->walked = part->walked;
+    sum->insts = part->insts;
+    return LS_OK;
+}
+
+/* Whether the kernel, if it goes on as in its last `step` instructions, will still fill L2: only then its lines start
+ * to go, and dirty ones to be written back. */
+static bool still_fills_l2(const ls_profiler *p, uint64_t new_lines, uint64_t step)
+{
+    double capacity = 1.25 * p->shape.map.slice_count * (double)p->shape.l2.sets * (double)p->shape.l2.ways;
+    double left = (double)(total_insts(p) - p->walked);
+    return (double)p->l2_lines < capacity && (double)p->l2_lines + (double)new_lines / (double)step * left >= capacity;
+}
+
+/* The start of the kernel until the caches are warm stands for itself, a sample of `sample` instructions after it for
+ * all the rest. */
+static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel *out, ls_error *err)
+{
+    uint64_t step = sample / 4 + 1, lines;
+    ls_status status;
+    do {
+        lines = p->l2_lines;
+        status = walk_until(p, p->walked + step, err);
+    } while (status == LS_OK && p->running > 0 && still_fills_l2(p, p->l2_lines - lines, step));
+    if (status != LS_OK)
+        return status;
+    status = collect(p, out, err);
+    if (status != LS_OK || p->running == 0)
+        return status;
+    ls_profile_kernel part = { 0 };
+    uint64_t before = p->walked;
+    walk_restart_counts(p);
+    status = walk_until(p, before + sample, err);
+    if (status == LS_OK)
+        status = collect(p, &part, err);
+    if (status == LS_OK)
+        status = add_counts(out, &part, (double)(total_insts(p) - before) / (double)(p->walked - before), err);
+    ls_profile_kernel_fini(&part);
+    if (status != LS_OK)
+        ls_profile_kernel_fini(out);
+    return status;
+}
+
 ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_profile_kernel *out, ls_error *err)
 {
     p->request = request;
     ls_status status = walk_begin(p, err);
-    if (status == LS_OK)
-        status = walk_run(p, err);
+    uint64_t sample = request->sample;
+    if (status == LS_OK && sample != 0) {
+        uint64_t part = total_insts(p) / 20;
+        sample = part > sample ? part : sample;
+        status = run_sampled(p, sample, out, err);
+    } else if (status == LS_OK) {
+        status = walk_until(p, UINT64_MAX, err);
+        if (status == LS_OK)
+            status = collect(p, out, err);
+    }
     walk_end(p);
-    if (status == LS_OK)
-        status = collect(p, out, err);
     p->request = NULL;
     return status;
 }
@@ -181,6 +278,10 @@ ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *sha
     out->count = count;
     out->l2_cost = (uint32_t)scaled(kernel->slice_sectors * shape->l2_cycle, kernel->l2_sectors, 1);
     out->dram_cost = (uint32_t)scaled(kernel->channel_cycles * shape->dram_cycle, kernel->dram_atoms, 1);
+    const dram_service *dram = &shape->dram;
+    uint64_t lines = kernel->reads, activates = kernel->closed + kernel->conflicts;
+    uint64_t rows = scaled(activates * dram->open_cycles + kernel->conflicts * dram->close_cycles, lines, RATES_ONE);
+    out->dram_cycles = shape->machine.dram_cycles + (uint32_t)((rows * shape->dram_cycle + (UINT64_C(1) << 31)) >> 32);
     return LS_OK;
 }
 

@@ -39,6 +39,7 @@ typedef struct ls_profile_kernel {
     uint32_t count;
     uint64_t l2_sectors, slice_sectors;     /* of all slices; of the busiest */
     uint64_t dram_atoms, channel_cycles;    /* of all channels; DRAM cycles that the busiest needs */
+    uint64_t reads, closed, conflicts;      /* lines read; of them from a closed bank; with another row open */
     uint64_t walked, insts;                 /* warp instructions: walked; in the kernel, estimated */
 } ls_profile_kernel;
 
@@ -73,7 +74,8 @@ typedef struct ls_profile_request {
     const ls_inst *insts;
     uint64_t command, ctas;
     ls_profile_source source;
-    /* Warp instructions after which a sample is enough, if that is less than a twentieth of the kernel; 0: all. */
+    /* After its caches are warm, so many warp instructions (or a twentieth of the kernel, if that is more) stand for the
+     * rest of the kernel; 0: all are walked. */
     uint64_t sample;
 } ls_profile_request;
 

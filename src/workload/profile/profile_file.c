@@ -3,7 +3,7 @@
  *     lockstep-profile 1
  *     hash 0123456789abcdef0123456789abcdef
  *     method cache
- *     kernel COMMAND ID L2_SECTORS SLICE_SECTORS DRAM_ATOMS CHANNEL_CYCLES WALKED INSTS NAME
+ *     kernel COMMAND ID L2_SECTORS SLICE_SECTORS DRAM_ATOMS CHANNEL_CYCLES READS CLOSED CONFLICTS WALKED INSTS NAME
  *     pc HEX  INSTS SECTORS L2 DRAM  (three times: for L1, L2 and DRAM)
  *     end */
 #include "workload/profile/profile.h"
@@ -19,17 +19,20 @@
 #include <sys/stat.h>
 
 #define FILE_LIMIT ((size_t)1 << 30)
+#define KERNEL_NUMBERS 11
 #define VERSION_LINE "lockstep-profile 1"
 
 /* -------------------------------------------------------------------------------------------------------- writing */
 
 static void write_kernel(FILE *to, const ls_profile_kernel *k)
 {
-    fprintf(to,
-            "kernel %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-            " %s\n",
-            k->command, k->id, k->l2_sectors, k->slice_sectors, k->dram_atoms, k->channel_cycles, k->walked, k->insts,
-            k->name);
+    const uint64_t numbers_of[KERNEL_NUMBERS] = { k->command, k->id,     k->l2_sectors, k->slice_sectors,
+                                                  k->dram_atoms, k->channel_cycles, k->reads, k->closed,
+                                                  k->conflicts, k->walked, k->insts };
+    fprintf(to, "kernel");
+    for (int i = 0; i < KERNEL_NUMBERS; i++)
+        fprintf(to, " %" PRIu64, numbers_of[i]);
+    fprintf(to, " %s\n", k->name);
     for (uint32_t i = 0; i < k->count; i++) {
         fprintf(to, "pc %" PRIx64, k->at[i].pc);
         for (int depth = 0; depth < RATES_LEVELS; depth++) {
@@ -104,11 +107,11 @@ static char *numbers(char *text, uint64_t *out, int count, int base)
 
 static ls_status read_kernel(const reader *r, char *text, ls_profile *profile, ls_error *err)
 {
-    uint64_t n[8];
-    char *name = numbers(text, n, 8, 10);
+    uint64_t n[KERNEL_NUMBERS];
+    char *name = numbers(text, n, KERNEL_NUMBERS, 10);
     if (name == NULL || *name != ' ')
-        return bad(r, "a kernel has eight numbers and a name", err);
-    if (n[3] > n[2] || n[6] > n[7])
+        return bad(r, "a kernel has eleven numbers and a name", err);
+    if (n[3] > n[2] || n[7] + n[8] > n[6] || n[9] > n[10])
         return bad(r, "the numbers of the kernel contradict each other", err);
     ls_profile_kernel kernel = { .command = n[0],
                                  .id = n[1],
@@ -116,8 +119,11 @@ static ls_status read_kernel(const reader *r, char *text, ls_profile *profile, l
                                  .slice_sectors = n[3],
                                  .dram_atoms = n[4],
                                  .channel_cycles = n[5],
-                                 .walked = n[6],
-                                 .insts = n[7],
+                                 .reads = n[6],
+                                 .closed = n[7],
+                                 .conflicts = n[8],
+                                 .walked = n[9],
+                                 .insts = n[10],
                                  .name = strdup(name + 1) };
     if (kernel.name == NULL || !ls_vec_push(&profile->kernels, kernel)) {
         ls_profile_kernel_fini(&kernel);
@@ -304,7 +310,7 @@ static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
         add_number(hasher, l1.accelsim_rules);
     }
     const dram_service *d = &shape->dram;
-    const uint64_t numbers_of_dram[] = { d->atom_num,   d->atom_den,        d->banks,       d->column_cycles,
+    const uint64_t numbers_of_dram[] = { d->open_cycles, d->close_cycles, d->atom_num,   d->atom_den,        d->banks,       d->column_cycles,
                                          d->read_row,   d->write_row,       d->row_cycles,  d->activate_cycles,
                                          d->turn_cycles, d->queue,          d->hash,        d->bank_bits,
                                          d->in_order };

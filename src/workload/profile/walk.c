@@ -14,18 +14,17 @@
 
 /* -------------------------------------------------------------------------------------------------------- memory */
 
+static inline uint32_t ones(uint32_t sectors)
+{
+    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15; /* a digit for each set of four */
+}
+
 static void to_dram(ls_profiler *p, uint64_t line, uint8_t sectors, bool write)
 {
     uint64_t address = line * CACHE_LINE_BYTES;
     dram_estimate *channel = &p->channels[mem_map_place(&p->shape.map, address).channel];
     mem_dram_place at = mem_map_dram(&p->shape.map, address);
-    for (; sectors != 0; sectors &= (uint8_t)(sectors - 1))
-        dram_estimate_add(channel, at.bank, at.row, write);
-}
-
-static inline uint32_t ones(uint32_t sectors)
-{
-    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15; /* a digit for each set of four */
+    dram_estimate_add(channel, at.bank, at.row, ones(sectors), write);
 }
 
 typedef struct reached {
@@ -43,6 +42,7 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
     uint32_t requests = atomic ? of->requests : ones(sectors);
     level_victim victim;
     level_line *line = level_look(&p->l2, set, of->line, true, &victim);
+    p->l2_lines += (line->valid | line->dirty) == 0;
     p->slice_sectors[slice] += requests;
     p->l2_sectors += requests;
     r->l2 += requests;
@@ -370,9 +370,13 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the warps of a profile");
     p->exhausted = p->failed = false;
     p->running = 0;
-    p->walked = p->read_insts = p->read_blocks = 0;
+    p->walked = p->read_insts = p->read_blocks = p->l2_lines = 0;
     walk_restart_counts(p);
-    return set_up_l1(p, err);
+    ls_status status = set_up_l1(p, err);
+    for (uint32_t i = 0; i < p->blocks_per_core; i++)
+        for (uint32_t core = 0; core < p->shape.cores && status == LS_OK; core++)
+            status = place(p, core, err);
+    return status;
 }
 
 void walk_restart_counts(ls_profiler *p)
@@ -383,32 +387,16 @@ void walk_restart_counts(ls_profiler *p)
     for (uint32_t i = 0; i < p->shape.map.channels; i++) {
         dram_estimate_flush(&p->channels[i]);
         p->channels[i].busy_cycles = p->channels[i].atoms = 0;
+        p->channels[i].reads = p->channels[i].closed = p->channels[i].conflicts = 0;
     }
 }
 
-ls_status walk_run(ls_profiler *p, ls_error *err)
+ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err)
 {
-    for (uint32_t i = 0; i < p->blocks_per_core; i++)
-        for (uint32_t core = 0; core < p->shape.cores; core++) {
-            ls_status status = place(p, core, err);
-            if (status != LS_OK)
-                return status;
-        }
-    uint64_t estimate = p->read_blocks == 0 ? 0 : p->read_insts / p->read_blocks * p->request->ctas;
-    p->limit = UINT64_MAX;
-    if (p->request->sample != 0) {
-        p->limit = estimate / 20 > p->request->sample ? estimate / 20 : p->request->sample;
-        p->limit += p->limit / 4; /* the first fifth warms the caches and is not counted */
-    }
-    bool counting = p->limit >= estimate;
-    while (p->running > 0 && p->walked < p->limit) {
+    while (p->running > 0 && p->walked < walked) {
         run_epoch(p);
         if (p->failed)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of a profile");
-        if (!counting && p->walked >= p->limit / 5) {
-            walk_restart_counts(p);
-            counting = true;
-        }
         ls_status status = replace(p, err);
         if (status != LS_OK)
             return status;

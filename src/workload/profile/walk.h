@@ -41,15 +41,18 @@ struct ls_profiler {
     walk_cta *blocks;                                 /* [core * blocks_per_core + i] */
     uint32_t running;                                 /* blocks */
     bool exhausted;
-    uint64_t walked, limit, read_insts, read_blocks;
+    uint64_t walked, read_insts, read_blocks;
+    uint64_t l2_lines; /* that L2 took in */
     LS_VEC(ls_profile_inst) counts; /* by pc / RATES_PC_BYTES */
     uint64_t l2_sectors;
     lanes lanes;
     bool failed; /* no memory */
 };
 
+/* Places the first blocks. walk_end() is due in every case. */
 ls_status walk_begin(ls_profiler *p, ls_error *err);
-ls_status walk_run(ls_profiler *p, ls_error *err);
+/* Goes on until so many warp instructions have been walked, or to the end of the kernel. */
+ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err);
 void walk_end(ls_profiler *p);
 /* Forgets the numbers so far, not what caches hold: the sample starts here. */
 void walk_restart_counts(ls_profiler *p);
