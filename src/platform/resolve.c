@@ -208,6 +208,23 @@ static void apply(resolver *r, const setting *s, const ls_key *key)
 
 /* ------------------------------------------------------------------------------------------------- models */
 
+/* `dram: fixed` is short for `dram.model: fixed`. */
+static void spell_out_models(resolver *r)
+{
+    for (size_t i = 0; i < r->settings.count; i++) {
+        setting *s = &r->settings.at[i];
+        bool has_value = from_set(s) || (!s->entry->broken && s->entry->item_count > 0);
+        if (!has_value || ls_schema_find(&r->out->schema, s->path))
+            continue;
+        const char *path = ls_arena_printf(r->arena, "%s.model", s->path);
+        if (!path)
+            ls_problems_no_memory(r->problems);
+        else if (ls_schema_find(&r->out->schema, path) &&
+                 ls_key_is_model(ls_schema_find(&r->out->schema, path)))
+            s->path = path;
+    }
+}
+
 static void choose_models(resolver *r)
 {
     const ls_schema *schema = &r->out->schema;
@@ -447,6 +464,7 @@ static void resolve(resolver *r)
         ls_problems_no_memory(r->problems);
         return;
     }
+    spell_out_models(r);
     choose_models(r);
     apply_settings(r);
     for (size_t i = 0; i < r->out->schema.count; i++) {

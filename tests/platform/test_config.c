@@ -182,7 +182,7 @@ static void test_canonical_text_is_a_platform_file(void **state)
 static void test_sets_override(void **state)
 {
     (void)state;
-    const char *sets[] = { "sms=8", "dram.model=fixed", "dram.latency_cycles=7", "ways=3,5", "label=", "sms=9",
+    const char *sets[] = { "sms=8", "dram=fixed", "dram.latency_cycles=7", "ways=3,5", "label=", "sms=9",
                            NULL };
     ls_config *config = load_text(TINY_MINIMAL, sets);
     value_is(config, "sms", "9");
@@ -242,7 +242,7 @@ static void test_base_may_serve_several_models(void **state)
     (void)state;
     write_file("family.yaml",
                TINY_MINIMAL "dram: {model: bank, tRCD: 14, latency_cycles: 100, channels: 4}\n");
-    write_file("leaf.yaml", "base: family\ndram.model: fixed\n");
+    write_file("leaf.yaml", "base: family\ndram: fixed\n");
     ls_config *config = load_path("leaf.yaml", NULL);
     value_is(config, "dram.latency_cycles", "100");
     assert_null(ls_config_find(config, "dram.tRCD"));

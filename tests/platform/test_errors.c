@@ -29,7 +29,9 @@ static void test_unknown_keys(void **state)
     expect_error(TINY_MINIMAL "zzzzzzzzzzzz: x\n",
                  "t.yaml:4:1: unknown key 'zzzzzzzzzzzz' for machine 'tiny'");
     expect_error(TINY_MINIMAL "dram: 3\n",
-                 "t.yaml:4:1: 'dram' is a section, not a value (nearest: dram.banks)");
+                 "t.yaml:4:7: 'dram.model' is '3', but must be one of bank, fixed, hbm");
+    expect_error(TINY_MINIMAL "core: 3\n",
+                 "t.yaml:4:1: 'core' is a section, not a value (nearest: core.l1.model)");
     expect_error(TINY_MINIMAL "scale: {x: 3}\n",
                  "t.yaml:4:9: 'scale' is a value, so there is no key 'scale.x'");
     expect_error(TINY_MINIMAL "core:\n", "t.yaml:4:6: 'core' has no value");
@@ -129,7 +131,7 @@ static void test_sets(void **state)
                      "--set: 'ways': 'x' is not a whole number: unexpected 'x' at character 1");
     expect_set_error(TINY_MINIMAL, "ways=1,", "--set: 'ways': '' is not a whole number: it is empty");
     expect_set_error(TINY_MINIMAL, "label=\xff", "--set: the text of 'label' is not UTF-8");
-    expect_set_error(TINY_MINIMAL, "dram=3", "--set: 'dram' is a section, not a value (nearest: dram.banks)");
+    expect_set_error(TINY_MINIMAL, "dram=3", "--set: 'dram.model' is '3', but must be one of bank, fixed, hbm");
 }
 
 static void test_files(void **state)
