@@ -167,6 +167,7 @@ void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, 
 
 static bool differs(wl_run *r, const char *array, size_t index, const char *got, const char *want)
 {
+    r->is_wrong = true;
     wl_fail(r, LS_ERR_CHECK, "wrong result of %s: %s[%zu] is %s, the reference says %s", r->workload->name,
             array, index, got, want);
     return false;

@@ -18,6 +18,7 @@ struct wl_run {
     ls_hasher *downloads;
     bool check;
     uint64_t compared;
+    bool is_wrong;
     ls_status status; /* the first failure stays */
     ls_error *err;    /* of whoever runs it; not NULL */
 };

@@ -185,6 +185,7 @@ ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *e
         if (status == LS_OK && r.check && r.compared == 0)
             status = ls_fail(r.err, LS_ERR_INTERNAL, "workload %s compared nothing", r.workload->name);
         out->compared = r.compared;
+        out->is_wrong = r.is_wrong;
         out->hash = ls_hasher_get(r.downloads).low;
     }
     if (r.context)

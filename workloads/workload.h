@@ -142,10 +142,11 @@ typedef struct wl_request {
 typedef struct wl_result {
     ls_gpu_counts counts;
     uint64_t compared; /* elements that were compared with the reference */
+    bool is_wrong;     /* one of them differs; the error says which */
     uint64_t hash;     /* of everything that was downloaded: equal for equal results */
 } wl_result;
 
-/* Runs it. A difference is LS_ERR_CHECK; *out is filled as far as the run came. */
+/* Runs it. A difference is LS_ERR_CHECK, as is a fault of the kernel; *out is filled as far as the run came. */
 ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *err);
 
 /* Where NAME's code object for a target is: $LOCKSTEP_KERNELS, then share/lockstep/kernels beside the program's

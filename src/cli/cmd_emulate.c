@@ -1,0 +1,284 @@
+/* cmd_emulate.c: `lockstep emulate`: runs a workload, or any code object, without timing. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "cli/emulate_object.h"
+#include "cli/emulate_output.h"
+#include "workloads/workload.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define DEFAULT_GPU "gfx1030"
+#define SETTINGS_MAX 64
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* -------------------------------------------------------------------------------------------- the machine */
+
+/* The filters of all --trace-filter options, as the driver reads them. */
+static const char *join_filters(const cli_context *ctx)
+{
+    const char *joined = cli_count(ctx, "trace-filter") ? "" : NULL;
+    for (size_t i = 0; joined && i < cli_count(ctx, "trace-filter"); i++)
+        joined = ls_arena_printf(ctx->arena, "%s %s", joined, cli_text_at(ctx, "trace-filter", i));
+    return joined;
+}
+
+static ls_status make_system(const cli_context *ctx, const char *gpu, ls_gpu_system **out, ls_error *err)
+{
+    const ls_gpu_options options = {
+        .gpus = &gpu,
+        .gpu_count = 1,
+        .threads = (uint32_t)cli_uint(ctx, "threads"),
+        .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
+        .max_instructions = cli_uint(ctx, "max-instructions"),
+        .trace_path = cli_text(ctx, "trace-instructions"),
+        .trace_filter = join_filters(ctx),
+    };
+    if (options.trace_filter && !options.trace_path)
+        return ls_fail(err, LS_ERR_USAGE, "--trace-filter needs --trace-instructions FILE");
+    return ls_gpu_system_create(&options, out, err);
+}
+
+/* The trace is worth most when the run failed: it is completed in any case. */
+static ls_status close_system(ls_gpu_system *system, ls_status status, ls_error *err)
+{
+    ls_error trace_err;
+    ls_status trace_status = ls_gpu_system_close_trace(system, &trace_err);
+    ls_gpu_system_destroy(system);
+    if (status == LS_OK && trace_status != LS_OK) {
+        *err = trace_err;
+        return trace_status;
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- workload */
+
+static ls_status read_settings(const cli_context *ctx, const wl_workload *w, wl_setting *settings,
+                               size_t *count, ls_error *err)
+{
+    *count = 0;
+    if (cli_given(ctx, "size")) {
+        if (w->option_count == 0)
+            return ls_fail(err, LS_ERR_USAGE, "workload %s has no size", w->name);
+        settings[(*count)++] = (wl_setting){ w->options[0].name, cli_uint(ctx, "size") };
+    }
+    for (size_t i = 0; i < cli_count(ctx, "param"); i++) {
+        const char *text = cli_text_at(ctx, "param", i), *value = strchr(text, '=') + 1;
+        wl_setting *setting = &settings[(*count)++];
+        ls_status status;
+        if (*count > SETTINGS_MAX)
+            return ls_fail(err, LS_ERR_USAGE, "there are more than %d settings", SETTINGS_MAX);
+        setting->name = ls_arena_strndup(ctx->arena, text, (size_t)(value - 1 - text));
+        if (!setting->name)
+            return no_memory(err);
+        status = ls_parse_u64(value, strlen(value), &setting->value, err);
+        if (status != LS_OK)
+            return ls_error_prefix(err, "--param %s", setting->name);
+    }
+    return LS_OK;
+}
+
+static const char *verification(const wl_request *request, const wl_result *result, ls_status status)
+{
+    if (!request->check)
+        return "not asked";
+    if (status == LS_OK)
+        return "correct";
+    return result->is_wrong ? "wrong" : "not reached";
+}
+
+static ls_status print_json(const cli_context *ctx, const wl_request *request, const char *gpu,
+                            const wl_result *result, ls_status status, const ls_error *failure, ls_error *err)
+{
+    ls_json j;
+    char hash[24];
+    ls_json_to_file(&j, ctx->out, 2);
+    ls_json_object(&j);
+    emulate_json_text(&j, "workload", request->workload->name);
+    emulate_json_text(&j, "gpu", gpu);
+    ls_json_key(&j, "options");
+    ls_json_object(&j);
+    for (size_t i = 0; i < request->workload->option_count; i++) {
+        const wl_option *o = &request->workload->options[i];
+        uint64_t value = o->value;
+        for (size_t s = 0; s < request->setting_count; s++)
+            if (strcmp(request->settings[s].name, o->name) == 0)
+                value = request->settings[s].value;
+        emulate_json_u64(&j, o->name, value);
+    }
+    ls_json_end(&j);
+    emulate_json_counts(&j, &result->counts);
+    emulate_json_text(&j, "verification", verification(request, result, status));
+    emulate_json_u64(&j, "compared", result->compared);
+    snprintf(hash, sizeof hash, "%016" PRIx64, result->hash);
+    emulate_json_text(&j, "hash", hash);
+    if (status != LS_OK)
+        emulate_json_text(&j, "error", failure->what);
+    ls_json_end(&j);
+    return ls_json_finish(&j, err);
+}
+
+static void print_text(const cli_context *ctx, const wl_request *request, const char *gpu,
+                       const wl_result *result, ls_status status)
+{
+    cli_style style = cli_style_of(ctx->color_out);
+    char text[LS_FORMAT_BYTES];
+    fprintf(ctx->out, "%s%s%s on %s\n", style.name, request->workload->name, style.off, gpu);
+    emulate_print_counts(ctx, &result->counts);
+    if (request->check && status == LS_OK)
+        fprintf(ctx->out, "  %-16s %s%18s%s  %s values compared with the CPU\n", "verification", style.good,
+                "correct", style.off, ls_format_count(result->compared, text, sizeof text));
+    else if (result->is_wrong)
+        fprintf(ctx->out, "  %-16s %s%18s%s\n", "verification", style.bad, "WRONG", style.off);
+}
+
+static ls_status run_workload(cli_context *ctx, const wl_workload *w, ls_error *err)
+{
+    const char *gpu = cli_text(ctx, "gpu") ? cli_text(ctx, "gpu") : DEFAULT_GPU;
+    wl_setting settings[SETTINGS_MAX + 2];
+    wl_request request = { .workload = w,
+                           .settings = settings,
+                           .check = cli_flag(ctx, "verify"),
+                           .variant = cli_text(ctx, "variant"),
+                           .seed = cli_uint(ctx, "seed") };
+    wl_result result;
+    ls_status status = read_settings(ctx, w, settings, &request.setting_count, err), print_status = LS_OK;
+    if (status == LS_OK)
+        status = make_system(ctx, gpu, &request.system, err);
+    if (status != LS_OK)
+        return status;
+    status = wl_run_workload(&request, &result, err);
+    /* A wrong result is a result too; other failures have only their reason. */
+    if (status == LS_OK || status == LS_ERR_CHECK) {
+        ls_error print_err;
+        if (cli_flag(ctx, "json"))
+            print_status = print_json(ctx, &request, gpu, &result, status, err, &print_err);
+        else
+            print_text(ctx, &request, gpu, &result, status);
+        if (status == LS_OK && print_status != LS_OK) {
+            *err = print_err;
+            status = print_status;
+        }
+    }
+    return close_system(request.system, status, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- object */
+
+static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
+{
+    const char *gpu = cli_text(ctx, "gpu");
+    ls_gpu_system *system;
+    ls_status status = LS_OK;
+    if (!cli_given(ctx, "grid"))
+        return ls_fail(err, LS_ERR_USAGE, "a launch of a code object needs --grid X[,Y[,Z]]");
+    if (!gpu)
+        status = emulate_object_target(ctx->arena, path, &gpu, err);
+    if (status == LS_OK)
+        status = make_system(ctx, gpu, &system, err);
+    if (status != LS_OK)
+        return status;
+    return close_system(system, emulate_object_run(ctx, system, path, err), err);
+}
+
+static bool any_given(const cli_context *ctx, const char *const *names, const char **which)
+{
+    for (; *names; names++)
+        if (cli_given(ctx, *names)) {
+            *which = *names;
+            return true;
+        }
+    return false;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    static const char *const for_objects[] = { "kernel", "grid",  "group", "offset",
+                                               "arg",    "print", "dump",  NULL };
+    static const char *const for_workloads[] = { "size", "param", "verify", "variant", "seed", NULL };
+    const char *what = ctx->positionals[0], *which;
+    const wl_workload *w;
+    bool is_object = strchr(what, '/') || strchr(what, '.');
+    ls_status status;
+    if (any_given(ctx, is_object ? for_workloads : for_objects, &which))
+        return ls_fail(err, LS_ERR_USAGE, "--%s is for %s, but '%s' is a %s", which,
+                       is_object ? "workloads" : "code objects", what, is_object ? "file" : "workload's name");
+    if (is_object)
+        return run_object(ctx, what, err);
+    status = wl_find(what, &w, err);
+    return status == LS_OK ? run_workload(ctx, w, err) : status;
+}
+
+/* clang-format off */
+static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+
+static const cli_option options[] = {
+    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,
+      .help = "what to emulate; otherwise what the code object is for, or gfx1030" },
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .default_text = "1", .min = 1, .max = 1024,
+      .help = "host threads for the work-groups of a launch" },
+    { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
+      .help = "memory of the GPU; otherwise what the real one has" },
+    { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
+      .help = "stop a launch when a wavefront has executed so many; 0: never" },
+    { .name = "trace-instructions", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write each executed instruction and the registers it wrote as a line of JSON" },
+    { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,
+      .help = "trace only group=X,Y,Z or wave=N or pc=FROM-TO or kernel=NAME" },
+    { .name = "json", .help = "print JSON" },
+    { .name = "size", .letter = 's', .type = CLI_UINT, .arg = "N", .help = "workload: the size of the problem" },
+    { .name = "param", .letter = 'p', .type = CLI_KEY_VALUE, .arg = "NAME=N", .repeatable = true,
+      .help = "workload: another option (lockstep workload show NAME)" },
+    { .name = "verify", .help = "workload: compare the result with the CPU; exit code 5 if it is wrong" },
+    { .name = "variant", .type = CLI_TEXT, .arg = "NAME",
+      .help = "workload: kernels compiled otherwise, as the tests do: O0, wave64, O0-wave64" },
+    { .name = "seed", .type = CLI_UINT, .arg = "N", .help = "workload: for other random input" },
+    { .name = "kernel", .letter = 'k', .type = CLI_TEXT, .arg = "NAME", .help = "code object: which kernel" },
+    { .name = "grid", .type = CLI_TEXT, .arg = "X,Y,Z", .help = "code object: work-items" },
+    { .name = "group", .type = CLI_TEXT, .arg = "X,Y,Z",
+      .help = "code object: work-items of a work-group; otherwise what the kernel requires, or 64" },
+    { .name = "offset", .type = CLI_TEXT, .arg = "X,Y,Z", .help = "code object: where global ids begin" },
+    { .name = "arg", .letter = 'a', .type = CLI_TEXT, .arg = "ARG", .repeatable = true,
+      .help = "code object: the next argument: f32:1.5, buffer:4096:iota, local:256" },
+    { .name = "print", .type = CLI_TEXT, .arg = "ARG[:TYPE[:N]]", .repeatable = true,
+      .help = "code object: print N elements of a buffer, by number from 0 or name" },
+    { .name = "dump", .type = CLI_KEY_VALUE, .arg = "ARG=FILE", .repeatable = true,
+      .help = "code object: write a buffer to a file" },
+};
+
+static const cli_positional positionals[] = {
+    { .name = "WORKLOAD", .complete = CLI_COMPLETE_FILE, .help = "a workload's name, or a code object's file" },
+};
+/* clang-format on */
+
+static const cli_example examples[] = {
+    { "lockstep emulate fir --gpu gfx1010 --size 65536 --verify", "run a workload and check its result" },
+    { "lockstep emulate fir --trace-instructions fir.jsonl --trace-filter group=0,0,0 --trace-filter wave=0",
+      "what one wavefront does, register by register" },
+    { "lockstep emulate add.co --grid 1024 --arg buffer:4096:iota --arg buffer:4096:u32=1 --arg buffer:4096 "
+      "--print 2:u32:8",
+      "launch any kernel" },
+};
+
+static const cli_command emulate_command = {
+    .name = "emulate",
+    .summary = "run a workload or an AMD code object without timing",
+    .about =
+        "Executes every instruction, as fast as the host allows, and says how many there were of each kind. A name "
+        "with a dot or a slash is the file of a code object; anything else is a workload.\n\n"
+        "An argument of a code object is TYPE:VALUE with u8 to u64, i8 to i64, f32, f64, or hex:BYTES in the order of "
+        "memory; buffer:BYTES, followed by :zero, :iota (32-bit numbers from 0), :random or :TYPE=VALUE; "
+        "buffer:@FILE; or local:BYTES. After the launch each buffer's hash is printed.",
+    .order = 12,
+    CLI_OPTIONS(options),
+    CLI_POSITIONALS(positionals),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
+CLI_REGISTER(emulate_command);

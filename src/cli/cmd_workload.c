@@ -1,0 +1,177 @@
+/* cmd_workload.c: `lockstep workload`: which programs come with the simulator, and what can be set in them. */
+#include "cli/cli.h"
+
+#include "base/json.h"
+#include "workloads/workload.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------- output */
+
+static bool has_kernels(const wl_workload *w, const char *target)
+{
+    char path[4096];
+    return wl_kernel_path(w->kernels ? w->kernels : w->name, target, "", path, sizeof path, NULL) == LS_OK;
+}
+
+static void json_workload(ls_json *j, const wl_workload *w)
+{
+    ls_json_object(j);
+    ls_json_key(j, "name");
+    ls_json_string(j, w->name);
+    ls_json_key(j, "summary");
+    ls_json_string(j, w->summary);
+    ls_json_key(j, "source");
+    ls_json_string(j, w->source);
+    ls_json_key(j, "micro");
+    ls_json_bool(j, w->is_micro);
+    ls_json_key(j, "targets");
+    ls_json_flat(j);
+    ls_json_array(j);
+    for (size_t i = 0; i < ls_gpu_model_count(); i++)
+        if (has_kernels(w, ls_gpu_model_at(i)->target))
+            ls_json_string(j, ls_gpu_model_at(i)->target);
+    ls_json_end(j);
+    ls_json_key(j, "options");
+    ls_json_array(j);
+    for (size_t i = 0; i < w->option_count; i++) {
+        const wl_option *o = &w->options[i];
+        ls_json_flat(j);
+        ls_json_object(j);
+        ls_json_key(j, "name");
+        ls_json_string(j, o->name);
+        ls_json_key(j, "default");
+        ls_json_u64(j, o->value);
+        ls_json_key(j, "min");
+        ls_json_u64(j, o->min);
+        ls_json_key(j, "max");
+        if (o->max)
+            ls_json_u64(j, o->max);
+        else
+            ls_json_null(j);
+        ls_json_key(j, "help");
+        ls_json_string(j, o->help);
+        ls_json_end(j);
+    }
+    ls_json_end(j);
+    ls_json_end(j);
+}
+
+static void print_workload(const cli_context *ctx, const wl_workload *w)
+{
+    cli_style style = cli_style_of(ctx->color_out);
+    FILE *out = ctx->out;
+    bool any = false;
+    fprintf(out, "%s%s%s: %s\n", style.name, w->name, style.off, w->summary);
+    if (w->source)
+        fprintf(out, "  %-10s %s\n", "source", w->source);
+    fprintf(out, "  %-10s", "compiled");
+    for (size_t i = 0; i < ls_gpu_model_count(); i++)
+        if (has_kernels(w, ls_gpu_model_at(i)->target)) {
+            fprintf(out, " %s", ls_gpu_model_at(i)->target);
+            any = true;
+        }
+    fprintf(out, "%s\n",
+            any ? "" : " for no target (clang-15, lld-15 and rocm-device-libs build the kernels)");
+    fprintf(out, "\n%s  %-14s %12s  %-24s %s%s\n", style.title, "OPTION", "DEFAULT", "RANGE", "", style.off);
+    for (size_t i = 0; i < w->option_count; i++) {
+        const wl_option *o = &w->options[i];
+        char range[64];
+        if (o->max)
+            snprintf(range, sizeof range, "%" PRIu64 " to %" PRIu64, o->min, o->max);
+        else
+            snprintf(range, sizeof range, "from %" PRIu64, o->min);
+        fprintf(out, "  %s%-14s%s %12" PRIu64 "  %-24s %s\n", style.name, o->name, style.off, o->value, range,
+                o->help);
+    }
+    if (w->option_count > 1)
+        fprintf(out, "\nlockstep emulate %s --%s %" PRIu64 " --param %s=%" PRIu64 " --verify\n", w->name,
+                w->options[0].name, w->options[0].value, w->options[1].name, w->options[1].value);
+}
+
+/* ----------------------------------------------------------------------------------------------- commands */
+
+static ls_status run_list(cli_context *ctx, ls_error *err)
+{
+    cli_style style = cli_style_of(ctx->color_out);
+    ls_json j;
+    if (cli_flag(ctx, "json")) {
+        ls_json_to_file(&j, ctx->out, 2);
+        ls_json_array(&j);
+        for (size_t i = 0; i < wl_count(); i++)
+            json_workload(&j, wl_at(i));
+        ls_json_end(&j);
+        return ls_json_finish(&j, err);
+    }
+    for (size_t i = 0; i < wl_count(); i++) {
+        const wl_workload *w = wl_at(i);
+        if (i == 0 || w->is_micro != wl_at(i - 1)->is_micro)
+            fprintf(ctx->out, "%s%s%s%s\n", i ? "\n" : "", style.title,
+                    w->is_micro ? "Microbenchmarks" : "Workloads", style.off);
+        fprintf(ctx->out, "  %s%-22s%s %s\n", style.name, w->name, style.off, w->summary);
+    }
+    return LS_OK;
+}
+
+static ls_status run_show(cli_context *ctx, ls_error *err)
+{
+    const wl_workload *w;
+    ls_json j;
+    ls_status status = wl_find(ctx->positionals[0], &w, err);
+    if (status != LS_OK)
+        return status;
+    if (!cli_flag(ctx, "json")) {
+        print_workload(ctx, w);
+        return LS_OK;
+    }
+    ls_json_to_file(&j, ctx->out, 2);
+    json_workload(&j, w);
+    return ls_json_finish(&j, err);
+}
+
+/* clang-format off */
+static const cli_option options[] = { { .name = "json", .help = "print JSON" } };
+
+static const cli_positional show_positionals[] = {
+    { .name = "NAME", .help = "a name that lockstep workload list prints" },
+};
+/* clang-format on */
+
+static const cli_command list_command = {
+    .name = "list",
+    .summary = "print the workloads and microbenchmarks",
+    .order = 1,
+    CLI_OPTIONS(options),
+    .run = run_list,
+};
+
+static const cli_command show_command = {
+    .name = "show",
+    .summary = "print a workload's options and where it comes from",
+    .order = 2,
+    CLI_OPTIONS(options),
+    CLI_POSITIONALS(show_positionals),
+    .run = run_show,
+};
+
+static const cli_command *const commands[] = { &list_command, &show_command };
+
+static const cli_example examples[] = {
+    { "lockstep workload list", "what there is" },
+    { "lockstep workload show fir", "its options with their defaults and ranges" },
+    { "lockstep emulate fir --verify", "run one" },
+};
+
+static const cli_command workload_command = {
+    .name = "workload",
+    .summary = "list the programs that come with the simulator",
+    .about =
+        "A workload is a set of OpenCL kernels, compiled for each GPU when the simulator was built, and a host "
+        "program that runs them and checks the result against the CPU. LOCKSTEP_KERNELS names another directory "
+        "of compiled kernels.",
+    .order = 17,
+    CLI_EXAMPLES(examples),
+    CLI_COMMANDS(commands),
+};
+CLI_REGISTER(workload_command);

@@ -1,0 +1,258 @@
+/* emulate_object.c: one launch of any code object: buffers are made as the command line describes them, and afterwards
+ * printed, dumped or summed up. */
+#include "cli/emulate_object.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "cli/emulate_args.h"
+#include "cli/emulate_output.h"
+#include "workload/hsa/hsa.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PRINT_COUNT 16u /* elements of a buffer, if no number is given */
+
+typedef struct object_run {
+    cli_context *ctx;
+    ls_gpu_context *context;
+    ls_gpu_module *module;
+    ls_gpu_kernel *kernel;
+    const ls_gpu_kernel_info *info;
+    emulate_arg *args;
+    size_t arg_count;
+    ls_gpu_launch launch;
+} object_run;
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* -------------------------------------------------------------------------------------------- before it */
+
+ls_status emulate_object_target(ls_arena *arena, const char *path, const char **target, ls_error *err)
+{
+    char *data;
+    size_t bytes, elf_bytes;
+    const void *elf;
+    hsa_object *object;
+    ls_status status = ls_file_read(arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
+    *target = NULL;
+    if (status != LS_OK)
+        return status;
+    status = hsa_bundle_pick(data, bytes, NULL, &elf, &elf_bytes, err);
+    if (status == LS_OK)
+        status = hsa_object_read(elf, elf_bytes, &object, err);
+    if (status != LS_OK)
+        return ls_error_at(err, path, 0, 0);
+    *target = ls_arena_strdup(arena, object->target_name);
+    hsa_object_destroy(object);
+    return *target ? LS_OK : no_memory(err);
+}
+
+static ls_status find_kernel(object_run *r, const char *path, ls_error *err)
+{
+    const char *name = cli_text(r->ctx, "kernel");
+    ls_status status;
+    if (!name) {
+        if (ls_gpu_module_kernel_count(r->module) != 1) {
+            ls_fail(err, LS_ERR_USAGE, "the code object has %zu kernels: choose one with --kernel",
+                    ls_gpu_module_kernel_count(r->module));
+            return ls_error_at(err, path, 0, 0);
+        }
+        name = ls_gpu_kernel_get_info(ls_gpu_module_kernel(r->module, 0))->name;
+    }
+    status = ls_gpu_module_find(r->module, name, &r->kernel, err);
+    if (status == LS_OK)
+        r->info = ls_gpu_kernel_get_info(r->kernel);
+    return status;
+}
+
+static ls_status make_args(object_run *r, ls_error *err)
+{
+    ls_arena *arena = r->ctx->arena;
+    ls_gpu_arg *list;
+    r->arg_count = cli_count(r->ctx, "arg");
+    r->args = ls_arena_array(arena, r->arg_count + 1, sizeof *r->args);
+    list = ls_arena_array(arena, r->arg_count + 1, sizeof *list);
+    if (!r->args || !list)
+        return no_memory(err);
+    for (size_t i = 0; i < r->arg_count; i++) {
+        emulate_arg *arg = &r->args[i];
+        ls_status status = emulate_arg_parse(arena, cli_text_at(r->ctx, "arg", i), arg, err);
+        if (status == LS_OK && arg->kind == EMULATE_BUFFER)
+            status = ls_gpu_alloc(r->context, arg->bytes, &arg->address, err);
+        if (status == LS_OK && arg->kind == EMULATE_BUFFER)
+            status = ls_gpu_copy_in(r->context, arg->address, arg->content, arg->bytes, err);
+        if (status != LS_OK)
+            return ls_error_prefix(err, "--arg %s", cli_text_at(r->ctx, "arg", i));
+        list[i] = arg->kind == EMULATE_BUFFER  ? LS_GPU_ARG(arg->address)
+                  : arg->kind == EMULATE_LOCAL ? LS_GPU_LOCAL(arg->bytes)
+                                               : (ls_gpu_arg){ arg->value, arg->bytes };
+    }
+    r->launch.args = list;
+    r->launch.arg_count = r->arg_count;
+    return LS_OK;
+}
+
+static ls_status make_sizes(object_run *r, ls_error *err)
+{
+    uint32_t offset[3] = { 0 };
+    ls_status status = emulate_size_parse(cli_text(r->ctx, "grid"), "grid", r->launch.grid, err);
+    if (status == LS_OK && cli_given(r->ctx, "group"))
+        status = emulate_size_parse(cli_text(r->ctx, "group"), "group", r->launch.group, err);
+    else if (r->info->required_group[0])
+        memcpy(r->launch.group, r->info->required_group, sizeof r->launch.group);
+    else
+        r->launch.group[0] = r->info->group_size_max < 64 ? r->info->group_size_max : 64;
+    if (status == LS_OK && cli_given(r->ctx, "offset"))
+        status = emulate_size_parse(cli_text(r->ctx, "offset"), "offset", offset, err);
+    for (size_t i = 0; i < 3; i++)
+        r->launch.offset[i] = offset[i];
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------- after it */
+
+static ls_status read_back(object_run *r, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < r->arg_count && status == LS_OK; i++)
+        if (r->args[i].kind == EMULATE_BUFFER)
+            status =
+                ls_gpu_copy_out(r->context, r->args[i].content, r->args[i].address, r->args[i].bytes, err);
+    return status;
+}
+
+/* The buffer that "2" or "out" names. */
+static ls_status find_buffer(const object_run *r, const char *option, const char *name, size_t bytes,
+                             size_t *out, ls_error *err)
+{
+    uint64_t index = UINT64_MAX;
+    if (ls_parse_u64(name, bytes, &index, NULL) != LS_OK)
+        for (size_t i = 0; i < r->info->arg_count; i++)
+            if (strlen(r->info->args[i].name) == bytes && memcmp(r->info->args[i].name, name, bytes) == 0)
+                index = i;
+    if (index >= r->arg_count || r->args[index].kind != EMULATE_BUFFER)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "--%s: '%.*s' is neither the number (from 0) nor the name of a buffer argument", option,
+                       (int)bytes, name);
+    *out = (size_t)index;
+    return LS_OK;
+}
+
+/* "2:f32:8" */
+static ls_status print_buffer(const object_run *r, const char *text, ls_error *err)
+{
+    size_t name_bytes = strcspn(text, ":"), index, element = 0;
+    const char *type = text[name_bytes] ? text + name_bytes + 1 : "u32", *count_text;
+    size_t type_bytes = strcspn(type, ":");
+    uint64_t count = PRINT_COUNT;
+    ls_status status = find_buffer(r, "print", text, name_bytes, &index, err);
+    if (status != LS_OK)
+        return status;
+    status = emulate_type_bytes(type, type_bytes, &element, err);
+    count_text = type[type_bytes] ? type + type_bytes + 1 : NULL;
+    if (status == LS_OK && count_text)
+        status = ls_parse_u64(count_text, strlen(count_text), &count, err);
+    if (status != LS_OK)
+        return ls_error_prefix(err, "--print %s", text);
+    if (count > r->args[index].bytes / element)
+        count = r->args[index].bytes / element;
+    fprintf(r->ctx->out, "%.*s:", (int)name_bytes, text);
+    for (uint64_t i = 0; i < count; i++) {
+        char number[LS_FORMAT_BYTES];
+        fprintf(r->ctx->out, " %s",
+                emulate_format(type, type_bytes, r->args[index].content + i * element, number, sizeof number));
+    }
+    fputc('\n', r->ctx->out);
+    return LS_OK;
+}
+
+static ls_status write_dumps(const object_run *r, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < cli_count(r->ctx, "dump") && status == LS_OK; i++) {
+        const char *text = cli_text_at(r->ctx, "dump", i);
+        size_t name_bytes = strcspn(text, "="), index;
+        status = find_buffer(r, "dump", text, name_bytes, &index, err);
+        if (status == LS_OK)
+            status = ls_file_write(text + name_bytes + 1, r->args[index].content, r->args[index].bytes, err);
+    }
+    return status;
+}
+
+static const char *arg_name(const object_run *r, size_t i)
+{
+    return i < r->info->arg_count ? r->info->args[i].name : "";
+}
+
+static ls_status print_result(const object_run *r, ls_error *err)
+{
+    FILE *out = r->ctx->out;
+    char hash[LS_HASH_TEXT_BYTES];
+    ls_gpu_counts counts;
+    ls_status status = LS_OK;
+    ls_gpu_context_counts(r->context, &counts);
+    if (cli_flag(r->ctx, "json")) {
+        ls_json j;
+        ls_json_to_file(&j, out, 2);
+        ls_json_object(&j);
+        emulate_json_text(&j, "kernel", r->info->name);
+        emulate_json_counts(&j, &counts);
+        ls_json_key(&j, "buffers");
+        ls_json_array(&j);
+        for (size_t i = 0; i < r->arg_count; i++) {
+            if (r->args[i].kind != EMULATE_BUFFER)
+                continue;
+            ls_json_flat(&j);
+            ls_json_object(&j);
+            emulate_json_u64(&j, "argument", i);
+            emulate_json_text(&j, "name", arg_name(r, i));
+            emulate_json_u64(&j, "bytes", r->args[i].bytes);
+            emulate_json_text(&j, "hash",
+                              ls_hash_text(ls_hash_of(r->args[i].content, r->args[i].bytes), hash));
+            ls_json_end(&j);
+        }
+        ls_json_end(&j);
+        ls_json_end(&j);
+        return ls_json_finish(&j, err);
+    }
+    fprintf(out, "%s\n", r->info->name);
+    emulate_print_counts(r->ctx, &counts);
+    for (size_t i = 0; i < r->arg_count; i++)
+        if (r->args[i].kind == EMULATE_BUFFER)
+            fprintf(out, "  buffer %-2zu %-12s %12zu bytes  %s\n", i, arg_name(r, i), r->args[i].bytes,
+                    ls_hash_text(ls_hash_of(r->args[i].content, r->args[i].bytes), hash));
+    for (size_t i = 0; i < cli_count(r->ctx, "print") && status == LS_OK; i++)
+        status = print_buffer(r, cli_text_at(r->ctx, "print", i), err);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- all */
+
+ls_status emulate_object_run(cli_context *ctx, ls_gpu_system *system, const char *path, ls_error *err)
+{
+    object_run r = { .ctx = ctx };
+    ls_status status = ls_gpu_context_create(system, &r.context, err);
+    if (status != LS_OK)
+        return status;
+    status = ls_gpu_module_load_file(r.context, path, &r.module, err);
+    if (status == LS_OK)
+        status = find_kernel(&r, path, err);
+    if (status == LS_OK)
+        status = make_sizes(&r, err);
+    if (status == LS_OK)
+        status = make_args(&r, err);
+    if (status == LS_OK)
+        status = ls_gpu_run(r.context, r.kernel, &r.launch, err);
+    if (status == LS_OK)
+        status = read_back(&r, err);
+    if (status == LS_OK)
+        status = write_dumps(&r, err);
+    if (status == LS_OK)
+        status = print_result(&r, err);
+    ls_gpu_context_destroy(r.context);
+    return status;
+}

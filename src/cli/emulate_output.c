@@ -1,0 +1,84 @@
+/* emulate_output.c: the tables of `lockstep emulate`. */
+#include "cli/emulate_output.h"
+
+#include <inttypes.h>
+
+static double seconds(const ls_gpu_counts *c)
+{
+    return (double)c->host_ns / 1e9;
+}
+
+static void line(FILE *out, const char *what, uint64_t value)
+{
+    char text[LS_FORMAT_BYTES];
+    fprintf(out, "  %-16s %18s\n", what, ls_format_count(value, text, sizeof text));
+}
+
+static void access_line(FILE *out, const char *what, uint64_t count, uint64_t bytes)
+{
+    char text[LS_FORMAT_BYTES], size[LS_FORMAT_BYTES];
+    if (count > 0)
+        fprintf(out, "  %-16s %18s  %s\n", what, ls_format_count(count, text, sizeof text),
+                ls_format_si((double)bytes, "B", size, sizeof size));
+}
+
+void emulate_print_counts(const cli_context *ctx, const ls_gpu_counts *c)
+{
+    cli_style style = cli_style_of(ctx->color_out);
+    FILE *out = ctx->out;
+    char text[LS_FORMAT_BYTES];
+    double all = c->instructions ? (double)c->instructions : 1;
+    line(out, "launches", c->launches);
+    line(out, "work-groups", c->work_groups);
+    line(out, "wavefronts", c->wavefronts);
+    line(out, "instructions", c->instructions);
+    for (size_t i = 0; i < LS_GPU_CLASS_MAX && ls_gpu_class_name(i); i++)
+        if (c->classes[i])
+            fprintf(out, "    %-14s %18s  %5.1f %%\n", ls_gpu_class_name(i),
+                    ls_format_count(c->classes[i], text, sizeof text), 100 * (double)c->classes[i] / all);
+    access_line(out, "loads", c->loads, c->load_bytes);
+    access_line(out, "stores", c->stores, c->store_bytes);
+    access_line(out, "atomics", c->atomics, c->atomic_bytes);
+    fprintf(out, "  %-16s %16.3f s\n", "time", seconds(c));
+    if (c->host_ns > 0)
+        fprintf(out, "  %-16s %18s%s of wavefront instructions%s\n", "rate",
+                ls_format_si((double)c->instructions / seconds(c), "/s", text, sizeof text), style.dim,
+                style.off);
+}
+
+void emulate_json_u64(ls_json *j, const char *key, uint64_t value)
+{
+    ls_json_key(j, key);
+    ls_json_u64(j, value);
+}
+
+void emulate_json_text(ls_json *j, const char *key, const char *text)
+{
+    ls_json_key(j, key);
+    ls_json_string(j, text);
+}
+
+void emulate_json_counts(ls_json *j, const ls_gpu_counts *c)
+{
+    emulate_json_u64(j, "launches", c->launches);
+    emulate_json_u64(j, "work_groups", c->work_groups);
+    emulate_json_u64(j, "wavefronts", c->wavefronts);
+    emulate_json_u64(j, "instructions", c->instructions);
+    ls_json_key(j, "classes");
+    ls_json_object(j);
+    for (size_t i = 0; i < LS_GPU_CLASS_MAX && ls_gpu_class_name(i); i++)
+        emulate_json_u64(j, ls_gpu_class_name(i), c->classes[i]);
+    ls_json_end(j);
+    emulate_json_u64(j, "active_lanes", c->active_lanes);
+    emulate_json_u64(j, "loads", c->loads);
+    emulate_json_u64(j, "load_bytes", c->load_bytes);
+    emulate_json_u64(j, "stores", c->stores);
+    emulate_json_u64(j, "store_bytes", c->store_bytes);
+    emulate_json_u64(j, "atomics", c->atomics);
+    emulate_json_u64(j, "atomic_bytes", c->atomic_bytes);
+    emulate_json_u64(j, "barriers", c->barriers);
+    ls_json_key(j, "host_seconds");
+    ls_json_real(j, seconds(c));
+    ls_json_key(j, "instructions_per_second");
+    ls_json_real(j, c->host_ns ? (double)c->instructions / seconds(c) : 0);
+}

@@ -1,0 +1,16 @@
+/* emulate_output.h: what `lockstep emulate` says about a run: counts by class, rate, verification. */
+#ifndef CLI_EMULATE_OUTPUT_H
+#define CLI_EMULATE_OUTPUT_H
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "lockstep/driver.h"
+
+/* For people: launches, wavefronts, instructions by class, memory, time and rate. */
+void emulate_print_counts(const cli_context *ctx, const ls_gpu_counts *counts);
+/* The members of the object that is open. */
+void emulate_json_counts(ls_json *j, const ls_gpu_counts *counts);
+void emulate_json_u64(ls_json *j, const char *key, uint64_t value);
+void emulate_json_text(ls_json *j, const char *key, const char *text);
+
+#endif
