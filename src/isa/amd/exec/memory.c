@@ -60,14 +60,14 @@ void amd_memory_init(amd_memory *memory, ls_window *window)
     *memory = (amd_memory){ .window = window, .view = ls_window_look(window) };
 }
 
-bool mem_extent(amd_memory *memory, uint64_t address, bool write)
+bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write)
 {
     ls_extent found;
     if (!ls_window_find(memory->window, address, &found))
         return false;
     if (!(found.state & (write ? LS_PAGE_WRITE : LS_PAGE_READ)))
         return false;
-    memory->last[write] = found;
+    memory->last[write][slot] = found;
     return true;
 }
 
@@ -141,8 +141,9 @@ bool amd_mem_perform(amd_wave *wave, const amd_inst *inst, amd_access *access)
         return mem_perform_atomic(wave, row, access);
     unsigned dwords = (access->piece_bytes + 3u) / 4;
     bool write = access->kind == AMD_ACCESS_STORE;
-    MEM_FOR_LANES(lane, access->lanes)
-        for (unsigned piece = 0; piece < access->pieces; piece++) {
+    for (unsigned piece = 0; piece < access->pieces; piece++) /* the second write of ds_write2 wins */
+        MEM_FOR_LANES(lane, access->lanes)
+        {
             uint32_t *data = access->data[lane] + piece * dwords;
             if (access->absent[piece] >> lane & 1) {
                 if (!write)

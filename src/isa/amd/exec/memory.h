@@ -11,11 +11,12 @@
 
 /* --- the simulated memory as lanes see it ---------------------------------------------------------------- */
 
-/* One per host thread. Remembers the allocation that was used last: most accesses of a wave lie in one. */
+/* One per host thread. Remembers the allocation that an instruction used last: it mostly uses the same one again. */
+#define AMD_MEMORY_SLOTS 16
 typedef struct amd_memory {
     ls_window *window;
     ls_window_view view;
-    ls_extent last[2]; /* [0] the latest found for reading, [1] for writing; start == end: none */
+    ls_extent last[2][AMD_MEMORY_SLOTS]; /* [0] for reading, [1] for writing; start == end: none */
 } amd_memory;
 
 /* Also forgets what was remembered: call it once per launch. */

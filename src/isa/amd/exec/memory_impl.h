@@ -105,7 +105,25 @@ static inline bool mem_fault(amd_wave *wave, amd_fault_kind kind, unsigned lane,
 /* The host's place of an access to global memory, or NULL with the fault set. */
 uint8_t *mem_place(amd_wave *wave, unsigned lane, uint64_t address, unsigned bytes, bool write);
 /* Finds and remembers the allocation around an address; false if it cannot be read (or written). */
-bool mem_extent(amd_memory *memory, uint64_t address, bool write);
+bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write);
+
+static inline unsigned mem_slot(const amd_inst *inst)
+{
+    return inst->pc / 8 % AMD_MEMORY_SLOTS;
+}
+
+/* The host's place of [start, start + bytes) if all of it lies in one allocation, else NULL. */
+static inline uint8_t *mem_range(amd_wave *wave, const amd_inst *inst, uint64_t start, uint64_t bytes, bool write)
+{
+    amd_memory *memory = wave->group->memory;
+    const ls_extent *extent = &memory->last[write][mem_slot(inst)];
+    for (unsigned attempt = 0;; attempt++) {
+        if (start >= extent->start && start < extent->end && bytes <= extent->end - start)
+            return memory->view.host + (start - LS_WINDOW_BASE);
+        if (attempt != 0 || !mem_extent(memory, mem_slot(inst), start, write))
+            return NULL;
+    }
+}
 
 /* Bytes of LDS that the wave may use: GCN3 has a limit in M0 too. */
 static inline uint32_t mem_lds_bytes(const amd_wave *wave)
