@@ -74,13 +74,14 @@ bool amd_decode_vector(amd_decoder *d, amd_operand *operand, unsigned vgpr, amd_
 
 bool amd_decode_source(amd_decoder *d, amd_operand *operand, unsigned code, amd_shape shape)
 {
+    bool scalar_only = shape == AMD_SHAPE_MASK || shape == AMD_SHAPE_S32 || shape == AMD_SHAPE_S64;
     if (code >= AMD_VGPR)
-        return shape != AMD_SHAPE_MASK && shape != AMD_SHAPE_S32 && amd_decode_vector(d, operand, code - AMD_VGPR, shape);
+        return !scalar_only && amd_decode_vector(d, operand, code - AMD_VGPR, shape);
     if (amd_shape_table[shape].vector_only)
         return false;
     if (code < 128)
         return amd_decode_scalar(d, operand, code, shape);
-    if (shape == AMD_SHAPE_MASK)
+    if (scalar_only)
         return false;
     set(d, operand, code, shape);
     if (code == AMD_LITERAL)

@@ -50,11 +50,12 @@ bool amd_decode_smem(amd_decoder *d)
         return true;
     if (!amd_decode_scalar(d, &out->src[0], amd_bits(d->w0, 0, 6) * 2, d->row->src[0]))
         return false;
-    flag_if(out, amd_bit(d->w0, 16), AMD_GLC);
+    bool data_moves = d->row->dst; /* probes and discards have no use for the cache bits */
+    flag_if(out, data_moves && amd_bit(d->w0, 16), AMD_GLC);
     out->src_count = 1;
     unsigned soffset;
     if (d->gfx10) {
-        flag_if(out, amd_bit(d->w0, 14), AMD_DLC);
+        flag_if(out, data_moves && amd_bit(d->w0, 14), AMD_DLC);
         out->offset = sign_extend(amd_bits(d->w1, 0, 21), 21);
         soffset = amd_bits(d->w1, 25, 7);
         /* An offset of 0 beside a register, even null, is no offset. */
@@ -118,8 +119,8 @@ static bool flat_address(amd_decoder *d, amd_format format)
     bool scratch = format == AMD_SCRATCH;
     if (saddr == AMD_NULL)
         return !d->row->src[0] || amd_decode_vector(d, &out->src[0], vaddr, d->row->src[0]);
-    if (scratch && saddr == AMD_EXEC_HI)
-        return d->target == AMD_GFX1030;
+    if (scratch && saddr == AMD_EXEC_HI && d->target == AMD_GFX1030)
+        return true;
     out->flags |= AMD_SADDR;
     if (!amd_decode_scalar(d, &out->src[2], saddr, scratch ? AMD_SHAPE_B32 : AMD_SHAPE_B64))
         return false;
@@ -148,6 +149,8 @@ bool amd_decode_flat(amd_decoder *d)
         if (amd_bit(d->w1, 23))
             return false;
     } else {
+        if (amd_bits(d->w0, 0, 13)) /* there is no offset on gfx803 */
+            return false;
         flag_if(out, amd_bit(d->w1, 23), AMD_TFE);
     }
     if (!flat_address(d, format) || !vector_field(d, &out->src[1], amd_bits(d->w1, 8, 8), d->row->src[1], false))
@@ -169,7 +172,7 @@ static bool buffer_operands(amd_decoder *d, bool lds)
     flag_if(out, offen, AMD_OFFEN);
     flag_if(out, idxen, AMD_IDXEN);
     flag_if(out, glc, AMD_GLC);
-    flag_if(out, amd_bit(d->w1, 23), AMD_TFE);
+    flag_if(out, amd_bit(d->w1, 23) && !lds && !has(d, AMD_ROW_ATOMIC), AMD_TFE);
     out->offset = (int32_t)amd_bits(d->w0, 0, 12);
     unsigned vaddr = amd_bits(d->w1, 0, 8), vdata = amd_bits(d->w1, 8, 8);
     if ((offen || idxen) &&
@@ -200,6 +203,8 @@ bool amd_decode_mubuf(amd_decoder *d)
         return false;
     flag_if(out, lds, AMD_LDS);
     if (d->gfx10) {
+        if (amd_bit(d->w0, 15) && has(d, AMD_ROW_ATOMIC))
+            return false;
         flag_if(out, amd_bit(d->w0, 15), AMD_DLC);
         flag_if(out, amd_bit(d->w1, 22), AMD_SLC);
     } else {
@@ -232,8 +237,10 @@ bool amd_decode_exp(amd_decoder *d)
     flag_if(out, amd_bit(d->w0, 10), AMD_COMPR);
     flag_if(out, amd_bit(d->w0, 11), AMD_DONE);
     flag_if(out, amd_bit(d->w0, 12), AMD_VM);
-    for (unsigned i = 0; i < 4; i++)
-        if (out->dmask >> i & 1)
+    /* Compressed: two halves in one register, four in two. */
+    unsigned per_source = out->flags & AMD_COMPR ? 2 : 1;
+    for (unsigned i = 0; i < 4 / per_source; i++)
+        if (out->dmask >> (i * per_source) & (per_source * 2 - 1))
             amd_decode_fixed(d, &out->src[i], AMD_VGPR + amd_bits(d->w1, 8 * i, 8), AMD_KIND_B32, 1);
     out->src_count = 4;
     return true;

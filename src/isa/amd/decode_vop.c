@@ -61,14 +61,33 @@ static bool destinations(amd_decoder *d, unsigned vdst)
     return true;
 }
 
+/* Integer sources of instructions with modifiers: the bits may be set but change nothing, and LLVM shows the minus
+ * sign of some as sext(). */
+static void integer_modifiers(amd_decoder *d)
+{
+    amd_inst *out = d->out;
+    bool select = d->row->op == AMD_V_CNDMASK_B32;
+    if (select && out->form == AMD_PLAIN) /* moves floats, too */
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned bit = 1u << i;
+        if (is_float(d->row->src[i]) || has(d, AMD_ROW_ATTR))
+            continue;
+        if (!has(d, AMD_ROW_OPSEL) && !select)
+            out->sext |= (uint8_t)(out->neg & bit);
+        out->neg &= (uint8_t)~bit;
+        out->abs &= (uint8_t)~bit;
+    }
+}
+
 /* --- SDWA and DPP ---------------------------------------------------------------------------------------- */
 
 /* An operand of SDWA: a vector register, or on gfx10 any scalar source but a literal. */
 static bool sdwa_source(amd_decoder *d, unsigned index, unsigned code, bool scalar)
 {
-    if (!scalar)
+    if (!scalar || !d->gfx10)
         return source(d, index, AMD_VGPR + code);
-    return d->gfx10 && code != AMD_LITERAL && source(d, index, code);
+    return code != AMD_LITERAL && source(d, index, code);
 }
 
 /* Selection and modifiers of one source: 3 bits, sext, neg, abs. */
@@ -103,12 +122,12 @@ static bool decode_sdwa(amd_decoder *d, unsigned sources, bool compare)
         if (!sdwa_source(d, 1, amd_bits(d->w0, 9, 8), amd_bit(w, 31)) ||
             !sdwa_modifiers(d, 1, amd_bits(w, 24, 6)))
             return false;
-    } else if (amd_bits(w, 24, 8)) {
+    } else if (amd_bits(w, 24, 6)) {
         return false;
     }
     if (compare && d->gfx10) {
-        if (is_cmpx(d) || !amd_bit(w, 15))
-            return !amd_bits(w, 8, 8) || is_cmpx(d);
+        if (is_cmpx(d) || !amd_bit(w, 15)) /* VCC, or EXEC */
+            return true;
         return amd_decode_scalar(d, &out->sdst, amd_bits(w, 8, 7), AMD_SHAPE_MASK);
     }
     if (amd_bit(w, 13))
@@ -116,8 +135,8 @@ static bool decode_sdwa(amd_decoder *d, unsigned sources, bool compare)
     if (compare)
         return true;
     out->sdwa.dst_sel = (uint8_t)amd_bits(w, 8, 3);
-    out->sdwa.dst_unused = (uint8_t)amd_bits(w, 11, 2);
-    if (out->sdwa.dst_sel == 7 || out->sdwa.dst_unused == 3)
+    out->sdwa.dst_unused = (uint8_t)(amd_bits(w, 11, 2) % 3); /* 3 is as good as 0 */
+    if (out->sdwa.dst_sel == 7)
         return false;
     if (d->gfx10) {
         out->omod = (uint8_t)amd_bits(w, 14, 2);
@@ -167,6 +186,7 @@ static bool decode_dpp(amd_decoder *d, unsigned code, unsigned sources)
     unsigned allowed = modifiers(d);
     out->neg = (uint8_t)((amd_bits(w, 20, 1) | amd_bits(w, 22, 1) << 1) & allowed);
     out->abs = (uint8_t)((amd_bits(w, 21, 1) | amd_bits(w, 23, 1) << 1) & allowed);
+    integer_modifiers(d);
     return dpp_control_exists(d, out->dpp.ctrl);
 }
 
@@ -323,6 +343,7 @@ bool amd_decode_vop3(amd_decoder *d)
     out->abs = (uint8_t)amd_bits(d->w0, 8, 3);
     if (out->abs & ~allowed || ((out->flags & AMD_CLAMP) && !has(d, AMD_ROW_CLAMP)))
         return false;
+    integer_modifiers(d);
     if (has(d, AMD_ROW_OPSEL)) {
         out->op_sel = (uint8_t)amd_bits(d->w0, 11, 4);
         return d->row->src[2] || !(out->op_sel & 4);

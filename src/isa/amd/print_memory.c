@@ -27,7 +27,7 @@ static void smem(amd_printer *p)
     operand(p, &inst->sdst);
     if (p->row->flags & AMD_ROW_PROBE) {
         amd_print_next(p);
-        amd_putf(p, "%d", inst->simm);
+        amd_print_immediate(p, inst->simm);
     }
     operand(p, &inst->src[0]);
     operand(p, &inst->src[1]);
@@ -87,7 +87,7 @@ static void ds_swizzle(amd_printer *p, unsigned offset)
             amd_putf(p, "swizzle(BROADCAST,%u,%u)", group, or_mask);
             return;
         }
-        amd_put(p, "swizzle(BITMASK_PERM, \"");
+        amd_put(p, "swizzle(BITMASK_PERM,\"");
         for (unsigned mask = 16; mask; mask >>= 1) {
             unsigned zero = ((0 & and_mask) | or_mask) ^ xor_mask, one = ((mask & and_mask) | or_mask) ^ xor_mask;
             bool from_0 = zero & mask, from_1 = one & mask;

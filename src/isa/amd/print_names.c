@@ -33,9 +33,7 @@ void amd_print_message(amd_printer *p, unsigned simm16)
     static const char *const gs_ops[4] = {"NOP", "CUT", "EMIT", "EMIT_CUT"};
     static const char *const system_ops[5] = {"", "ECC_ERR_INTERRUPT", "REG_RD", "HOST_TRAP_ACK", "TTRACE_PC"};
     unsigned id = simm16 & 15, op = simm16 >> 4 & 7, stream = simm16 >> 8 & 3;
-    if (simm16 & ~0x37fu) {
-        amd_putf(p, "%u", simm16);
-    } else if (id == 15 && op >= 1 && op <= 4 && stream == 0) {
+    if (id == 15 && op >= 1 && op <= 4 && stream == 0) {
         amd_putf(p, "sendmsg(MSG_SYSMSG, SYSMSG_OP_%s)", system_ops[op]);
     } else if ((id == 2 || id == 3) && op >= 1 && op <= 3) {
         amd_putf(p, "sendmsg(MSG_%s, GS_OP_%s, %u)", names[id], gs_ops[op], stream);
@@ -43,6 +41,8 @@ void amd_print_message(amd_printer *p, unsigned simm16)
         amd_put(p, "sendmsg(MSG_GS_DONE, GS_OP_NOP)");
     } else if (id >= 1 && id != 2 && id != 3 && id < (p->gfx10 ? 12 : 5) && op == 0 && stream == 0) {
         amd_putf(p, "sendmsg(MSG_%s)", names[id]);
+    } else if (simm16 & ~0x37fu) { /* no message, and bits that the fields do not cover */
+        amd_putf(p, "%u", simm16);
     } else {
         amd_putf(p, "sendmsg(%u, %u, %u)", id, op, stream);
     }
@@ -74,13 +74,14 @@ void amd_print_depctr(amd_printer *p, unsigned simm16)
     } fields[] = {{"hold_cnt", 7, 1}, {"sa_sdst", 0, 1}, {"va_vdst", 12, 4}, {"va_sdst", 9, 3},
                   {"va_ssrc", 8, 1},  {"va_vcc", 1, 1},  {"vm_vsrc", 2, 3}};
     const char *space = "";
-    if (simm16 & 0x60 || (simm16 & 0xff9f) == 0xff9f) { /* bits without a name, or nothing to wait for */
+    unsigned unnamed = p->target == AMD_GFX1030 ? 0x60 : 0xe0;
+    if (simm16 & unnamed || (simm16 | unnamed) == 0xffff) { /* bits without a name, or nothing to wait for */
         amd_putf(p, "0x%x", simm16);
         return;
     }
     for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         unsigned largest = (1u << fields[i].bits) - 1, value = simm16 >> fields[i].shift & largest;
-        if (value == largest || (fields[i].shift == 7 && p->target != AMD_GFX1030))
+        if (value == largest || unnamed >> fields[i].shift & 1)
             continue;
         amd_putf(p, "%sdepctr_%s(%u)", space, fields[i].name, value);
         space = " ";

@@ -74,7 +74,7 @@ const amd_shape_info amd_shape_table[AMD_SHAPE_COUNT] = {
     [AMD_SHAPE_MASK] = {AMD_KIND_MASK, 0, false},  [AMD_SHAPE_W96] = {AMD_KIND_WIDE, 3, false},
     [AMD_SHAPE_W128] = {AMD_KIND_WIDE, 4, false},  [AMD_SHAPE_W256] = {AMD_KIND_WIDE, 8, false},
     [AMD_SHAPE_W512] = {AMD_KIND_WIDE, 16, false}, [AMD_SHAPE_S32] = {AMD_KIND_B32, 1, false},
-    [AMD_SHAPE_V32] = {AMD_KIND_B32, 1, true},     [AMD_SHAPE_V64] = {AMD_KIND_B64, 2, true},
+    [AMD_SHAPE_S64] = {AMD_KIND_B64, 2, false},    [AMD_SHAPE_V32] = {AMD_KIND_B32, 1, true},     [AMD_SHAPE_V64] = {AMD_KIND_B64, 2, true},
     [AMD_SHAPE_V96] = {AMD_KIND_WIDE, 3, true},    [AMD_SHAPE_V128] = {AMD_KIND_WIDE, 4, true},
     [AMD_SHAPE_LIT] = {AMD_KIND_B32, 1, false},
 };

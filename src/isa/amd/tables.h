@@ -21,7 +21,8 @@ typedef enum amd_shape {
     AMD_SHAPE_W128,
     AMD_SHAPE_W256,
     AMD_SHAPE_W512,
-    AMD_SHAPE_S32, /* a scalar register only */
+    AMD_SHAPE_S32, /* scalar registers only */
+    AMD_SHAPE_S64,
     AMD_SHAPE_V32, /* vector registers only */
     AMD_SHAPE_V64,
     AMD_SHAPE_V96,
