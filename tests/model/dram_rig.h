@@ -40,6 +40,7 @@ typedef struct rig_driver {
     const void *room_self;
     bool ask;   /* waits until the channel is ready; else it has to be */
     bool force; /* does not ask at all: the front must have room for everything */
+    ls_cycle until; /* looks at the counters then, whatever is still to come; 0: when all is done */
 } rig_driver;
 
 static inline bool rig_ready(void *self, uint32_t token)
@@ -153,9 +154,10 @@ static inline dram_counters rig_run_model(const char *model, const void *spec, r
     ls_event_init(&d->event, rig_push, d);
     if (count > 0)
         ls_schedule_at(region, &d->event, requests[0].at);
-    if (ls_run(engine, &(ls_run_options){ .threads = 1 }, NULL, &err) != LS_OK)
+    const ls_run_options options = { .threads = 1, .until = ls_clock_time(&clock, driver.until) };
+    if (ls_run(engine, &options, NULL, &err) != LS_OK)
         fail_msg("%s", err.what);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && driver.until == 0; i++)
         if (requests[i].done == LS_CYCLE_MAX)
             fail_msg("request %zu was never answered", i);
     dram_counters counters =

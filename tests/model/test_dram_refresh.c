@@ -146,12 +146,90 @@ static void test_front_latency_in_the_dram_clock(void **state)
     assert_int_equal(r[0].done, without + 123);
 }
 
+/* Reads of one row of bank 1 while the banks are refreshed one by one: only its own refreshes stop it. */
+static void test_banks_refreshed_one_by_one(void **state)
+{
+    (void)state;
+    static rig_request r[READS];
+    for (size_t m = 0; m < LS_COUNT_OF(refreshed); m++) {
+        bank_spec spec = refreshing(refreshed[m]);
+        spec.refresh_banks = BANK_REFRESH_ONE;
+        spec.queue_entries = READS;
+        dram_timing t = rig_times(&spec);
+        uint64_t burst = t.burst / t.rate, step = t.refi / t.banks;
+        for (uint32_t i = 0; i < READS; i++)
+            r[i] = (rig_request){ .at = 10 + i, .bank = 1, .row = 3 };
+        dram_counters n = rig_run(&spec, r, READS);
+        uint64_t act = 10 + RIG_ENTER, read = act + t.rcd, due = t.refi + step, count = 0;
+        for (uint32_t i = 0; i < READS; i++) {
+            assert_int_equal(r[i].done, read + t.cl + 1);
+            uint64_t next = read + t.ccdl;
+            if (next >= due) {
+                uint64_t pre = max2(max2(due, act + t.ras), read + max2(burst, t.rtpl));
+                act = pre + t.rp + t.rfcb;
+                next = act + t.rcd;
+                due += t.banks * step;
+                count += i + 1 < READS;
+            }
+            read = next;
+        }
+        assert_true(count >= 1);
+        assert_int_equal(n.activates, count + 1);
+        assert_int_equal(n.precharges, count);
+        assert_true(n.refreshes >= (count - 1) * t.banks && n.refreshes <= (count + 1) * t.banks);
+    }
+}
+
+/* After a long pause all banks are closed and every refresh of it is counted. */
+static void test_one_by_one_over_idle_time(void **state)
+{
+    (void)state;
+    bank_spec spec = refreshing("hbm2");
+    spec.refresh_banks = BANK_REFRESH_ONE;
+    dram_timing t = rig_times(&spec);
+    uint64_t step = t.refi / t.banks, round = step * t.banks;
+    rig_request r[] = {
+        { .at = 10, .bank = 1, .row = 1 },
+        { .at = t.refi + 100 * round + 9 * step + step / 2, .bank = 1, .row = 1 }, /* long after bank 1's turn */
+    };
+    dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+    assert_int_equal(r[1].done, r[1].at + RIG_ENTER + t.rcd + t.cl + 1);
+    assert_int_equal(n.row_misses, 2);
+    assert_int_equal(n.refreshes, 100 * t.banks + 10);
+}
+
+/* A channel that is still at work has no more busy than active cycles; at rest the active ones are those from the first
+ * push to the last answer. */
+static void test_active_cycles(void **state)
+{
+    (void)state;
+    static rig_request r[400];
+    bank_spec spec = rig_spec("hbm2");
+    spec.queue_entries = 400;
+    for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
+        r[i] = (rig_request){ .at = 10 + i, .bank = i / 16 % 16, .row = 1, .write = true };
+    for (ls_cycle until = 50; until < 1500; until += 37) {
+        dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .until = until }, r, LS_COUNT_OF(r));
+        assert_true(n.busy_cycles <= n.active_cycles);
+        assert_true(n.active_cycles <= until);
+    }
+    dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
+        last = max2(last, r[i].done);
+    assert_int_equal(n.active_cycles, last - 10);
+    assert_true(n.busy_cycles * 10 > n.active_cycles * 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stream_with_refreshes),
         cmocka_unit_test(test_refreshes_of_idle_time),
         cmocka_unit_test(test_refresh_can_be_left_out),
+        cmocka_unit_test(test_banks_refreshed_one_by_one),
+        cmocka_unit_test(test_one_by_one_over_idle_time),
+        cmocka_unit_test(test_active_cycles),
         cmocka_unit_test(test_front_latency_in_another_clock),
         cmocka_unit_test(test_front_latency_in_the_dram_clock),
     };

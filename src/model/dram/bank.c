@@ -113,7 +113,7 @@ static void bank_push(void *self, const dram_request *request)
     c->front[c->front_tail++ & c->ring_mask] = number;
     c->writes_coming += r->write;
     c->n.requests++;
-    if (c->count++ == 0)
+    if (c->count++ == 0 && now > c->active_since)
         c->active_since = now;
     if (alone)
         c->front_at = r->enter;
@@ -132,8 +132,8 @@ static inline void finish(bank_channel *c, const bank_data *data, ls_cycle now)
 {
     const dram_reply_ops *reply = c->reply.ops;
     ls_histogram_add(&c->n.latency, now - data->pushed);
-    if (--c->count == 0)
-        c->n.active_cycles += now - c->active_since;
+    c->count--;
+    dram_active_until(&c->n.active_cycles, &c->active_since, now);
     ls_domain_progress(c->domain);
     reply->done(c->reply.self, data->token, data->write);
 }

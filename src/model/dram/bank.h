@@ -27,12 +27,14 @@ enum { BANK_READ, BANK_WRITE, BANK_ACTIVATE, BANK_PRECHARGE, BANK_WANTS };
 enum { BANK_FRFCFS, BANK_FIFO };
 enum { BANK_BUS_SINGLE, BANK_BUS_DUAL, BANK_BUS_ACCELSIM };
 enum { BANK_GROUP_LOW, BANK_GROUP_HIGH };
+enum { BANK_REFRESH_ALL, BANK_REFRESH_ONE };
 enum { BANK_HASH_NONE, BANK_HASH_XOR, BANK_HASH_IPOLY };
 
 typedef struct bank_spec {
     uint32_t timing; /* index into dram_timing_names */
     uint32_t scheduler, command_bus, group_bits, hash;
     bool refresh, turnaround;
+    uint32_t refresh_banks; /* BANK_REFRESH_ */
     uint64_t queue_entries, write_queue_entries, write_high, write_low;
     uint64_t return_entries, request_limit, row_hit_limit;
     uint64_t front_latency_cycles;
@@ -43,7 +45,7 @@ typedef struct bank_spec {
 /* Cycles between commands, ready to be added to the cycle of the first one. */
 typedef struct bank_times {
     uint32_t burst; /* data on the bus */
-    uint32_t ccd, ccdl, rrd, rrdl, rcd, rcdwr, ras, rp, rc, cl, wl, rtpl, faw, refi, rfc;
+    uint32_t ccd, ccdl, rrd, rrdl, rcd, rcdwr, ras, rp, rc, cl, wl, rtpl, faw, refi, rfc, rfcb;
     uint32_t rtw;       /* read to write command */
     uint32_t wtr, wtrl; /* write to read command; in one bank group */
     uint32_t wtp;       /* write to precharge */
@@ -101,6 +103,8 @@ typedef struct bank_channel {
     uint64_t ripe[BANK_WANTS];
     ls_cycle at[BANK_WANTS]; /* from when on the channel lets a command through, as in groups and banks */
     ls_cycle refresh_due;
+    uint32_t refresh_step; /* one by one: cycles from one bank to the next; 0: all at once */
+    uint32_t refresh_bank; /* the next of them */
     uint64_t wheel_bits; /* bit i: wheel[i] != 0 */
     uint64_t queued[2];  /* banks with waiting requests; [1]: writes, if they wait apart */
     uint32_t waiting[2], limit[2];
@@ -138,7 +142,7 @@ typedef struct bank_channel {
     bool awake;
     uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
     uint32_t count, capacity; /* requests inside */
-    ls_cycle active_since;
+    ls_cycle active_since; /* until when active_cycles are booked */
     bank_data *returns; /* ring */
     uint32_t return_head, return_tail, return_mask, return_limit;
     ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */

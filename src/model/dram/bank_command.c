@@ -70,7 +70,7 @@ static inline void set_want(bank_channel *c, bank *b, uint32_t want, ls_cycle t)
 
 /* All banks: closed, refreshed, and usable again from one cycle on. No command leaves between the due time
  * and that cycle, so the whole of it is known at once. Refreshes of idle time are counted when work comes. */
-static __attribute__((noinline, cold)) void refresh(bank_channel *c, ls_cycle t)
+static __attribute__((noinline, cold)) void refresh_all(bank_channel *c, ls_cycle t)
 {
     ls_cycle start = c->refresh_due;
     uint32_t open = 0;
@@ -100,6 +100,54 @@ static __attribute__((noinline, cold)) void refresh(bank_channel *c, ls_cycle t)
         b->at[BANK_ACTIVATE] = end;
         if ((c->busy & b->bit) != 0)
             set_want(c, b, BANK_ACTIVATE, t);
+    }
+}
+
+/* Takes a busy bank out of the masks and the wheel. */
+static void forget_bank(bank_channel *c, const bank *b)
+{
+    if ((c->ripe[b->want] & b->bit) != 0) {
+        c->ripe[b->want] &= ~b->bit;
+        return;
+    }
+    for (uint64_t bits = c->wheel_bits; bits != 0; bits &= bits - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(bits);
+        if ((c->wheel[slot] & b->bit) == 0)
+            continue;
+        c->wheel[slot] &= ~b->bit;
+        if (c->wheel[slot] == 0)
+            c->wheel_bits &= ~(UINT64_C(1) << slot);
+        return;
+    }
+}
+
+/* One bank: closed, refreshed, and usable again, while the others go on. */
+static void refresh_bank(bank_channel *c, bank *b, ls_cycle due, ls_cycle t)
+{
+    ls_cycle start = later(due, b->open ? later(b->at[BANK_PRECHARGE], c->groups[b->group].at[BANK_PRECHARGE])
+                                        : b->at[BANK_ACTIVATE]);
+    c->n.precharges += b->open;
+    c->n.refreshes++;
+    b->at[BANK_ACTIVATE] = start + (b->open ? c->times.rp : 0) + c->times.rfcb;
+    b->open = false;
+    if ((c->busy & b->bit) != 0) {
+        forget_bank(c, b);
+        set_want(c, b, BANK_ACTIVATE, t);
+    }
+}
+
+/* All that are due by t. Whole rounds of idle time are counted without looking at each. */
+static __attribute__((noinline, cold)) void refresh_banks(bank_channel *c, ls_cycle t)
+{
+    uint64_t banks = (uint64_t)c->bank_mask + 1, round = banks * c->refresh_step;
+    if (t - c->refresh_due >= 2 * round) {
+        uint64_t rounds = (t - c->refresh_due) / round - 1;
+        c->n.refreshes += rounds * banks;
+        c->refresh_due += rounds * round;
+    }
+    for (; c->refresh_due <= t; c->refresh_due += c->refresh_step) {
+        refresh_bank(c, &c->banks[c->refresh_bank], c->refresh_due, t);
+        c->refresh_bank = (c->refresh_bank + 1) & c->bank_mask;
     }
 }
 
@@ -238,6 +286,7 @@ static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
     c->ripe[b->want] &= ~b->bit;
     g->at[BANK_WRITE] = t + c->times.ccdl;
     c->n.busy_cycles += c->times.burst;
+    dram_active_until(&c->n.active_cycles, &c->active_since, t + c->times.burst);
     if (b->want == BANK_READ) {
         c->at[BANK_READ] = t + c->times.ccd;
         c->at[BANK_WRITE] = t + c->times.rtw;
@@ -389,8 +438,12 @@ void bank_run(bank_channel *c, ls_cycle to)
 {
     ls_cycle t = c->next;
     do {
-        if (LS_UNLIKELY(t >= c->refresh_due))
-            refresh(c, t);
+        if (LS_UNLIKELY(t >= c->refresh_due)) {
+            if (c->refresh_step != 0)
+                refresh_banks(c, t);
+            else
+                refresh_all(c, t);
+        }
         if (c->wheel_bits >> (t % BANK_WHEEL) & 1)
             ripen(c, t);
         if (c->taken < t)

@@ -8,6 +8,8 @@
 static const char *const scheduler_names[] = { "frfcfs", "fifo", NULL };
 static const char *const bus_names[] = { "single", "dual", "accelsim", NULL };
 static const char *const group_bit_names[] = { "low", "high", NULL };
+#define REFRESH_TURNS 32u /* channels that are refreshed at different times */
+static const char *const refresh_names[] = { "all", "one", NULL };
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
 
 #define KEY(field_, name_, unit_, default_, min_, max_, help_)                                                \
@@ -30,6 +32,8 @@ static const ls_param bank_params[] = {
     LS_PARAM_CHOICE(bank_spec, hash, "bank_hash", "none", hash_names,
                     "how the row's lowest bits are mixed into the bank number"),
     LS_PARAM_BOOL(bank_spec, refresh, true, "refresh, if refi_cycles has a value"),
+    LS_PARAM_CHOICE(bank_spec, refresh_banks, "refresh_banks", "all", refresh_names,
+                    "all banks of the channel at once, or one by one, evenly over refi_cycles"),
     LS_PARAM_BOOL(bank_spec, turnaround, true, "time to turn the data bus between reads and writes"),
     KEY(queue_entries, "queue_entries", "requests", "64", 1, 65536, "requests waiting for their bank"),
     KEY(write_queue_entries, "write_queue_entries", "requests", "0", 0, 65536,
@@ -97,6 +101,11 @@ static ls_status check_timing(const bank_spec *spec, const dram_timing *t, ls_er
     if (spec->refresh && t->refi != 0 && t->refi <= t->rp + t->rfc)
         return ls_fail(err, LS_ERR_INPUT, "refi_cycles is %u, but a refresh takes rp + rfc = %u cycles",
                        (unsigned)t->refi, (unsigned)(t->rp + t->rfc));
+    if (spec->refresh && spec->refresh_banks == BANK_REFRESH_ONE && t->refi != 0 &&
+        t->refi <= t->banks * (t->rp + t->rfcb) / 4)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "refi_cycles is %u, but to refresh %u banks one by one takes (rp + rfc_bank) * banks / 4 = %u cycles",
+                       (unsigned)t->refi, (unsigned)t->banks, (unsigned)(t->banks * (t->rp + t->rfcb) / 4));
     if (spec->hash == BANK_HASH_IPOLY && t->banks < 16)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "bank_hash 'ipoly' needs 16, 32 or 64 banks, not %u",
                        (unsigned)t->banks);
@@ -195,6 +204,7 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
         .faw = (uint32_t)t.faw,
         .refi = (uint32_t)t.refi,
         .rfc = (uint32_t)t.rfc,
+        .rfcb = (uint32_t)t.rfcb,
         .rtw = (uint32_t)(rtw > t.ccd ? rtw : t.ccd),
         .wtr = (uint32_t)(wtr > t.ccd ? wtr : t.ccd),
         .wtrl = (uint32_t)(wtrl > t.ccdl ? wtrl : t.ccdl),
@@ -208,7 +218,14 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
     c->lag[0] = c->times.cl + 1;
     c->lag[1] = c->times.wl < c->lag[0] ? c->times.wl : c->lag[0];
     c->pipe_depth = (t.cl > t.wl ? c->times.cl : c->times.wl) + 1;
-    c->refresh_due = spec->refresh && t.refi != 0 ? t.refi : LS_CYCLE_MAX;
+    c->refresh_due = LS_CYCLE_MAX;
+    if (spec->refresh && t.refi != 0) {
+        if (spec->refresh_banks == BANK_REFRESH_ONE)
+            c->refresh_step = (uint32_t)(t.refi / t.banks);
+        /* Channels take turns, so that they do not all stand still at once. */
+        uint64_t turn = ls_domain_id(ls_region_domain(c->region)) % REFRESH_TURNS;
+        c->refresh_due = t.refi + t.refi * turn / REFRESH_TURNS;
+    }
     *timing = t;
     return LS_OK;
 }
@@ -289,7 +306,7 @@ static const ls_metric bank_metrics[] = {
     LS_METRIC_COUNTER(dram_counters, activates, "commands", "rows opened"),
     LS_METRIC_COUNTER(dram_counters, precharges, "banks", "rows closed"),
     LS_METRIC_COUNTER(dram_counters, refreshes, "commands",
-                      "refreshes of all banks; those of idle time count when the next request comes"),
+                      "refreshes, of all banks or of one; those of idle time count when the next request comes"),
 };
 
 static const ls_port_decl bank_ports[] = {

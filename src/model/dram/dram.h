@@ -36,6 +36,16 @@ typedef struct dram_reply_ops {
     void (*done)(void *self, uint32_t token, bool write);
 } dram_reply_ops;
 
+/* Books the cycles up to `to` as active: from the first request after a pause on, whenever something moves. A channel that
+ * is still busy when it is looked at is so no worse off than one that has come to rest. */
+static inline void dram_active_until(uint64_t *active_cycles, ls_cycle *since, ls_cycle to)
+{
+    if (to > *since) {
+        *active_cycles += to - *since;
+        *since = to;
+    }
+}
+
 #define DRAM_INTERFACE "dram/1"
 #define DRAM_REPLY_INTERFACE "dram-reply/1"
 
@@ -45,7 +55,7 @@ typedef struct dram_counters {
     uint64_t row_hits, row_misses, row_conflicts; /* requests: row open; bank idle; other row open */
     uint64_t activates, precharges, refreshes;
     uint64_t busy_cycles;   /* cycles in which data was on the bus */
-    uint64_t active_cycles; /* cycles with a request in the channel */
+    uint64_t active_cycles; /* cycles with a request in the channel, as far as it has been run */
     uint64_t queue_peak;
     ls_histogram latency; /* DRAM cycles from push to done */
 } dram_counters;

@@ -85,7 +85,7 @@ static void fixed_push(void *self, const dram_request *request)
     if (f->free.cycle >= start.cycle)
         start = f->free;
     fixed_time last = add_atoms(f, start, atoms - 1);
-    if (f->head == f->tail)
+    if (f->head == f->tail && now > f->active_since)
         f->active_since = now;
     f->free = add_atoms(f, start, atoms);
     f->requests[f->tail++ & f->mask] = (fixed_request){
@@ -125,8 +125,8 @@ static void fixed_wake(void *self, ls_cycle now)
         if (f->blocked)
             break;
         ls_histogram_add(&f->n.latency, now - r.pushed);
-        if (++f->head == f->tail)
-            f->n.active_cycles += now - f->active_since;
+        f->head++;
+        dram_active_until(&f->n.active_cycles, &f->active_since, now);
         ls_domain_progress(f->domain);
         reply->done(f->reply.self, r.token, r.write);
     }

@@ -39,6 +39,8 @@ dram_timing dram_timing_resolve(uint32_t index, const dram_timing *keys)
         t.cdlrl = t.cdlr;
     if (t.rc == 0)
         t.rc = t.ras + t.rp;
+    if (t.rfcb == 0)
+        t.rfcb = (t.rfc + 1) / 2;
     if (t.rcdwr == 0)
         t.rcdwr = t.rcd > t.wl + 1 ? t.rcd - (t.wl + 1) : 0;
     return t;

@@ -29,7 +29,8 @@
     X(rtpl, "rtpl_cycles", "cycles", 1000, "read to precharge in one bank group")                             \
     X(faw, "faw_cycles", "cycles", 4000, "window in which at most four activates fit; without a value none")  \
     X(refi, "refi_cycles", "cycles", 1e6, "from one refresh of all banks to the next; without a value never") \
-    X(rfc, "rfc_cycles", "cycles", 1e5, "length of a refresh")
+    X(rfc, "rfc_cycles", "cycles", 1e5, "length of a refresh of all banks")                                   \
+    X(rfcb, "rfc_bank_cycles", "cycles", 1e5, "length of a refresh of one bank; without a value half of rfc")
 
 typedef struct dram_timing {
 #define DRAM_TIMING_FIELD_(field, key, unit, max, help) uint64_t field;

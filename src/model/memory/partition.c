@@ -18,6 +18,7 @@ typedef struct partition_spec {
     uint64_t delay_cycles; /* before the cache looks at a request */
     uint64_t width;        /* requests and answers per slice and cycle */
     uint64_t port_percent; /* of that, what the way out reaches */
+    bool write_lines;      /* a dirty line is one request to DRAM */
     uint64_t input_queue, output_queue, fill_queue;
     cache_spec l2;
 } partition_spec;
@@ -69,6 +70,7 @@ typedef struct partition {
     partition_counters n;
     mem_map map;
     uint32_t slice_count;
+    bool line_in_row; /* all sectors of a line are in one row of one bank */
     slice slices[SLICES_MAX];
     ls_link **to_core;
     pending_request *requests;
@@ -190,8 +192,18 @@ static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
                                     .token = token * p->slice_count + (uint32_t)(s - p->slices) });
         return true;
     }
-    /* A dirty line leaves sector by sector; the ones that found no room follow. */
     cache_miss *rest = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
+    if (p->spec->write_lines && rest->sectors != 0 && p->line_in_row) {
+        mem_dram_place at = mem_map_dram(&p->map, rest->address);
+        dram->push(p->dram.self, &(dram_request){ .bank = at.bank,
+                                                  .row = at.row,
+                                                  .column = at.column,
+                                                  .token = CACHE_NONE,
+                                                  .write = true,
+                                                  .atoms = (uint8_t)__builtin_popcount(rest->sectors) });
+        return true;
+    }
+    /* A dirty line leaves sector by sector; the ones that found no room follow. */
     while (rest->sectors != 0) {
         if (!dram->ready(p->dram.self, true))
             return false;
@@ -378,6 +390,14 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
+    p->line_in_row = true;
+    mem_dram_place first = mem_map_dram(map, 0);
+    for (uint32_t sector = 1; sector < CACHE_LINE_BYTES / CACHE_SECTOR_BYTES; sector++) {
+        mem_dram_place at = mem_map_dram(map, (uint64_t)sector * CACHE_SECTOR_BYTES);
+        mem_place place = mem_map_place(map, (uint64_t)sector * CACHE_SECTOR_BYTES);
+        p->line_in_row = p->line_in_row && at.bank == first.bank && at.row == first.row &&
+                         place.channel == mem_map_place(map, 0).channel;
+    }
     p->port_cost = p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
@@ -444,6 +464,9 @@ static const ls_param params[] = {
     KEY("delay_cycles", delay_cycles, "cycles", "100", 1, 2000, "fixed time of a request before the tags"),
     KEY("sectors_per_cycle", width, "sectors", "1", 1, 8, "requests taken and answers sent, per slice and cycle"),
     KEY("port_percent", port_percent, "", "100", 10, 100, "of sectors_per_cycle, what answers reach on average"),
+    { .name = "write_lines", .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(partition_spec, write_lines),
+      .default_text = "false", .min = 1, .max = 0, .unit = "",
+      .help = "a dirty line goes to DRAM as one request instead of sector by sector" },
     KEY("input_queue", input_queue, "requests", "64", 1, 4096, "requests waiting for the tags, per slice"),
     KEY("output_queue", output_queue, "replies", "64", 1, 4096, "answers waiting for the network, per slice"),
     KEY("fill_queue", fill_queue, "sectors", "64", 1, 4096, "sectors from DRAM waiting to be filled, per slice"),
