@@ -17,6 +17,8 @@ struct ocl_device {
 struct ocl_program {
     ocl_device *device;
     cl_program program;
+    cl_kernel *kernels;
+    cl_uint kernel_count;
 };
 
 static ls_status failed(ls_error *err, const char *call, cl_int code)
@@ -109,6 +111,14 @@ ls_status ocl_build(ocl_device *device, const char *source, size_t bytes, const 
     }
     p->device = device;
     p->program = program;
+    code = clCreateKernelsInProgram(program, 0, NULL, &p->kernel_count);
+    p->kernels = calloc(p->kernel_count + 1, sizeof *p->kernels);
+    if (code == CL_SUCCESS && p->kernels)
+        code = clCreateKernelsInProgram(program, p->kernel_count, p->kernels, NULL);
+    if (code != CL_SUCCESS || !p->kernels) {
+        ocl_program_free(p);
+        return failed(err, "clCreateKernelsInProgram", code);
+    }
     *out = p;
     return LS_OK;
 }
@@ -117,8 +127,51 @@ void ocl_program_free(ocl_program *program)
 {
     if (!program)
         return;
+    for (cl_uint i = 0; program->kernels && i < program->kernel_count; i++)
+        clReleaseKernel(program->kernels[i]);
+    free(program->kernels);
     clReleaseProgram(program->program);
     free(program);
+}
+
+size_t ocl_kernel_count(const ocl_program *program)
+{
+    return program->kernel_count;
+}
+
+static ocl_space space_of(cl_kernel_arg_address_qualifier space)
+{
+    return space == CL_KERNEL_ARG_ADDRESS_GLOBAL     ? OCL_GLOBAL
+           : space == CL_KERNEL_ARG_ADDRESS_CONSTANT ? OCL_CONSTANT
+           : space == CL_KERNEL_ARG_ADDRESS_LOCAL    ? OCL_LOCAL
+                                                     : OCL_PRIVATE;
+}
+
+ls_status ocl_kernel_get_info(ocl_program *program, size_t index, ocl_kernel_info *out, ls_error *err)
+{
+    memset(out, 0, sizeof *out);
+    const cl_kernel k = program->kernels[index];
+    size_t group[3] = { 0 };
+    cl_uint count = 0;
+    cl_int code = clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof out->name, out->name, NULL);
+    code |= clGetKernelInfo(k, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+    code |= clGetKernelWorkGroupInfo(k, program->device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
+                                     group, NULL);
+    if (count > OCL_ARGS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "%s has more than %d arguments", out->name, OCL_ARGS_MAX);
+    for (cl_uint i = 0; i < count; i++) {
+        cl_kernel_arg_address_qualifier space = 0;
+        code |=
+            clGetKernelArgInfo(k, i, CL_KERNEL_ARG_NAME, sizeof out->args[i].name, out->args[i].name, NULL);
+        code |= clGetKernelArgInfo(k, i, CL_KERNEL_ARG_TYPE_NAME, sizeof out->args[i].type, out->args[i].type,
+                                   NULL);
+        code |= clGetKernelArgInfo(k, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL);
+        out->args[i].space = space_of(space);
+    }
+    for (int d = 0; d < 3; d++)
+        out->required_group[d] = (uint32_t)group[d];
+    out->arg_count = count;
+    return code == CL_SUCCESS ? LS_OK : failed(err, "asking for a kernel's arguments", code);
 }
 
 static cl_int set_arg(cl_kernel kernel, cl_uint index, const ls_gpu_arg *arg)
@@ -138,10 +191,15 @@ static cl_int set_arg(cl_kernel kernel, cl_uint index, const ls_gpu_arg *arg)
 ls_status ocl_run(ocl_program *program, const char *kernel, const uint32_t grid[3], const uint32_t group[3],
                   const ls_gpu_arg *args, size_t arg_count, ls_error *err)
 {
-    cl_int code;
-    cl_kernel k = clCreateKernel(program->program, kernel, &code);
-    if (code != CL_SUCCESS)
-        return ls_fail(err, LS_ERR_INPUT, "OpenCL: there is no kernel '%s' (code %d)", kernel, (int)code);
+    cl_int code = CL_SUCCESS;
+    cl_kernel k = NULL;
+    for (cl_uint i = 0; i < program->kernel_count && !k; i++) {
+        char name[128] = "";
+        clGetKernelInfo(program->kernels[i], CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL);
+        k = strcmp(name, kernel) == 0 ? program->kernels[i] : NULL;
+    }
+    if (!k)
+        return ls_fail(err, LS_ERR_INPUT, "OpenCL: there is no kernel '%s'", kernel);
     for (cl_uint i = 0; i < arg_count && code == CL_SUCCESS; i++)
         code = set_arg(k, i, &args[i]);
     const size_t global[3] = { grid[0], grid[1], grid[2] }, local[3] = { group[0], group[1], group[2] };
@@ -149,6 +207,5 @@ ls_status ocl_run(ocl_program *program, const char *kernel, const uint32_t grid[
         code = clEnqueueNDRangeKernel(program->device->queue, k, 3, NULL, global, local, 0, NULL, NULL);
     if (code == CL_SUCCESS)
         code = clFinish(program->device->queue);
-    clReleaseKernel(k);
     return code == CL_SUCCESS ? LS_OK : failed(err, kernel, code);
 }

@@ -21,6 +21,21 @@ ls_status ocl_build(ocl_device *device, const char *source, size_t bytes, const 
                     ocl_program **out, ls_error *err);
 void ocl_program_free(ocl_program *program);
 
+/* What the kernels are and take; texts live as long as the program. */
+typedef enum ocl_space { OCL_PRIVATE, OCL_GLOBAL, OCL_CONSTANT, OCL_LOCAL } ocl_space;
+#define OCL_ARGS_MAX 24
+typedef struct ocl_kernel_info {
+    char name[64];
+    uint32_t required_group[3]; /* 0: any */
+    size_t arg_count;
+    struct {
+        char name[32], type[32];
+        ocl_space space;
+    } args[OCL_ARGS_MAX];
+} ocl_kernel_info;
+size_t ocl_kernel_count(const ocl_program *program);
+ls_status ocl_kernel_get_info(ocl_program *program, size_t index, ocl_kernel_info *out, ls_error *err);
+
 /* Runs a kernel and waits for it. */
 ls_status ocl_run(ocl_program *program, const char *kernel, const uint32_t grid[3], const uint32_t group[3],
                   const ls_gpu_arg *args, size_t arg_count, ls_error *err);
