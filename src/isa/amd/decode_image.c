@@ -20,7 +20,7 @@ static unsigned data_dwords(const amd_decoder *d)
     unsigned components = 0;
     for (unsigned mask = out->dmask; mask; mask &= mask - 1)
         components++;
-    if (has(d, AMD_ROW_GATHER | AMD_ROW_MSAA))
+    if (has(d, AMD_ROW_GATHER))
         components = 4;
     if (components == 0)
         components = 1;
@@ -68,6 +68,15 @@ static unsigned address_dwords(const amd_decoder *d)
             words += dim->gradients;
     }
     return words;
+}
+
+/* The most words of addresses that an operation can have use for. */
+static unsigned most_nsa_words(const amd_decoder *d)
+{
+    unsigned coordinates = has(d, AMD_ROW_SAMPLER | AMD_ROW_LOD) ? 3 : 4;
+    unsigned gradients = !has(d, AMD_ROW_GRAD) ? 0 : 6;
+    unsigned addresses = extra_arguments(d) + gradients + coordinates + (has(d, AMD_ROW_LOD) ? 1 : 0);
+    return (addresses + 2) / 4;
 }
 
 /* Ray tracing: always NSA-sized operands, without dmask and dim. */
@@ -130,9 +139,13 @@ bool amd_decode_mimg(amd_decoder *d)
         return false;
     if (has(d, AMD_ROW_BVH))
         return decode_bvh(d, nsa_words);
+    if (out->dim == 7 && has(d, AMD_ROW_SAMPLER | AMD_ROW_LOD)) /* samples are loaded, never filtered */
+        return false;
 
     unsigned vaddr = amd_bits(d->w1, 0, 8), vdata = amd_bits(d->w1, 8, 8), data = data_dwords(d);
     unsigned address = address_dwords(d);
+    if (nsa_words > most_nsa_words(d) || (nsa_words && (address < 2 || address > 1 + 4 * nsa_words)))
+        return false;
     if (nsa_words == 0 && address > 8)
         address = 16;
     /* 32 or 64 bits, and as many again to compare with. */

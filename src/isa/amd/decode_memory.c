@@ -47,7 +47,7 @@ bool amd_decode_smem(amd_decoder *d)
     if (has(d, AMD_ROW_PROBE))
         out->simm = (int32_t)data;
     if (!has(d, AMD_ROW_OFFSET))
-        return true;
+        return d->gfx10 || !amd_bit(d->w0, 17);
     if (!amd_decode_scalar(d, &out->src[0], amd_bits(d->w0, 0, 6) * 2, d->row->src[0]))
         return false;
     bool data_moves = d->row->dst; /* probes and discards have no use for the cache bits */
@@ -198,7 +198,7 @@ bool amd_decode_mubuf(amd_decoder *d)
     if (!amd_decode_row(d, AMD_MUBUF, opcode))
         return false;
     if (has(d, AMD_ROW_BARE))
-        return true;
+        return !amd_bits(d->w0, 12, 5);
     if (has(d, AMD_ROW_LDSOUT) ? !lds : lds && !has(d, AMD_ROW_TOLDS))
         return false;
     flag_if(out, lds, AMD_LDS);

@@ -73,7 +73,7 @@ static void integer_modifiers(amd_decoder *d)
         unsigned bit = 1u << i;
         if (is_float(d->row->src[i]) || has(d, AMD_ROW_ATTR))
             continue;
-        if (!has(d, AMD_ROW_OPSEL) && !select)
+        if (!has(d, AMD_ROW_OPSEL | AMD_ROW_ACC) && !select)
             out->sext |= (uint8_t)(out->neg & bit);
         out->neg &= (uint8_t)~bit;
         out->abs &= (uint8_t)~bit;
@@ -122,12 +122,14 @@ static bool decode_sdwa(amd_decoder *d, unsigned sources, bool compare)
         if (!sdwa_source(d, 1, amd_bits(d->w0, 9, 8), amd_bit(w, 31)) ||
             !sdwa_modifiers(d, 1, amd_bits(w, 24, 6)))
             return false;
-    } else if (amd_bits(w, 24, 6)) {
+    } else if (amd_bits(w, 24, 6) || (d->gfx10 && amd_bit(w, 31))) {
         return false;
     }
     if (compare && d->gfx10) {
-        if (is_cmpx(d) || !amd_bit(w, 15)) /* VCC, or EXEC */
+        if (!amd_bit(w, 15)) /* VCC, or EXEC */
             return true;
+        if (is_cmpx(d))
+            return false;
         return amd_decode_scalar(d, &out->sdst, amd_bits(w, 8, 7), AMD_SHAPE_MASK);
     }
     if (amd_bit(w, 13))
@@ -184,8 +186,10 @@ static bool decode_dpp(amd_decoder *d, unsigned code, unsigned sources)
     if (d->gfx10 && amd_bit(w, 18))
         out->flags |= AMD_FI;
     unsigned allowed = modifiers(d);
-    out->neg = (uint8_t)((amd_bits(w, 20, 1) | amd_bits(w, 22, 1) << 1) & allowed);
-    out->abs = (uint8_t)((amd_bits(w, 21, 1) | amd_bits(w, 23, 1) << 1) & allowed);
+    out->neg = (uint8_t)(amd_bits(w, 20, 1) | amd_bits(w, 22, 1) << 1);
+    out->abs = (uint8_t)(amd_bits(w, 21, 1) | amd_bits(w, 23, 1) << 1);
+    if ((out->neg | out->abs) & ~allowed)
+        return false;
     integer_modifiers(d);
     return dpp_control_exists(d, out->dpp.ctrl);
 }

@@ -141,11 +141,14 @@ static void buffer(amd_printer *p)
     flag(p, AMD_OFFEN, " offen");
     if (inst->offset)
         amd_putf(p, " offset:%d", inst->offset);
+    if (store_lds)
+        flag(p, AMD_LDS, " lds");
     flag(p, AMD_GLC, " glc");
     flag(p, AMD_SLC, " slc");
     flag(p, AMD_DLC, " dlc");
     flag(p, AMD_TFE, " tfe");
-    flag(p, AMD_LDS, " lds");
+    if (!store_lds)
+        flag(p, AMD_LDS, " lds");
 }
 
 static void export(amd_printer *p)

@@ -95,7 +95,6 @@ enum {
     AMD_ROW_G16 = 1 << 10,
     AMD_ROW_CMPSWAP = 1 << 11,
     AMD_ROW_D16OK = 1 << 12,
-    AMD_ROW_MSAA = 1 << 13,
     AMD_ROW_RESINFO = 1 << 14,
     AMD_ROW_BVH = 1 << 15,
 };
