@@ -1,6 +1,8 @@
 /* stream.c: what readers and cores do with a thread block: give its memory back, expand addresses. */
 #include "isa/stream.h"
 
+#include <string.h>
+
 #include <stdlib.h>
 
 void ls_cta_fini(ls_cta *cta)
@@ -22,6 +24,10 @@ void ls_cta_addresses(const ls_cta *cta, const ls_dyn *dyn, uint64_t out[32])
             out[__builtin_ctz(mask)] = address;
             address += words[1];
         }
+        return;
+    }
+    if (dyn->mask == UINT32_MAX) {
+        memcpy(out, words, 32 * sizeof *out);
         return;
     }
     for (uint32_t mask = dyn->mask; mask; mask &= mask - 1)

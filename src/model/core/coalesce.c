@@ -121,6 +121,37 @@ void coalesce(core *c, const flight *f)
     }
 }
 
+/* The most different units of `unit` bytes in one of the places that they are dealt out to in turn. */
+static uint32_t most_in_one(const uint64_t *addresses, uint32_t lanes, uint32_t unit, uint32_t per_lane,
+                            uint32_t places)
+{
+    uint64_t first[64], more[32 * 4], before = UINT64_MAX;
+    uint8_t count[64] = { 0 };
+    uint32_t more_count = 0, worst = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint64_t begin = addresses[__builtin_ctz(lanes)] / unit;
+        if (begin == before)
+            continue;
+        before = begin;
+        for (uint64_t at = begin; at < begin + per_lane; at++) {
+            uint32_t place = (uint32_t)(at % places);
+            if (count[place] == 0) {
+                first[place] = at;
+            } else {
+                bool again = first[place] == at;
+                for (uint32_t k = more_count; k-- > 0 && !again;)
+                    again = more[k] == at;
+                if (again)
+                    continue;
+                more[more_count++] = at;
+            }
+            count[place]++;
+            worst = count[place] > worst ? count[place] : worst;
+        }
+    }
+    return worst;
+}
+
 /* The cycles that shared memory needs: the most different words in one bank. Wide accesses are served in halves or
  * quarters of the warp (8-byte: 16 lanes at a time, 16-byte: 8 lanes), each a pass of its own, unless the platform
  * asks for Accel-Sim's simpler rule. */
@@ -147,25 +178,16 @@ uint32_t shared_conflicts(const core *c, const flight *f)
         }
     }
     ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
-    uint32_t lanes = 32 / words, cycles = 0;
+    /* Aligned, a lane's words are met together or not at all: one look for the banks they lie in. */
+    uint64_t bits = 0;
+    for (uint32_t set = f->mask; set != 0; set &= set - 1)
+        bits |= addresses[__builtin_ctz(set)];
+    bool together = (words & (words - 1)) == 0 && bits % (4 * words) == 0 && banks % words == 0;
+    uint32_t unit = together ? 4 * words : 4, per_lane = together ? 1 : words;
+    uint32_t places = together ? banks / words : banks, lanes = 32 / words, cycles = 0;
     for (uint32_t first = 0; first < 32; first += lanes) {
-        uint64_t seen[32 * 4];
-        uint32_t seen_count = 0, worst = 0;
-        uint8_t per_bank[64] = { 0 };
         uint32_t part = lanes == 32 ? f->mask : f->mask & (((1u << lanes) - 1) << first);
-        for (; part != 0; part &= part - 1)
-            for (uint32_t w = 0; w < words; w++) {
-                uint64_t word = addresses[__builtin_ctz(part)] / 4 + w;
-                bool again = false;
-                for (uint32_t k = seen_count; k-- > 0 && !again;)
-                    again = seen[k] == word;
-                if (again)
-                    continue;
-                seen[seen_count++] = word;
-                uint32_t in_bank = ++per_bank[word % banks];
-                worst = in_bank > worst ? in_bank : worst;
-            }
-        cycles += worst;
+        cycles += most_in_one(addresses, part, unit, per_lane, places);
     }
     return cycles == 0 ? 1 : cycles;
 }

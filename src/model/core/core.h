@@ -382,6 +382,10 @@ static inline uint32_t warp_bit(const core *c, uint32_t warp)
 {
     return c->warp_bit[warp];
 }
+static inline uint32_t lane_count(uint32_t mask) /* most warps are full; counting takes a call */
+{
+    return mask == UINT32_MAX ? 32 : (uint32_t)__builtin_popcount(mask);
+}
 uint16_t flight_take(core *c, uint32_t warp, uint32_t unit); /* for its next instruction; there is a free one */
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);

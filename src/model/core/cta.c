@@ -223,7 +223,7 @@ void flight_complete(core *c, uint16_t index)
     const flight *f = &c->flights[index];
     uint32_t warp = f->warp;
     c->n.warp_instructions++;
-    c->n.thread_instructions += (uint32_t)__builtin_popcount(f->mask);
+    c->n.thread_instructions += lane_count(f->mask);
     c->warps[warp].in_flight--;
     flight_free(c, index);
     ls_domain_progress(c->domain);

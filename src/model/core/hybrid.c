@@ -65,13 +65,9 @@ static ls_cycle slow_ready(const core *c, const ls_cycle *ready, const ls_inst *
     return need;
 }
 
-static void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
+static void set_wide_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
 {
     ls_cycle *ready = c->hybrid->ready[warp];
-    for (uint32_t i = d->registers - d->written; i < d->registers; i++)
-        ready[d->reg[i]] = done;
-    if (!d->wide)
-        return;
     const ls_inst *inst = d->inst;
     bool zero = c->spec->accelsim_rules;
     for (uint32_t i = 0; i < inst->dst_count; i++)
@@ -82,16 +78,26 @@ static void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle d
                     ready[inst->dst[i] + k] = done;
 }
 
+static inline void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
+{
+    ls_cycle *ready = c->hybrid->ready[warp];
+    const uint16_t *reg = d->reg + d->registers;
+    for (uint32_t n = d->written; n > 0; n--)
+        ready[*--reg] = done;
+    if (__builtin_expect(d->wide, 0))
+        set_wide_results(c, warp, d, done);
+}
+
 /* Whether the next instruction has its registers by `soonest`, the first cycle in which it could issue. */
-static void check_head(core *c, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle soonest)
+static inline void check_head(core *c, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle soonest)
 {
     hybrid *h = c->hybrid;
     const ls_cycle *ready = h->ready[warp];
     uint32_t bit = warp_bit(c, warp);
     ls_cycle need = 0;
-    for (uint32_t i = 0; i < d->registers; i++)
-        need = ready[d->reg[i]] > need ? ready[d->reg[i]] : need;
-    if (d->wide)
+    for (const uint16_t *reg = d->reg, *end = reg + d->registers; reg != end; reg++)
+        need = ready[*reg] > need ? ready[*reg] : need;
+    if (__builtin_expect(d->wide, 0))
         need = slow_ready(c, ready, d->inst);
     h->head_ready[warp] = need;
     s->blocked &= ~bit;
@@ -175,56 +181,98 @@ static bool take_banks(core *c, const flight *f)
 
 /* --------------------------------------------------------------------------------------------------------- issue */
 
-static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp)
+static void issue_memory(core *c, sub_core *s, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 {
-    warp_state *w = &c->warps[warp];
-    const hybrid_inst *d = head_of(c, warp);
-    const ls_inst *inst = d->inst;
-    uint32_t bit = warp_bit(c, warp), mask = w->next->mask;
-    flight *f = NULL;
-    s->wants[d->unit] &= ~bit;
-    s->last_issued = (uint8_t)__builtin_ctz(bit);
-    c->n.issued++;
-    c->n.by_class[inst->class_]++;
-    c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
-    if (d->unit == UNIT_memory) {
-        uint16_t index = flight_take(c, warp, UNIT_memory);
-        f = &c->flights[index];
-        if (inst->dst_count > 0) {
-            set_results(c, warp, d, LS_CYCLE_MAX);
-            c->hybrid->loads[warp]++;
-        }
-        hybrid_enter_memory(c, sub, warp, d, index);
-    } else {
-        ls_cycle done = hybrid_enter(c, sub, warp, d);
-        set_results(c, warp, d, done);
-        c->n.warp_instructions++;
-        c->n.thread_instructions += (uint32_t)__builtin_popcount(mask);
-        if (done == LS_CYCLE_MAX)
-            w->in_flight++;
-        else if (done > w->busy_until)
-            w->busy_until = done;
+    uint16_t index = flight_take(c, warp, UNIT_memory);
+    if (d->inst->dst_count > 0) {
+        set_results(c, warp, d, LS_CYCLE_MAX);
+        c->hybrid->loads[warp]++;
     }
-    if (d->effects) {
-        front_effects(c, warp, inst, mask, f, any_pending(c, warp));
-        if ((s->fence & bit) != 0 && w->busy_until > c->now)
-            wake_at(c, warp, w->busy_until);
-    }
-    w->next++;
-    if (--w->buffered > 0) {
-        new_head(c, s, warp);
-    } else if (w->next != w->end) {
-        s->buffered &= ~bit;
-        c->need_fetch |= UINT64_C(1) << warp;
-    } else {
-        s->buffered &= ~bit;
-        if (w->busy_until > c->now)
-            wake_at(c, warp, w->busy_until);
-    }
+    hybrid_enter_memory(c, sub, warp, d, index);
+    if (d->effects)
+        front_effects(c, warp, d->inst, c->flights[index].mask, &c->flights[index], any_pending(c, warp));
+    if ((s->fence & warp_bit(c, warp)) != 0 && c->warps[warp].busy_until > c->now)
+        wake_at(c, warp, c->warps[warp].busy_until);
 }
 
-/* Issues at most one instruction; true if it did. */
-static bool issue_sub(core *c, sub_core *s, hybrid_sub *h, uint32_t sub)
+static inline void issue_other(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d, uint32_t mask)
+{
+    warp_state *w = &c->warps[warp];
+    ls_cycle done = hybrid_enter(c, sub, warp, d);
+    set_results(c, warp, d, done);
+    c->n.thread_instructions += lane_count(mask);
+    if (__builtin_expect(done == LS_CYCLE_MAX, 0))
+        w->in_flight++;
+    else if (done > w->busy_until)
+        w->busy_until = done;
+    if (__builtin_expect(d->effects, 0))
+        front_effects(c, warp, d->inst, mask, NULL, any_pending(c, warp));
+}
+
+/* The warp's next instruction, if there is one, becomes the one to issue; false: it has to be fetched. */
+static inline bool next_head(core *c, sub_core *s, uint32_t warp, bool fetched)
+{
+    warp_state *w = &c->warps[warp];
+    w->next++;
+    if (--w->buffered == 0) {
+        if (w->next == w->end || !fetched) {
+            s->buffered &= ~warp_bit(c, warp);
+            if (w->next != w->end)
+                c->need_fetch |= UINT64_C(1) << warp;
+            else if (w->busy_until > c->now)
+                wake_at(c, warp, w->busy_until);
+            return false;
+        }
+        w->buffered = 2;
+        if (w->end - w->next == 1)
+            w->buffered = 1;
+    }
+    new_head(c, s, warp);
+    return true;
+}
+
+/* Issues the warp's next instruction, and after it, one per cycle, those that nothing can come before: a greedy
+ * scheduler stays with its warp as long as that is ready, and what makes it ready is known. Returns how many. */
+static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, uint32_t warp)
+{
+    warp_state *w = &c->warps[warp];
+    const ls_cycle begin = c->now;
+    bool greedy = c->spec->scheduler == SCHED_GTO;
+    uint32_t count = 0, bit = warp_bit(c, warp);
+    s->last_issued = (uint8_t)__builtin_ctz(bit);
+    for (;;) {
+        const hybrid_inst *d = head_of(c, warp);
+        const ls_inst *inst = d->inst;
+        count++;
+        c->n.by_class[inst->class_]++;
+        c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
+        s->wants[d->unit] &= ~bit;
+        if (d->unit == UNIT_memory) {
+            issue_memory(c, s, sub, warp, d);
+            (void)next_head(c, s, warp, false);
+            break;
+        }
+        issue_other(c, sub, warp, d, w->next->mask);
+        c->n.warp_instructions++;
+        if (!next_head(c, s, warp, greedy) || !greedy || d->effects || count == HYBRID_BURST)
+            break;
+        d = head_of(c, warp);
+        if (d->unit == UNIT_memory || d->effects || (s->blocked & bit) != 0)
+            break;
+        if ((h->taken >> d->unit & 1) != 0) {
+            if (h->issue_free[d->unit] > c->now + 1)
+                break;
+            h->taken &= ~(1u << d->unit);
+        }
+        c->now++;
+    }
+    c->n.issued += count;
+    c->now = begin;
+    return count;
+}
+
+/* For how many cycles the sub-core has issued: 0 or, if what follows is known, more than one. */
+static uint32_t issue_sub(core *c, sub_core *s, hybrid_sub *h, uint32_t sub)
 {
     uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
     if (ready != 0) {
@@ -238,29 +286,57 @@ static bool issue_sub(core *c, sub_core *s, hybrid_sub *h, uint32_t sub)
         }
         if (c->free_flight == NO_FLIGHT)
             can &= ~s->wants[UNIT_memory];
-        if (can != 0) {
-            issue_warp(c, s, sub, front_choose(c, s, sub, can) * c->sub_count + sub);
-            c->front_changed |= 1u << sub;
-            ls_domain_progress(c->domain);
-            return true;
-        }
+        if (can != 0)
+            return issue_warp(c, s, h, sub, front_choose(c, s, sub, can) * c->sub_count + sub);
         c->front_ready |= 1u << sub;
     }
     front_stalled(s, ready);
-    return false;
+    return 0;
 }
 
 static void issue(core *c)
 {
-    uint32_t changed = c->front_changed, waiting = c->front_ready;
+    hybrid *h = c->hybrid;
+    /* The sub-cores to look at, the one whose turn it is in bit 0. */
+    uint32_t turn = c->turn, n = c->sub_count, all = (1u << n) - 1;
+    uint32_t look = (c->front_changed | c->front_ready) & ~h->bursting;
+    look = (look >> turn | look << (n - turn)) & all;
     c->front_changed = 0;
     c->front_ready = 0;
-    for (uint32_t i = 0, sub = c->turn; i < c->sub_count; i++, sub = sub + 1 == c->sub_count ? 0 : sub + 1) {
-        if (((changed | waiting | c->front_changed) >> sub & 1) == 0)
-            continue;
+    for (; look != 0; look &= look - 1) {
+        uint32_t place = (uint32_t)__builtin_ctz(look),
+                 sub = place + turn >= n ? place + turn - n : place + turn;
         sub_core *s = &c->subs[sub];
         front_book_sub(c, s, c->now);
-        s->booked = c->now + issue_sub(c, s, &c->hybrid->subs[sub], sub);
+        uint32_t count = issue_sub(c, s, &h->subs[sub], sub);
+        s->booked = c->now + count;
+        if (count == 0)
+            continue;
+        ls_domain_progress(c->domain);
+        if (c->front_changed !=
+            0) { /* a barrier opened: those whose turn is still to come have it open, too */
+            uint32_t others = c->front_changed & ~h->bursting;
+            look |= (others >> turn | others << (n - turn)) & all & (~1u << place);
+        }
+        c->front_changed |= 1u << sub;
+        if (count > 1) {
+            h->bursting |= 1u << sub;
+            h->subs[sub].burst_end = c->now + count;
+            hybrid_look_at(c, c->now + count);
+        }
+    }
+    c->front_changed &= ~h->bursting;
+}
+
+static inline void end_bursts(core *c)
+{
+    hybrid *h = c->hybrid;
+    for (uint32_t set = h->bursting; set != 0; set &= set - 1) {
+        uint32_t sub = (uint32_t)__builtin_ctz(set);
+        if (h->subs[sub].burst_end <= c->now) {
+            h->bursting &= ~(1u << sub);
+            c->front_changed |= 1u << sub;
+        }
     }
 }
 
@@ -342,11 +418,19 @@ static void wake_warps(core *c)
     }
 }
 
+static inline bool memory_due(const core *c)
+{
+    const hybrid *h = c->hybrid;
+    return h->memory_due <= c->now || !ls_ring_empty(&c->reply_ring) ||
+           (!ls_ring_empty(&c->out_ring) && !c->network_waiting);
+}
+
 /* The load/store unit is one for all: the oldest instruction goes first. */
 static void load_store(core *c)
 {
     hybrid *h = c->hybrid;
-    ldst_cycle(c);
+    if (memory_due(c))
+        ldst_cycle(c);
     if (h->waiting != 0 && ldst_can_take(c)) {
         uint32_t from = CORE_SUBS_MAX;
         uint16_t oldest = NO_FLIGHT;
@@ -367,13 +451,6 @@ static void load_store(core *c)
     h->memory_due = ldst_next(c);
 }
 
-static inline bool memory_due(const core *c)
-{
-    const hybrid *h = c->hybrid;
-    return h->memory_due <= c->now || h->waiting != 0 || !ls_ring_empty(&c->reply_ring) ||
-           (!ls_ring_empty(&c->out_ring) && !c->network_waiting);
-}
-
 static bool tick(void *self, ls_cycle now)
 {
     core *c = self;
@@ -391,8 +468,10 @@ static bool tick(void *self, ls_cycle now)
         wake_warps(c);
     if (OPTION_ON(c->options.any))
         options_cycle(c);
-    if (memory_due(c))
+    if (h->waiting != 0 || memory_due(c))
         load_store(c);
+    if (h->bursting != 0)
+        end_bursts(c);
     if (c->resident_warps > 0) {
         c->n.issue_slots += c->sub_count;
         if ((c->front_changed | c->front_ready) != 0)
@@ -404,7 +483,8 @@ static bool tick(void *self, ls_cycle now)
         front_book(c, now);
     }
     c->resident_warps_then = c->resident_warps;
-    if (c->resident_warps > 0 && (c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0)
+    uint32_t changed = c->front_changed & ~h->bursting;
+    if (c->resident_warps > 0 && (c->need_fetch | changed | (uint64_t)(c->fetched >= 0)) != 0)
         return true;
     ls_cycle next = next_wake(c);
     next = h->memory_due < next ? h->memory_due : next;

@@ -13,17 +13,21 @@
 #define HYBRID_WINDOW 64    /* steps of a bank and cycles of a unit that are booked ahead */
 #define HYBRID_CACHE 512    /* decoded instructions, by their place in the program */
 #define HYBRID_REGISTERS 20 /* of one instruction; more are looked up in the instruction itself */
+#define HYBRID_BURST 64     /* instructions of one warp that are issued at once, at most */
 #define HYBRID_QUEUE 16 /* a power of two, more than a sub-core's collectors and registers before the unit */
 
 /* What issuing needs to know of a static instruction. */
 typedef struct hybrid_inst {
     const ls_inst *inst; /* NULL: the entry is empty */
     uint16_t latency, interval;
+    uint16_t delay; /* from the start in the unit to the write-back */
     uint8_t unit;
-    uint8_t registers, written;    /* entries of reg[]; the last `written` of them are results */
-    bool effects, wide;            /* wide: reg[] does not hold them all */
-    uint8_t banks_written;         /* a bit per bank, for warp 0 */
-    uint8_t reads[CORE_BANKS_MAX]; /* per bank, for warp 0; those of warp w are w banks further */
+    uint8_t read_count, read_waits; /* operands; those that wait for another of the same instruction */
+    uint8_t banks_read;             /* a bit per bank with reads */
+    uint8_t registers, written;     /* entries of reg[]; the last `written` of them are results */
+    bool effects, wide;             /* wide: reg[] does not hold them all */
+    uint8_t banks_written;          /* a bit per bank, for warp 0 */
+    uint8_t reads[CORE_BANKS_MAX];  /* per bank, for warp 0; those of warp w are w banks further */
     uint16_t reg[HYBRID_REGISTERS];
 } hybrid_inst;
 
@@ -51,12 +55,13 @@ typedef struct hybrid_sub {
     } parked_at[UNIT_COUNT];
     hybrid_wait queue[HYBRID_QUEUE]; /* in front of the load/store unit, oldest first */
     uint32_t head, tail;
-    ls_cycle last_take;
+    ls_cycle burst_end; /* the scheduler has already issued for the cycles before this one */
 } hybrid_sub;
 
 struct hybrid {
     hybrid_sub subs[CORE_SUBS_MAX];
-    uint32_t waiting; /* sub-cores with a memory instruction in their queue */
+    uint32_t waiting;  /* sub-cores with a memory instruction in their queue */
+    uint32_t bursting; /* sub-cores whose burst_end is still to come */
     uint32_t steps, banks, collectors;
     uint8_t bank_shift[CORE_WARPS_MAX];           /* warp modulo banks */
     ls_cycle head_ready[CORE_WARPS_MAX];          /* when the registers of the next instruction are there */
@@ -75,7 +80,14 @@ struct hybrid {
 };
 
 /* hybrid_pipe.c */
-const hybrid_inst *hybrid_decode(core *c, const ls_inst *inst, uint32_t place);
+void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst);
+static inline const hybrid_inst *hybrid_decode(core *c, const ls_inst *inst, uint32_t place)
+{
+    hybrid_inst *d = &c->hybrid->decoded[place % HYBRID_CACHE];
+    if (__builtin_expect(d->inst != inst, 0))
+        hybrid_decode_new(c, d, inst);
+    return d;
+}
 /* An instruction issues now; returns the cycle of its write-back, LS_CYCLE_MAX if it had to be parked. */
 ls_cycle hybrid_enter(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d);
 void hybrid_enter_memory(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d, uint16_t flight_index);

@@ -27,7 +27,7 @@ static void add_registers(const core *c, hybrid_inst *d, uint32_t reg, uint32_t 
     }
 }
 
-static void decode(const core *c, hybrid_inst *d, const ls_inst *inst)
+void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
 {
     const core_class *class_ = &c->spec->classes[inst->class_];
     const hybrid *h = c->hybrid;
@@ -45,20 +45,19 @@ static void decode(const core *c, hybrid_inst *d, const ls_inst *inst)
         if (!again)
             d->reads[(inst->src[i] + 1u) % h->banks]++;
     }
+    for (uint32_t b = 0; b < h->banks; b++) {
+        d->banks_read |= (uint8_t)((d->reads[b] != 0) << b);
+        d->read_count = (uint8_t)(d->read_count + d->reads[b]);
+        d->read_waits = (uint8_t)(d->read_waits + (d->reads[b] > 1 ? d->reads[b] - 1 : 0));
+    }
+    uint64_t forward = c->spec->forward_cycles < d->latency + 2u ? c->spec->forward_cycles : d->latency + 1u;
+    d->delay = (uint16_t)(d->latency + 2u - forward);
     uint32_t before = d->registers;
     for (uint32_t i = 0; i < inst->dst_count; i++) {
         add_registers(c, d, inst->dst[i], spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1);
         d->banks_written |= (uint8_t)(1u << (inst->dst[i] + 1u) % h->banks);
     }
     d->written = (uint8_t)(d->registers - before);
-}
-
-const hybrid_inst *hybrid_decode(core *c, const ls_inst *inst, uint32_t place)
-{
-    hybrid_inst *d = &c->hybrid->decoded[place % HYBRID_CACHE];
-    if (d->inst != inst)
-        decode(c, d, inst);
-    return d;
 }
 
 /* ------------------------------------------------------------------------------------------------------- booking */
@@ -74,34 +73,47 @@ static inline void move_banks(const core *c, hybrid_sub *s)
         s->bank_busy[b] = passed >= HYBRID_WINDOW ? 0 : s->bank_busy[b] >> passed;
 }
 
+/* Several operands from one bank, or others that have it. Returns the step of the last read. */
+static uint64_t read_slowly(hybrid_sub *s, uint32_t bank, uint32_t count, uint64_t step)
+{
+    for (;; step++) {
+        uint64_t at = step - s->bank_base;
+        if (at < HYBRID_WINDOW) {
+            uint64_t free_ones = ~s->bank_busy[bank] >> at;
+            step += free_ones == 0 ? HYBRID_WINDOW - at : (uint32_t)__builtin_ctzll(free_ones);
+            at = step - s->bank_base;
+            if (at < HYBRID_WINDOW)
+                s->bank_busy[bank] |= UINT64_C(1) << at;
+        }
+        if (--count == 0)
+            return step;
+    }
+}
+
 /* Reads the operands of an instruction that enters a collector in step `enter`; returns the step of the last one. */
-static uint64_t read_operands(core *c, hybrid_sub *s, const hybrid_inst *d, uint32_t warp, uint64_t enter)
+static inline uint64_t read_operands(core *c, hybrid_sub *s, const hybrid_inst *d, uint32_t warp,
+                                     uint64_t enter)
 {
     const hybrid *h = c->hybrid;
-    uint64_t last = enter;
-    uint32_t bank = h->bank_shift[warp];
-    for (uint32_t b = 0; b < h->banks; b++, bank = bank + 1 == h->banks ? 0 : bank + 1) {
-        uint64_t step = enter + 1;
-        for (uint32_t n = d->reads[b]; n > 0; n--, step++) {
-            uint64_t at = step - s->bank_base;
-            c->n.register_reads++;
-            c->n.register_bank_waits += n > 1;
-            if (at < HYBRID_WINDOW) {
-                uint64_t free_ones = ~s->bank_busy[bank] >> at;
-                uint32_t wait =
-                    free_ones == 0 ? HYBRID_WINDOW - (uint32_t)at : (uint32_t)__builtin_ctzll(free_ones);
-                step += wait;
-                if (at + wait < HYBRID_WINDOW)
-                    s->bank_busy[bank] |= UINT64_C(1) << (at + wait);
-            }
-            last = step > last ? step : last;
-        }
+    uint64_t last = enter, at = enter + 1 - s->bank_base;
+    c->n.register_reads += d->read_count;
+    c->n.register_bank_waits += d->read_waits;
+    for (uint32_t set = d->banks_read; set != 0; set &= set - 1) {
+        uint32_t b = (uint32_t)__builtin_ctz(set), bank = b + h->bank_shift[warp], n = d->reads[b];
+        bank = bank >= h->banks ? bank - h->banks : bank;
+        uint64_t wanted = at < HYBRID_WINDOW - 8 ? ((UINT64_C(1) << n) - 1) << at : UINT64_MAX;
+        uint64_t end = enter + n;
+        if ((s->bank_busy[bank] & wanted) == 0 && wanted != UINT64_MAX)
+            s->bank_busy[bank] |= wanted;
+        else
+            end = read_slowly(s, bank, n, enter + 1);
+        last = end > last ? end : last;
     }
     return last;
 }
 
 /* A write-back has its banks in the first step of the cycle. */
-static void write_banks(const core *c, hybrid_sub *s, uint32_t banks, uint32_t warp, ls_cycle cycle)
+static inline void write_banks(const core *c, hybrid_sub *s, uint32_t banks, uint32_t warp, ls_cycle cycle)
 {
     const hybrid *h = c->hybrid;
     uint64_t at = cycle * h->steps - s->bank_base;
@@ -121,7 +133,7 @@ void hybrid_written(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 }
 
 /* The first cycle from `from` on in which the unit can take the instruction so that its result finds its way. */
-static ls_cycle start_unit(core *c, hybrid_sub *s, const hybrid_inst *d, ls_cycle from, uint32_t delay)
+static inline ls_cycle start_unit(core *c, hybrid_sub *s, const hybrid_inst *d, ls_cycle from)
 {
     hybrid *h = c->hybrid;
     uint32_t unit = d->unit;
@@ -133,7 +145,7 @@ static ls_cycle start_unit(core *c, hybrid_sub *s, const hybrid_inst *d, ls_cycl
         uint64_t leaves = start + d->latency - c->now;
         if (leaves < HYBRID_WINDOW && (s->done[unit] >> leaves & 1) != 0)
             continue;
-        ls_cycle end = start + delay;
+        ls_cycle end = start + d->delay;
         uint32_t slot = (uint32_t)end % CORE_WHEEL;
         if (h->bus_cycle[slot] != end) {
             h->bus_cycle[slot] = end;
@@ -171,20 +183,18 @@ static inline void hold_issue(core *c, hybrid_sub *s, uint32_t unit, ls_cycle cy
     hybrid_look_at(c, cycle);
 }
 
-static ls_cycle run(core *c, hybrid_sub *s, uint32_t warp, const hybrid_inst *d, uint32_t collector,
-                    uint64_t enter)
+static inline ls_cycle run(core *c, hybrid_sub *s, uint32_t warp, const hybrid_inst *d, uint32_t collector,
+                           uint64_t enter)
 {
     const hybrid *h = c->hybrid;
     uint64_t dispatched = read_operands(c, s, d, warp, enter) + 1;
     uint64_t free_step = s->execute_free[d->unit] * h->steps;
     dispatched = dispatched > free_step ? dispatched : free_step;
     s->collector_free[collector] = dispatched;
-    uint64_t forward = c->spec->forward_cycles < d->latency + 2u ? c->spec->forward_cycles : d->latency + 1u;
-    uint32_t delay = (uint32_t)(d->latency + 2u - forward);
-    ls_cycle start = start_unit(c, s, d, dispatched / h->steps + 1, delay);
+    ls_cycle start = start_unit(c, s, d, dispatched / h->steps + 1);
     s->execute_free[d->unit] = start;
-    write_banks(c, s, d->banks_written, warp, start + delay);
-    return start + delay;
+    write_banks(c, s, d->banks_written, warp, start + d->delay);
+    return start + d->delay;
 }
 
 ls_cycle hybrid_enter(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d)
@@ -295,7 +305,6 @@ void hybrid_took(core *c, uint32_t sub)
     hybrid *h = c->hybrid;
     hybrid_sub *s = &h->subs[sub];
     s->head++;
-    s->last_take = c->now;
     move_banks(c, s);
     if (s->head == s->tail) {
         h->waiting &= ~(1u << sub);

@@ -172,8 +172,7 @@ static void put_words(synth_warp *w, uint32_t row, ls_addr_mode mode, const uint
     if (!dyn)
         return;
     *dyn = (ls_dyn){ row, w->mask, (uint32_t)cta->addr_count << 2 | mode };
-    for (unsigned i = 0; i < count; i++)
-        cta->addrs[cta->addr_count + i] = words[i];
+    memcpy(cta->addrs + cta->addr_count, words, count * sizeof *words);
     cta->dyn_count++;
     cta->addr_count += count;
 }
@@ -183,8 +182,28 @@ static bool fits_int(uint64_t difference)
     return (int64_t)difference >= INT32_MIN && (int64_t)difference <= INT32_MAX;
 }
 
+/* All lanes: most instructions. Without a branch per lane. */
+static void list_full(synth_warp *w, uint32_t row, const uint64_t addresses[SYNTH_WARP])
+{
+    uint64_t stride = addresses[1] - addresses[0], uneven = 0, large = 0;
+    for (unsigned i = 1; i < SYNTH_WARP; i++) {
+        uint64_t difference = addresses[i] - addresses[i - 1];
+        uneven |= difference ^ stride;
+        large |= (difference + UINT64_C(0x80000000)) >> 32;
+    }
+    const uint64_t pair[2] = { addresses[0], stride };
+    if (uneven == 0 && large == 0)
+        put_words(w, row, LS_ADDR_STRIDE, pair, 2);
+    else
+        put_words(w, row, large == 0 ? LS_ADDR_DELTA : LS_ADDR_LIST, addresses, SYNTH_WARP);
+}
+
 void synth_list(synth_warp *w, uint32_t row, const uint64_t addresses[SYNTH_WARP])
 {
+    if (w->mask == SYNTH_FULL) {
+        list_full(w, row, addresses);
+        return;
+    }
     uint64_t words[SYNTH_WARP] = { 0 };
     unsigned count = 0, first = w->mask ? (unsigned)__builtin_ctz(w->mask) : 0;
     bool even = true, small = true;
