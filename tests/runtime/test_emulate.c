@@ -1,0 +1,331 @@
+/* test_emulate.c: launches of hand-assembled kernels: registers at the start, partial work-groups, barriers, private
+ * memory, faults with their place, limits, refusals, counters, traces, and the same result for any number of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/emulate/emulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of code, made with llvm-mc from the lines above each. */
+
+/* s_load_dwordx2 s[4:5], s[0:1], 0x0; s_lshl_b32 s6, s2, 6; v_add_u32 v0, vcc, s6, v0; v_lshlrev_b32 v1, 2, v0;
+ * s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1; v_addc_u32 v2, vcc, 0, v2, vcc;
+ * flat_store_dword v[1:2], v0; s_endpgm */
+static const uint32_t ids8[] = {
+    0xc0060100, 0x00000000, 0x8e068602, 0x32000006, 0x24020082, 0xbf8c007f, 0x7e040205, 0x32020204,
+    0x38040480, 0xdc700000, 0x00000001, 0xbf810000,
+};
+
+/* The same for gfx1010: v_add_nc_u32, global_store_dword v1, v0, s[4:5] */
+static const uint32_t ids10[] = {
+    0xf4040100, 0xfa000000, 0x8f068602, 0x4a000006, 0x34020082, 0xbf8cc07f, 0xdc708000, 0x00040001,
+    0xbf810000,
+};
+
+/* v_readfirstlane_b32 s6, v0; s_cmp_eq_u32 s6, 0; s_cbranch_scc1 to s_endpgm; s_barrier; s_endpgm */
+static const uint32_t barrier8[] = {
+    0x7e0c0500, 0xbf068006, 0xbf850001, 0xbf8a0000, 0xbf810000,
+};
+
+/* s_branch to itself */
+static const uint32_t forever8[] = {
+    0xbf82ffff,
+};
+
+/* LDS word 0 counts the work-items; after a barrier all add it to the word that the argument points to. */
+static const uint32_t sum8[] = {
+    0xc0060100, 0x00000000, 0xbefc00c1, 0x24060082, 0x7e080281, 0x7e0a0280, 0xd8000000, 0x00000405,
+    0xbf8c007f, 0xbf8a0000, 0xd86c0000, 0x06000005, 0xbf8c007f, 0x7e020204, 0x7e040205, 0xdd080000,
+    0x00000601, 0xbf810000,
+};
+
+/* Lane 7 of each wave reads address 0 in work-groups from 3 on. */
+static const uint32_t fault8[] = {
+    0xc0060100, 0x00000000, 0x7e020280, 0x7e040280, 0xbf0a8302, 0xbf850004, 0x7d940087, 0xbe88206a,
+    0xdc500000, 0x03000001, 0xbf810000,
+};
+
+/* v0 goes through private memory (buffer_store_dword, buffer_load_dword) to argument + 256 * work-group + 4 * v0. */
+static const uint32_t scratch8[] = {
+    0xc0060202, 0x00000000, 0x80000700, 0x82018001, 0x24020082, 0xe0700008, 0x80000000, 0xbf8c0f70,
+    0xe0500008, 0x80000400, 0xbf8c0070, 0x8e068806, 0x80080608, 0x7e060209, 0x32040208, 0x38060680,
+    0xdc700000, 0x00000402, 0xbf810000,
+};
+
+enum { KERNARG = 1u << 3, SCRATCH_BUFFER = 1u << 0, WAVE32 = 1u << 10 };
+
+typedef struct machine {
+    ls_window *window;
+    emulate *emulator;
+    uint64_t code, data, args;
+} machine;
+
+static void machine_init(machine *m, uint32_t threads)
+{
+    uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
+    assert_int_equal(ls_window_create(1u << 26, &m->window, NULL), LS_OK);
+    assert_int_equal(ls_window_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
+    assert_int_equal(ls_window_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
+    assert_int_equal(ls_window_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
+    assert_int_equal(ls_window_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
+    assert_int_equal(emulate_create(m->window, threads, &m->emulator, NULL), LS_OK);
+}
+
+static void machine_fini(machine *m)
+{
+    emulate_destroy(m->emulator);
+    assert_int_equal(ls_window_mapped_bytes(m->window), 4096 + 65536 + 4096); /* it gave everything back */
+    ls_window_destroy(m->window);
+}
+
+static emulate_kernel machine_kernel(machine *m, const uint32_t *code, size_t bytes)
+{
+    assert_int_equal(ls_window_write(m->window, m->code, code, bytes, NULL), LS_OK);
+    return (emulate_kernel){ .name = "test",
+                             .target = AMD_GFX803,
+                             .code = m->code,
+                             .code_bytes = bytes,
+                             .entry = m->code,
+                             .rsrc1 = 3 | 0xc0u << 12,     /* 16 VGPRs */
+                             .rsrc2 = 2u << 1 | 1u << 7,   /* two user SGPRs, then the work-group's x */
+                             .properties = KERNARG,
+                             .lds_bytes = 64 };
+}
+
+static emulate_launch machine_launch(const machine *m, uint32_t grid, uint32_t group)
+{
+    return (emulate_launch){ .dims = 1, .grid = { grid, 1, 1 }, .group = { group, 1, 1 }, .kernarg = m->args };
+}
+
+static const uint32_t *machine_data(const machine *m)
+{
+    return ls_window_host(m->window, m->data, 65536);
+}
+
+static void ids(void **state)
+{
+    (void)state;
+    for (unsigned gfx10 = 0; gfx10 < 2; gfx10++) {
+        machine m;
+        machine_init(&m, 2);
+        emulate_kernel kernel = machine_kernel(&m, gfx10 ? ids10 : ids8, gfx10 ? sizeof ids10 : sizeof ids8);
+        if (gfx10) {
+            kernel.target = AMD_GFX1010;
+            kernel.properties |= WAVE32;
+        }
+        emulate_program *program;
+        assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        assert_int_equal(emulate_program_lanes(program), gfx10 ? 32 : 64);
+        assert_int_equal(emulate_program_instructions(program), gfx10 ? 7 : 10);
+        emulate_launch launch = machine_launch(&m, 1000, 64); /* the last work-group has 40 */
+        emulate_counts counts;
+        assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
+        for (uint32_t i = 0; i < 1100; i++)
+            assert_int_equal(machine_data(&m)[i], i < 1000 ? i : 0);
+        uint64_t waves = gfx10 ? 32 : 16;
+        assert_int_equal(counts.work_groups, 16);
+        assert_int_equal(counts.waves, waves);
+        assert_int_equal(counts.instructions, waves * (gfx10 ? 7 : 10));
+        assert_int_equal(counts.by_class[AMD_CLASS_SMEM], waves);
+        assert_int_equal(counts.stores, 1000);
+        assert_int_equal(counts.store_bytes, 4000);
+        assert_int_equal(counts.load_bytes, waves * 8);
+        assert_int_equal(counts.lanes, 1000 * (gfx10 ? 3 : 6));
+        emulate_program_destroy(program);
+        machine_fini(&m);
+    }
+}
+
+static void private_memory(void **state)
+{
+    (void)state;
+    machine m;
+    machine_init(&m, 2);
+    emulate_kernel kernel = machine_kernel(&m, scratch8, sizeof scratch8);
+    kernel.properties = SCRATCH_BUFFER | KERNARG;
+    kernel.rsrc2 = 1 | 6u << 1 | 1u << 7;
+    kernel.scratch_bytes = 16;
+    emulate_program *program;
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    emulate_launch launch = machine_launch(&m, 256 * 8, 256);
+    assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, NULL), LS_OK);
+    for (uint32_t i = 0; i < 7 * 64 + 256; i++) /* work-groups overlap: each writes what the next overwrites */
+        assert_int_equal(machine_data(&m)[i] % 64, i % 64);
+    emulate_program_destroy(program);
+    machine_fini(&m);
+}
+
+static void same_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const uint32_t threads[] = { 1, 2, 8 };
+    emulate_counts first;
+    for (unsigned i = 0; i < 3; i++) {
+        machine m;
+        machine_init(&m, threads[i]);
+        emulate_kernel kernel = machine_kernel(&m, sum8, sizeof sum8);
+        emulate_program *program;
+        assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        emulate_launch launch = machine_launch(&m, 100 * 192, 192);
+        emulate_counts counts;
+        assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
+        assert_int_equal(machine_data(&m)[0], 100 * 192 * 192);
+        assert_int_equal(counts.barriers, 100);
+        assert_int_equal(counts.atomics, 2 * 100 * 192);
+        if (i == 0)
+            first = counts;
+        assert_memory_equal(&counts, &first, sizeof counts);
+        emulate_program_destroy(program);
+        machine_fini(&m);
+    }
+}
+
+/* Whichever thread finds its fault earlier, the first work-group's is told. */
+static void first_fault(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 8; threads *= 2) {
+        machine m;
+        machine_init(&m, threads);
+        emulate_kernel kernel = machine_kernel(&m, fault8, sizeof fault8);
+        emulate_program *program;
+        assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        emulate_launch launch = machine_launch(&m, 64 * 50, 64);
+        emulate_fault fault;
+        ls_error error;
+        assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, &fault, &error), LS_ERR_CHECK);
+        assert_int_equal(fault.fault.kind, AMD_FAULT_UNMAPPED);
+        assert_int_equal(fault.work_group[0], 3);
+        assert_int_equal(fault.fault.lane, 7);
+        assert_int_equal(fault.fault.address, 0);
+        assert_int_equal(fault.pc, m.code + 32);
+        assert_string_equal(fault.text, "flat_load_dword v3, v[1:2]");
+        char expect[256];
+        snprintf(expect, sizeof expect,
+                 "kernel test, pc 0x%llx, work-group 3,0,0, wave 0: flat_load_dword v3, v[1:2]: lane 7 reads 4 bytes "
+                 "at 0x0, which is not mapped",
+                 (unsigned long long)m.code + 32);
+        assert_string_equal(error.what, expect);
+        emulate_program_destroy(program);
+        machine_fini(&m);
+    }
+}
+
+static void barriers_and_limits(void **state)
+{
+    (void)state;
+    machine m;
+    machine_init(&m, 1);
+    emulate_kernel kernel = machine_kernel(&m, barrier8, sizeof barrier8);
+    emulate_program *program;
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    emulate_launch launch = machine_launch(&m, 128, 128);
+    emulate_fault fault;
+    emulate_counts counts;
+    assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, &fault, NULL), LS_ERR_CHECK);
+    assert_int_equal(fault.fault.kind, AMD_FAULT_BARRIER);
+    assert_int_equal(fault.wave, 1);
+    assert_int_equal(fault.pc, m.code + 12);
+    launch.lenient_barriers = true;
+    assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
+    assert_int_equal(counts.barriers, 1);
+    emulate_program_destroy(program);
+
+    kernel = machine_kernel(&m, forever8, sizeof forever8);
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    launch.max_instructions = 5000;
+    assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, &fault, NULL), LS_ERR_CHECK);
+    assert_int_equal(fault.fault.kind, AMD_FAULT_LIMIT);
+    assert_int_equal(fault.pc, m.code);
+    assert_int_equal(counts.instructions, 5000);
+    emulate_program_destroy(program);
+    machine_fini(&m);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const uint32_t no_code[] = { 0xbf800000, 0xffffffff, 0xbf810000 };
+    static const uint32_t runs_off[] = { 0xbf800000 };
+    static const uint32_t data_after[] = { 0xbf810000, 0xffffffff, 0xffffffff };
+    static const uint32_t gws[] = { 0xd93b0000, 0x00000000, 0xbf810000 }; /* ds_gws_barrier */
+    machine m;
+    machine_init(&m, 1);
+    emulate_program *program = NULL;
+    ls_error error;
+    emulate_kernel kernel = machine_kernel(&m, no_code, sizeof no_code);
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.what, "ffffffff"));
+    kernel = machine_kernel(&m, runs_off, sizeof runs_off);
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_INPUT);
+    kernel = machine_kernel(&m, gws, sizeof gws);
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.what, "ds_gws_barrier"));
+    assert_non_null(strstr(error.what, "00003bd9"));
+    kernel.entry = m.code + 4096;
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_USAGE);
+    kernel = machine_kernel(&m, data_after, sizeof data_after); /* data behind the end is never looked at */
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    emulate_launch launch = machine_launch(&m, 64, 2048);
+    assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, &error), LS_ERR_USAGE);
+    launch = machine_launch(&m, 64, 64);
+    launch.dynamic_lds_bytes = 65536;
+    assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, &error), LS_ERR_USAGE);
+    emulate_program_destroy(program);
+    machine_fini(&m);
+}
+
+static void trace(void **state)
+{
+    (void)state;
+    machine m;
+    machine_init(&m, 2);
+    emulate_kernel kernel = machine_kernel(&m, ids8, sizeof ids8);
+    emulate_program *program;
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    assert_non_null(file);
+    emulate_trace_filter filter = { .one_group = true, .group = { 1, 0, 0 }, .pc_from = m.code + 8, .pc_to = m.code + 16 };
+    emulate_trace *out;
+    assert_int_equal(emulate_trace_create(file, AMD_GFX803, 64, &filter, &out, NULL), LS_OK);
+    emulate_launch launch = machine_launch(&m, 256, 64);
+    launch.hook = emulate_trace_hook;
+    launch.hook_self = out;
+    assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, NULL), LS_OK);
+    assert_int_equal(emulate_trace_finish(out, NULL), LS_OK);
+    fclose(file);
+    char expect[256];
+    snprintf(expect, sizeof expect,
+             "{\"group\":[1,0,0],\"wave\":0,\"pc\":\"0x%llx\",\"text\":\"s_lshl_b32 s6, s2, 6\","
+             "\"exec\":\"0xffffffffffffffff\",\"writes\":{\"s6\":\"0x40\",\"scc\":1}}\n",
+             (unsigned long long)m.code + 8);
+    assert_memory_equal(text, expect, strlen(expect));
+    const char *second = text + strlen(expect);
+    assert_non_null(strstr(second, "\"v0\":[\"0x40\",\"0x41\","));
+    assert_null(strchr(strchr(second, '\n') + 1, '\n')); /* two lines */
+    free(text);
+    emulate_program_destroy(program);
+    machine_fini(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids),
+        cmocka_unit_test(private_memory),
+        cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(first_fault),
+        cmocka_unit_test(barriers_and_limits),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
