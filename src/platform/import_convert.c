@@ -104,7 +104,7 @@ static bool two_level(importer *im, const import_row *row, const char *value)
         if (ls_parse_u64(at + 1, bytes, &fields[0], NULL) != LS_OK)
             return import_fail(im, row->option, "no number of active warps after 'two_level_active:'");
         return import_put(im, row->key, "two-level", row->option, NULL) &&
-               import_put_uint(im, "core.two_level_active", fields[0], row->option, NULL);
+               import_put_uint(im, "core.scheduler.active", fields[0], row->option, NULL);
     }
     return import_fail(im, row->option, "no number of active warps after 'two_level_active'");
 }

@@ -70,7 +70,7 @@ const import_row import_rows[] = {
     KEYS("gpgpu_shader_cta", "32", "core.cta_slots", import_convert_uint),
     KEYS("gpgpu_shader_registers", "8192", "core.registers", import_convert_uint),
     KEYS("gpgpu_shmem_size", "16384", "core.shared_kib", import_convert_kib),
-    KEYS("gpgpu_scheduler", "gto", "core.scheduler", import_convert_scheduler),
+    KEYS("gpgpu_scheduler", "gto", "core.scheduler.model", import_convert_scheduler),
     KEYS("gpgpu_operand_collector_num_units_gen", "0", "core.collectors", import_convert_per_sub_core),
     CHECK("gpgpu_operand_collector_num_in_ports_gen", "0", "gpgpu_operand_collector_num_units_gen",
           import_convert_ports),

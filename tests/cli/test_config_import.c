@@ -123,7 +123,7 @@ static const expectation expectations[] = {
     { "core.warp_slots", { "48", "32", "64" } },
     { "core.cta_slots", { "32", "16", "32" } },
     { "core.shared_kib", { "100", "64", "96" } },
-    { "core.scheduler", { "lrr", "lrr", "lrr" } },
+    { "core.scheduler.model", { "lrr", "lrr", "lrr" } },
     { "core.collectors", { "2", "2", "2" } },
     { "core.register_banks", { "2", "2", "4" } },
     { "core.collect_steps", { "2", "2", "2" } },

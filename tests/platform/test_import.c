@@ -126,7 +126,7 @@ static void test_defaults_are_accelsims(void **state)
     ls_import out = import_good(GPU, "");
     key_is(&out, "cores", "30"); /* 10 clusters of 3 */
     key_is(&out, "clock.dram_mhz", "2000");
-    key_is(&out, "core.scheduler", "gto");
+    key_is(&out, "core.scheduler.model", "gto");
     key_is(&out, "core.class.fp32", "{unit: sp, latency_cycles: 4, interval_cycles: 1}");
     assert_non_null(strstr(out.yaml, "# Accel-Sim's default of -gpgpu_scheduler\n"));
 }

@@ -10,7 +10,6 @@ static const char *const unit_names[] = {
     NULL
 };
 static const char *const alu_names[] = { "cycle", "hybrid", NULL };
-static const char *const scheduler_names[] = { "lrr", "gto", "oldest", "two-level", NULL };
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
 static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
@@ -41,8 +40,6 @@ static const ls_param params[] = {
     KEY("shared_kib", shared_kib, UINT, "KiB", "96", 0, 1024, "shared memory that kernels can use"),
     CHOICE("alu", alu, "cycle", alu_names,
            "cycle: every stage of the pipeline, every cycle; hybrid: contention and fixed latencies, at issue"),
-    CHOICE("scheduler", scheduler, "lrr", scheduler_names, "order in which warps are considered for issue"),
-    KEY("two_level_active", two_level_active, UINT, "warps", "8", 1, 32, "inner group of the two-level scheduler"),
     KEY("collectors", collectors, UINT, "", "2", 1, CORE_COLLECTORS_MAX, "operand collectors per sub-core"),
     KEY("register_banks", register_banks, UINT, "", "2", 1, CORE_BANKS_MAX, "register banks per sub-core"),
     KEY("collect_steps", collect_steps, UINT, "", "2", 1, 8, "operand collector steps per cycle"),
@@ -222,8 +219,7 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
     if (spec->warp_slots / spec->sub_cores > CORE_SUB_WARPS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "more than %d warps per sub-core", CORE_SUB_WARPS_MAX);
     if (spec->alu == ALU_HYBRID && (spec->options.fetch != OPTION_OFF || spec->options.constant != OPTION_OFF))
-        return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "alu 'hybrid' has no %s: set %s to perfect, or alu to cycle",
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "alu 'hybrid' has no %s: set %s to perfect, or alu to cycle",
                        spec->options.fetch != OPTION_OFF ? "stage of fetching" : "constant caches",
                        spec->options.fetch != OPTION_OFF ? "fetch" : "constant");
     for (int i = 0; i < LS_CLASS_COUNT; i++) {
@@ -234,7 +230,8 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
                            ls_inst_class_name((ls_inst_class)i));
     }
     if (spec->analytic.memory == ANALYTIC_ON && spec->options.translation != OPTION_OFF)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "memory 'analytic' knows no address translation: set translation to none");
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "memory 'analytic' knows no address translation: set translation to none");
     return options_check(&spec->options, err);
 }
 
@@ -298,6 +295,7 @@ ls_status core_attach(ls_block *block, uint32_t id, uint32_t core_count, const m
     c->core_count = core_count;
     c->map = *map;
     c->to_dispatch = to_dispatch;
+    c->scheduler_kind = scheduler_kind_of(&c->scheduler);
     c->to_memory = ls_domain_alloc(c->domain, map->channels * sizeof(ls_link *));
     ls_ring_init(&c->reply_ring, replies_max);
     c->replies = ls_domain_alloc(c->domain, ls_ring_size_for(replies_max) * sizeof *c->replies);
@@ -350,6 +348,10 @@ static void core_waits(const void *state, ls_wait_sink *sink)
     }
 }
 
+static const ls_port_decl ports[] = {
+    { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(core, scheduler) },
+};
+
 static const ls_block_type core_cycle = {
     .abi = LS_ABI_VERSION,
     .slot = "core",
@@ -362,6 +364,8 @@ static const ls_block_type core_cycle = {
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(core, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
     .init = core_init,
     .waits = core_waits,
 };

@@ -25,6 +25,7 @@
 #include "model/core/analytic.h"
 #include "model/core/core_api.h"
 #include "model/core/options.h"
+#include "model/core/scheduler.h"
 #include "model/memory/mem.h"
 
 #define CORE_WARPS_MAX 64
@@ -53,15 +54,12 @@ typedef struct core_class {
 } core_class;
 
 typedef enum core_alu_model { ALU_CYCLE, ALU_HYBRID } core_alu_model;
-typedef enum core_scheduler { SCHED_LRR, SCHED_GTO, SCHED_OLDEST, SCHED_TWO_LEVEL } core_scheduler;
 
 typedef struct core_spec {
     uint64_t sub_cores, warp_slots, cta_slots;
     uint64_t registers, shared_kib;
     uint64_t register_unit; /* registers per thread are rounded up to a multiple of this */
     uint32_t alu; /* core_alu_model */
-    uint32_t scheduler;
-    uint64_t two_level_active;           /* warps in the inner group of the two-level scheduler */
     uint64_t collectors, register_banks; /* per sub-core */
     uint64_t collect_steps;              /* operand collector steps per cycle */
     uint64_t result_buses;
@@ -148,7 +146,6 @@ typedef struct warp_state {
     bool resident;
     uint8_t async_open, async_wait; /* groups: newest; wait until at most so many are open */
     uint16_t async_pending[8];      /* copies under way per group, by group number mod 8 */
-    uint32_t age;                   /* order of arrival */
     ls_cycle busy_until;            /* what left no trace but its end (hybrid.c) is done in this cycle */
 } warp_state;
 
@@ -179,6 +176,7 @@ typedef struct sub_core {
     stall_reason reason;
     uint32_t reasons; /* all that hold at once, a bit each */
     ls_cycle booked;  /* stalls are counted up to this cycle, without it */
+    uint32_t age[CORE_SUB_WARPS_MAX]; /* per warp: order of arrival */
 } sub_core;
 
 typedef struct l1_access {
@@ -230,6 +228,8 @@ typedef struct core {
     core_options options;
     analytic *analytic; /* NULL: memory is simulated */
     core_counters n;
+    ls_port scheduler;
+    scheduler_kind scheduler_kind; /* what the port leads to */
 
     sub_core subs[CORE_SUBS_MAX];
     uint32_t sub_count, warps_per_sub;

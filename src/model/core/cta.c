@@ -44,7 +44,7 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     w->next = cta->launch.cta->dyns + stream->first;
     w->end = w->next + stream->count;
     w->cta = (uint16_t)slot;
-    w->age = c->age++;
+    s->age[warp / c->sub_count] = c->age++;
     if (stream->count == 0)
         return;
     w->resident = true;

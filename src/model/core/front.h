@@ -5,37 +5,22 @@
 
 #include "model/core/core.h"
 
-/* The first of the candidates in the order of the policy. */
+#include <assert.h>
+
+/* The warp that issues, of those that can: in the order of the scheduler. */
 static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t sub, uint32_t ready)
 {
-    uint32_t last = s->last_issued;
-    switch ((core_scheduler)c->spec->scheduler) {
-    case SCHED_TWO_LEVEL: {
-        /* The inner group is the warps around the last issued one; it is left only when none of it is ready. */
-        uint32_t group = (uint32_t)c->spec->two_level_active;
-        uint32_t inner = group >= 32 ? UINT32_MAX : ((1u << group) - 1) << (last / group * group);
-        if ((ready & inner) != 0)
-            ready &= inner;
-    }
-    /* fallthrough */
-    case SCHED_LRR: {
-        uint32_t after = last >= 31 ? 0 : ready & (~1u << last);
-        return (uint32_t)__builtin_ctz(after != 0 ? after : ready);
-    }
-    case SCHED_GTO:
-        if ((ready >> last & 1) != 0)
-            return last;
-        /* fallthrough */
-    case SCHED_OLDEST:
-        break;
-    }
-    uint32_t oldest = (uint32_t)__builtin_ctz(ready);
-    for (uint32_t set = ready & (ready - 1); set != 0; set &= set - 1) {
-        uint32_t local = (uint32_t)__builtin_ctz(set);
-        if (c->warps[local * c->sub_count + sub].age < c->warps[oldest * c->sub_count + sub].age)
-            oldest = local;
-    }
-    return oldest;
+    const ls_scheduler_view view = { .now = c->now,
+                                     .sub_core = sub,
+                                     .last = s->last_issued,
+                                     .ready = ready,
+                                     .resident = s->resident,
+                                     .memory = s->resident & s->blocked & s->memory_blocked,
+                                     .age = s->age };
+    uint32_t warp = scheduler_choose(c->scheduler_kind, &c->scheduler, &view);
+    assert(warp < LS_SCHEDULER_WARPS && (ready >> warp & 1) != 0 &&
+           "the scheduler chose a warp that cannot issue");
+    return warp;
 }
 
 /* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the one that it meets first:

@@ -6,6 +6,7 @@
  * both directions are long: the lookahead, and so the length of windows, is the shorter of the two. */
 #include "model/gpu/gpu.h"
 
+#include "lockstep/scheduler.h"
 #include "model/cache/cache.h"
 #include "model/core/core_api.h"
 #include "model/dispatch/dispatch.h"
@@ -81,11 +82,15 @@ static ls_status build_blocks(builder *b, ls_error *err)
     b->dispatch_region = ls_domain_region(domain, 0);
     TRY(ls_machine_block(b->machine, b->dispatch_region, GPU_DISPATCH_BLOCK, "dispatch", &b->dispatch, err));
     for (uint32_t i = 0; i < b->cores; i++) {
+        ls_block *scheduler;
         snprintf(name, sizeof name, "gpu0.sm%u", i);
         TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
         b->core_regions[i] = ls_domain_region(domain, 0);
         snprintf(name, sizeof name, "gpu0.core%u", i);
         TRY(ls_machine_block(b->machine, b->core_regions[i], name, "core", &b->core_blocks[i], err));
+        snprintf(name, sizeof name, "gpu0.core%u.scheduler", i);
+        TRY(ls_machine_block(b->machine, b->core_regions[i], name, "core.scheduler", &scheduler, err));
+        TRY(ls_block_connect(b->core_blocks[i], "scheduler", scheduler, LS_SCHEDULER_PORT, err));
     }
     for (uint32_t i = 0; i < b->channels; i++) {
         /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
@@ -264,6 +269,10 @@ static const ls_param params[] = {
 static const ls_section sections[] = {
     { .path = "dispatch", .slot = "dispatch", .default_model = "round-robin", .help = "block scheduler" },
     { .path = "core", .slot = "core", .default_model = "cycle", .help = "streaming multiprocessors" },
+    { .path = "core.scheduler",
+      .slot = LS_SCHEDULER_SLOT,
+      .default_model = "lrr",
+      .help = "order in which warps are considered for issue" },
     { .path = "l2", .slot = "l2", .default_model = "cycle", .help = "memory partitions" },
     { .path = "dram", .slot = "dram", .default_model = "bank", .help = "memory channels" },
 };
