@@ -1,0 +1,142 @@
+/* test_meta.c: metadata as MessagePack and as YAML becomes the same tree; damaged metadata is refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "workload/hsa/meta.h"
+
+#include <string.h>
+
+static void msgpack_tree(void **state)
+{
+    /* { "a": [1, 300, -1, true], "b": { "c": "xy" }, 7: 1, "n": nil } */
+    static const uint8_t bytes[] = "\x84\xa1"
+                                   "a\x94\x01\xcd\x01\x2c\xff\xc3\xa1"
+                                   "b\x81\xa1"
+                                   "c\xa2xy\x07\x01\xa1n\xc0";
+    ls_arena arena = { 0 };
+    ls_error err;
+    const meta_node *root, *list;
+    (void)state;
+    assert_int_equal(meta_read_msgpack(&arena, bytes, sizeof bytes - 1, &root, &err), LS_OK);
+    assert_int_equal(root->count, 3); /* the key that is no text is left out */
+    list = meta_get(root, "a");
+    assert_int_equal(list->count, 4);
+    assert_int_equal(list->children[1].number, 300);
+    assert_int_equal(list->children[2].number, 0);
+    assert_int_equal(list->children[3].kind, META_BOOL);
+    assert_string_equal(meta_text(meta_get(root, "b"), "c"), "xy");
+    assert_int_equal(meta_number(root, "missing", 5), 5);
+    assert_null(meta_get(list, "a"));
+    ls_arena_fini(&arena);
+}
+
+static void msgpack_damage(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t count;
+    } cases[] = {
+        { "", 0 },
+        { "\xc1", 1 },                 /* reserved */
+        { "\xdd\xff\xff\xff\xff", 5 }, /* a list of 4 G elements */
+        { "\xdf\x10\x00\x00\x00", 5 }, /* a map as large */
+        { "\xdb\xff\xff\xff\xff"
+          "x",
+          6 }, /* a text that ends before */
+        { "\xc6\x00\x00\x00\x02"
+          "x",
+          6 },
+        { "\xc9\xff\xff\xff\xff\x00", 6 },
+        { "\x92\x01", 2 },
+        { "\xcf\x00", 2 },
+    };
+    uint8_t deep[200];
+    ls_arena arena = { 0 };
+    ls_error err;
+    const meta_node *root;
+    (void)state;
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        assert_int_equal(meta_read_msgpack(&arena, cases[i].bytes, cases[i].count, &root, &err), LS_ERR_INPUT);
+        assert_non_null(strstr(err.what, "metadata is damaged"));
+        assert_null(root);
+    }
+    memset(deep, 0x91, sizeof deep);
+    deep[sizeof deep - 1] = 0;
+    assert_int_equal(meta_read_msgpack(&arena, deep, sizeof deep, &root, &err), LS_ERR_INPUT);
+    ls_arena_fini(&arena);
+}
+
+static void yaml_tree(void **state)
+{
+    static const char text[] =
+        "Version: [ 1, 0 ]\nKernels:\n  - Name: first\n    Quoted: '12'\n    Flag: true\n";
+    ls_arena arena = { 0 };
+    ls_error err;
+    const meta_node *root, *kernel;
+    (void)state;
+    assert_int_equal(meta_read_yaml(&arena, text, sizeof text - 1, &root, &err), LS_OK);
+    assert_int_equal(meta_kernels(root)->count, 1);
+    kernel = &meta_kernels(root)->children[0];
+    assert_string_equal(meta_kernel_symbol(kernel), "first");
+    assert_int_equal(meta_get(kernel, "Quoted")->kind, META_TEXT);
+    assert_int_equal(meta_number(kernel, "Flag", 0), 1);
+    assert_int_equal(meta_get(root, "Version")->children[0].number, 1);
+    assert_int_equal(meta_read_yaml(&arena, "a: [ 1", 6, &root, &err), LS_ERR_INPUT);
+    assert_non_null(strstr(err.what, "damaged in line"));
+    assert_int_equal(meta_read_yaml(&arena, "", 0, &root, &err), LS_OK);
+    assert_null(meta_kernels(root));
+    ls_arena_fini(&arena);
+}
+
+/* A name in a list that names itself must not run for ever. */
+static void yaml_alias_loop(void **state)
+{
+    static const char text[] = "&a [ *a, *a ]\n";
+    ls_arena arena = { 0 };
+    ls_error err;
+    const meta_node *root;
+    (void)state;
+    assert_int_equal(meta_read_yaml(&arena, text, sizeof text - 1, &root, &err), LS_ERR_INPUT);
+    ls_arena_fini(&arena);
+}
+
+static void arguments(void **state)
+{
+    static const char text[] =
+        "{ .name: k, .args: [ { .value_kind: hidden_none, .size: 8, .offset: 16 },"
+        " { .value_kind: by_value, .size: 4, .offset: 8, .name: n },"
+        " { .value_kind: dynamic_shared_pointer, .size: 4, .offset: 12, .pointee_align: 8 },"
+        " { .value_kind: new_kind, .size: 2, .offset: 14 } ] }";
+    ls_arena arena = { 0 };
+    ls_error err;
+    const meta_node *root;
+    hsa_kernel kernel = { .name = "" };
+    (void)state;
+    assert_int_equal(meta_read_yaml(&arena, text, sizeof text - 1, &root, &err), LS_OK);
+    assert_int_equal(meta_apply(&arena, root, &kernel, &err), LS_OK);
+    assert_string_equal(kernel.name, "k");
+    assert_int_equal(kernel.explicit_count, 3);
+    assert_int_equal(kernel.args[0].kind, HSA_ARG_BY_VALUE);
+    assert_int_equal(kernel.args[1].pointee_align, 8);
+    assert_int_equal(kernel.args[2].kind, HSA_ARG_UNKNOWN);
+    assert_string_equal(kernel.args[2].kind_name, "new_kind");
+    assert_int_equal(kernel.args[3].kind, HSA_ARG_NONE);
+    assert_int_equal(kernel.explicit_bytes, 16);
+    assert_int_equal(kernel.kernarg_bytes, 24);
+    for (size_t i = 1; i < HSA_ARG_KIND_COUNT; i++)
+        assert_int_equal(hsa_arg_is_hidden((hsa_arg_kind)i),
+                         strncmp(hsa_arg_kind_name((hsa_arg_kind)i), "hidden_", 7) == 0);
+    ls_arena_fini(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(msgpack_tree),    cmocka_unit_test(msgpack_damage), cmocka_unit_test(yaml_tree),
+        cmocka_unit_test(yaml_alias_loop), cmocka_unit_test(arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
