@@ -237,7 +237,7 @@ static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, ui
 {
     warp_state *w = &c->warps[warp];
     const ls_cycle begin = c->now;
-    bool greedy = c->spec->scheduler == SCHED_GTO;
+    bool greedy = c->scheduler_kind == SCHED_GTO;
     uint32_t count = 0, bit = warp_bit(c, warp);
     s->last_issued = (uint8_t)__builtin_ctz(bit);
     for (;;) {
