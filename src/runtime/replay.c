@@ -136,6 +136,8 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         if (status != LS_OK)
             return status;
         const ls_kernel_info *info = ls_kernel_get_info(kernel);
+        if (core_get_l1(r->shape.core, 0).accelsim_rules)
+            ls_kernel_as_accelsim(kernel);
         open_kernel *o = calloc(1, sizeof *o);
         if (o == NULL || !ls_vec_push(&r->open, o)) {
             free(o);

@@ -1,5 +1,6 @@
 /* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the
  * memory of static instructions and thread blocks. Knows no file format. */
+#include "isa/sass/sass.h"
 #include "workload/trace.h"
 
 #include "base/file.h"
@@ -91,6 +92,21 @@ uint32_t ls_kernel_inst_count(const ls_kernel *kernel)
     return kernel->inst_count;
 }
 
+/* Those that the last block brought: nobody has been given their numbers yet. */
+static void class_as_accelsim(ls_kernel *kernel)
+{
+    for (; kernel->classed < kernel->inst_count; kernel->classed++) {
+        ls_inst *inst = &kernel->insts[kernel->classed];
+        inst->class_ = ls_sass_class_in_accelsim(inst);
+    }
+}
+
+void ls_kernel_as_accelsim(ls_kernel *kernel)
+{
+    kernel->as_accelsim = true;
+    class_as_accelsim(kernel);
+}
+
 ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     if (kernel->cta_limit && kernel->cta_next >= kernel->cta_limit) {
@@ -99,6 +115,8 @@ ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error
     }
     ls_status status = kernel->ops->next_cta(kernel, cta, end, err);
     kernel->cta_next += status == LS_OK && !*end;
+    if (kernel->as_accelsim)
+        class_as_accelsim(kernel);
     return status;
 }
 

@@ -22,6 +22,8 @@ const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel);
  * other threads may read entries whose index they were given. */
 const ls_inst *ls_kernel_insts(const ls_kernel *kernel);
 uint32_t ls_kernel_inst_count(const ls_kernel *kernel);
+/* Before the first block: instructions have the classes that Accel-Sim gives them (ls_sass_class_in_accelsim()). */
+void ls_kernel_as_accelsim(ls_kernel *kernel);
 /* Reads the next thread block; *end is set, and nothing read, after the last. */
 ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
 /* Packed traces and generators: makes block `index` the next one. LS_ERR_UNSUPPORTED for text. */
@@ -85,6 +87,8 @@ struct ls_kernel {
     uint32_t inst_count, inst_capacity;
     uint64_t cta_limit; /* 0: none */
     uint64_t cta_next;  /* index of the block that the next read gives */
+    bool as_accelsim;
+    uint32_t classed; /* instructions before it have their final class, if as_accelsim */
 };
 
 typedef struct ls_trace_ops {

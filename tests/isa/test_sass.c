@@ -367,6 +367,28 @@ static void test_accel_classes(void **state)
                  "R2UR S2UR VOTEU REDUX ULDC UMOV UIADD3 UIMAD UISETP ULEA ULOP3 USHF UPRMT USEL");
 }
 
+/* The class that an imported platform gives a latency to. */
+static void test_class_in_accelsim(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *opcode;
+        ls_inst_class own, theirs;
+    } cases[] = {
+        { "S2UR", LS_CLASS_special_reg, LS_CLASS_uniform }, { "S2R", LS_CLASS_special_reg, LS_CLASS_special_reg },
+        { "VOTEU.ANY", LS_CLASS_vote, LS_CLASS_uniform },   { "VOTE.ANY", LS_CLASS_vote, LS_CLASS_vote },
+        { "REDUX.SUM", LS_CLASS_vote, LS_CLASS_uniform },   { "HMNMX2", LS_CLASS_half, LS_CLASS_fp32 },
+        { "HFMA2", LS_CLASS_half, LS_CLASS_half },          { "HMUL2", LS_CLASS_half_mul, LS_CLASS_fp32 },
+        { "FFMA", LS_CLASS_fp32, LS_CLASS_fp32 },           { "LDG.E", LS_CLASS_load, LS_CLASS_load },
+        { "UIADD3", LS_CLASS_uniform, LS_CLASS_uniform },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        ls_inst inst = decode(80, cases[i].opcode, 1, 1, 0);
+        assert_int_equal(inst.class_, cases[i].own);
+        assert_int_equal(ls_sass_class_in_accelsim(&inst), cases[i].theirs);
+    }
+}
+
 static void test_accel_old(void **state)
 {
     (void)state;
@@ -503,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_span_limits),
         cmocka_unit_test(test_predicates_last),
         cmocka_unit_test(test_accel_classes),
+        cmocka_unit_test(test_class_in_accelsim),
         cmocka_unit_test(test_accel_old),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_empty_opcode),

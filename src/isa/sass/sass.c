@@ -152,6 +152,24 @@ ls_accel_class ls_sass_accel_class(size_t row, ls_sass_generation generation)
     }
 }
 
+uint8_t ls_sass_class_in_accelsim(const ls_inst *inst)
+{
+    switch (inst->class_) {
+    case LS_CLASS_special_reg:
+    case LS_CLASS_vote:
+        return inst->accel_class == LS_ACCEL_SPEC_4 ? LS_CLASS_uniform : inst->class_;
+    case LS_CLASS_half:
+    case LS_CLASS_half_mul:
+        return inst->accel_class == LS_ACCEL_SP ? LS_CLASS_fp32 : inst->class_;
+    case LS_CLASS_int_mul:
+        return inst->accel_class == LS_ACCEL_DP ? LS_CLASS_fp64 : inst->class_;
+    case LS_CLASS_tensor_int:
+        return inst->accel_class == LS_ACCEL_INTP ? LS_CLASS_int_alu : inst->class_;
+    default:
+        return inst->class_;
+    }
+}
+
 const char *ls_accel_class_name(ls_accel_class c)
 {
     static const char *const names[LS_ACCEL_CLASS_COUNT] = {

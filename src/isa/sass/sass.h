@@ -63,6 +63,9 @@ typedef enum ls_accel_class {
 } ls_accel_class;
 
 ls_accel_class ls_sass_accel_class(size_t row, ls_sass_generation generation);
+/* The class whose unit and latency Accel-Sim gives to the instruction, where it is not the instruction's own: S2UR, VOTEU
+ * and REDUX run in the uniform datapath, HMNMX2 is not packed. */
+uint8_t ls_sass_class_in_accelsim(const ls_inst *inst);
 const char *ls_accel_class_name(ls_accel_class c); /* "SP_OP", "SPECIALIZED_UNIT_3_OP", ... */
 
 /* --- decoding ------------------------------------------------------------------------------------------- */
