@@ -27,7 +27,11 @@ static inline float f32_nan3(float r, float a, float b, float c)
 
 /* s1 is the denominator, s2 the numerator, s0 one of the two: the one to scale. `far` is by how much exponents may
  * differ before the quotient overflows on its way, `step` the scaling, `bits` the width of the significand. "Denormal"
- * asks for a result below the normal range, which exponents and significands tell exactly. */
+ * asks for a result below the normal range, which exponents and significands tell exactly.
+ *
+ * Where both the inverse and the quotient are denormal the manuals scale the denominator up, which makes infinity
+ * of the largest numbers and NaN of the quotient; the quotient that v_div_fmas multiplies by 2^-step needs it
+ * scaled down. */
 #define DIVIDE_SCALE(type, word, far, step, bits, bias, quiet, scale)                                            \
     static inline word type##_scaled(word x, int32_t n)                                                          \
     {                                                                                                            \
@@ -63,7 +67,7 @@ static inline float f32_nan3(float r, float a, float b, float c)
             return type##_scaled(s0, step);                                                                      \
         if (tiny_inverse && tiny_quotient) {                                                                     \
             *vcc = true;                                                                                         \
-            return denominator ? type##_scaled(s0, step) : s0;                                                   \
+            return denominator ? type##_scaled(s0, -(step)) : s0;                                                \
         }                                                                                                        \
         if (tiny_inverse)                                                                                        \
             return type##_scaled(s0, -(step));                                                                   \
@@ -119,7 +123,8 @@ static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool sca
 
 /* --- v_div_fixup ----------------------------------------------------------------------------------------- */
 
-/* s0 is the quotient so far, s1 the denominator, s2 the numerator. */
+/* s0 is the quotient so far, s1 the denominator, s2 the numerator. A quotient that became infinity or NaN on the way
+ * has overflowed (the manuals ask for the exponent of s1 there, which is never all ones at that point). */
 #define DIVIDE_FIXUP(type, word, infinite, sign_bit, quiet, default_nan, under, exponent)                        \
     static inline word div_fixup_##type(word s0, word s1, word s2, bool flush)                                   \
     {                                                                                                            \
@@ -128,6 +133,7 @@ static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool sca
         word sign = (s1 ^ s2) & (sign_bit);                                                                      \
         word d = s1 & ((sign_bit)-1), n = s2 & ((sign_bit)-1);                                                   \
         word r = (s0 & ((sign_bit)-1)) | sign;                                                                   \
+        r = (s0 & (infinite)) == (infinite) ? sign | (infinite) : r;                                             \
         r = exponent(s2) - exponent(s1) < (under) ? sign : r;                                                    \
         r = d == (infinite) || n == 0 ? sign : r;                                                                \
         r = d == 0 || n == (infinite) ? sign | (infinite) : r;                                                   \
