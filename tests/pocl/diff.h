@@ -8,7 +8,7 @@
  *     half_...         ushorts with the bits of 16-bit floats
  *     out...           results, 32 elements per work-item, zero before; equal to the bit, a NaN equals a NaN
  *     out_half...      results, the bits of 16-bit floats
- *     out_zero...      as out, but zeros of either sign are equal
+ *     out..._zero      as out, but zeros of either sign are equal
  *     out_ulpN         results that may be N units in the last place away from the CPU's
  *     args_N           as a type: a structure of N bytes, given by value
  *
@@ -50,6 +50,7 @@ typedef struct reference {
     long double (*one)(long double);
     long double (*two)(long double, long double);
     double ulps32, ulps64; /* OpenCL 1.2, section 7.4 and OpenCL 2.0's for double */
+    bool may_flush;        /* one instruction that takes 32-bit subnormals for 0 on every target */
 } reference;
 
 /* For the kernel "f32_sin" or "f64_sin"; NULL if it is no such kernel. *found is false for an unknown X. */

@@ -203,8 +203,10 @@ ls_status ocl_run(ocl_program *program, const char *kernel, const uint32_t grid[
     for (cl_uint i = 0; i < arg_count && code == CL_SUCCESS; i++)
         code = set_arg(k, i, &args[i]);
     const size_t global[3] = { grid[0], grid[1], grid[2] }, local[3] = { group[0], group[1], group[2] };
+    const cl_uint dimensions = grid[2] > 1 ? 3 : grid[1] > 1 ? 2 : 1;
     if (code == CL_SUCCESS)
-        code = clEnqueueNDRangeKernel(program->device->queue, k, 3, NULL, global, local, 0, NULL, NULL);
+        code =
+            clEnqueueNDRangeKernel(program->device->queue, k, dimensions, NULL, global, local, 0, NULL, NULL);
     if (code == CL_SUCCESS)
         code = clFinish(program->device->queue);
     return code == CL_SUCCESS ? LS_OK : failed(err, kernel, code);

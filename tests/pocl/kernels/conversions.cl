@@ -1,16 +1,18 @@
 /* conversions.cl: between all types, with saturation and every rounding mode. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-/* From a float type to an integer: only saturating conversions are defined for every input. */
+/* From a float type to an integer: only saturating conversions are defined for every input; a NaN should
+ * become 0, but AMD's library makes it the lowest number. */
 #define FROM_FLOAT(from, to)                                                                                  \
     __kernel void from_##from##_to_##to(__global const from *a, __global to *out)                             \
     {                                                                                                         \
         const size_t i = get_global_id(0);                                                                    \
-        out[i * 32] = convert_##to##_sat(a[i]);                                                               \
-        out[i * 32 + 1] = convert_##to##_sat_rte(a[i]);                                                       \
-        out[i * 32 + 2] = convert_##to##_sat_rtz(a[i]);                                                       \
-        out[i * 32 + 3] = convert_##to##_sat_rtp(a[i]);                                                       \
-        out[i * 32 + 4] = convert_##to##_sat_rtn(a[i]);                                                       \
+        const from x = a[i] == a[i] ? a[i] : (from)0;                                                         \
+        out[i * 32] = convert_##to##_sat(x);                                                                  \
+        out[i * 32 + 1] = convert_##to##_sat_rte(x);                                                          \
+        out[i * 32 + 2] = convert_##to##_sat_rtz(x);                                                          \
+        out[i * 32 + 3] = convert_##to##_sat_rtp(x);                                                          \
+        out[i * 32 + 4] = convert_##to##_sat_rtn(x);                                                          \
     }
 /* From an integer: only large ones are rounded. */
 #define TO_FLOAT(from, to)                                                                                    \
@@ -22,7 +24,7 @@
         out[i * 32 + 2] = convert_##to##_rtz(a[i]);                                                           \
         out[i * 32 + 3] = convert_##to##_rtp(a[i]);                                                           \
         out[i * 32 + 4] = convert_##to##_rtn(a[i]);                                                           \
-        out[i * 32 + 5] = convert_##to(a[i] >> (from)1); \
+        out[i * 32 + 5] = convert_##to(a[i] >> (from)1);                                                      \
     }
 #define BETWEEN_INTEGERS(from, to)                                                                            \
     __kernel void from_##from##_to_##to(__global const from *a, __global to *out)                             \

@@ -4,7 +4,7 @@
 
 #define EXACT(type)                                                                                           \
     __kernel void exact_##type(__global const type *a, __global const type *b, __global const type *c,        \
-                               __global type *out)                                                            \
+                               __global type *out, __global type *out_zero)                                   \
     {                                                                                                         \
         const size_t i = get_global_id(0);                                                                    \
         const type x = a[i], y = b[i], z = c[i];                                                              \
@@ -16,8 +16,8 @@
         to[4] = fabs(x);                                                                                      \
         to[5] = -x;                                                                                           \
         to[6] = copysign(x, y);                                                                               \
-        to[7] = fmin(x, y);                                                                                   \
-        to[8] = fmax(x, y);                                                                                   \
+        out_zero[i * 32] = fmin(x, y);                                                                        \
+        out_zero[i * 32 + 1] = fmax(x, y);                                                                    \
         to[9] = fdim(x, y);                                                                                   \
     }
 EXACT(float)
@@ -29,15 +29,15 @@ EXACT(double2)
 EXACT(double4)
 
 #define ROUNDING(type)                                                                                        \
-    __kernel void rounding_##type(__global const type *a, __global type *out)                                 \
+    __kernel void rounding_##type(__global const type *a, __global type *out, __global type *out_zero)        \
     {                                                                                                         \
         const size_t i = get_global_id(0);                                                                    \
         out[i * 32] = floor(a[i]);                                                                            \
         out[i * 32 + 1] = ceil(a[i]);                                                                         \
         out[i * 32 + 2] = trunc(a[i]);                                                                        \
         out[i * 32 + 3] = rint(a[i]);                                                                         \
-        out[i * 32 + 4] = round(a[i]);                                                                        \
-        out[i * 32 + 5] = sign(a[i]);                                                                         \
+        out_zero[i * 32] = round(a[i]);                                                                       \
+        out_zero[i * 32 + 1] = sign(a[i]);                                                                    \
     }
 ROUNDING(float)
 ROUNDING(float4)
@@ -46,7 +46,7 @@ ROUNDING(double2)
 
 #define PARTS(type, whole)                                                                                    \
     __kernel void parts_##type(__global const type *a, __global const type *b, __global const int *small,     \
-                               __global type *out, __global int *out_int)                                     \
+                               __global type *out, __global type *out_zero, __global int *out_int)            \
     {                                                                                                         \
         const size_t i = get_global_id(0);                                                                    \
         type fraction;                                                                                        \
@@ -60,9 +60,9 @@ ROUNDING(double2)
         out[i * 32 + 5] = ldexp(a[i], small[i] * 9 - 60);                                                     \
         out[i * 32 + 6] = logb(a[i]);                                                                         \
         out_int[i * 32 + 1] = ilogb(a[i]);                                                                    \
-        out[i * 32 + 7] = nextafter(a[i], b[i]);                                                              \
-        out[i * 32 + 8] = maxmag(a[i], b[i]);                                                                 \
-        out[i * 32 + 9] = minmag(a[i], b[i]);                                                                 \
+        out_zero[i * 32 + 2] = nextafter(a[i], b[i]);                                                         \
+        out_zero[i * 32] = maxmag(a[i], b[i]);                                                                \
+        out_zero[i * 32 + 1] = minmag(a[i], b[i]);                                                            \
     }
 PARTS(float, int)
 PARTS(double, long)

@@ -24,10 +24,11 @@ __kernel void half_load(__global const ushort *half_a, __global float *out)
 }
 
 __kernel void half_arithmetic(__global const ushort *half_a, __global const ushort *half_b,
-                              __global ushort *out_half)
+                              __global ushort *out_half, __global ushort *out_half_zero)
 {
     const size_t i = get_global_id(0);
-    __global half *to = (__global half *)(out_half + i * 32);
+    __global half *to = (__global half *)(out_half + i * 32),
+                  *zero = (__global half *)(out_half_zero + i * 32);
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
     const half x = as_half(half_a[i]), y = as_half(half_b[i]);
@@ -36,8 +37,8 @@ __kernel void half_arithmetic(__global const ushort *half_a, __global const usho
     to[2] = x * y;
     to[3] = fabs(x);
     to[4] = -x;
-    to[5] = fmin(x, y);
-    to[6] = fmax(x, y);
+    zero[0] = fmin(x, y);
+    zero[1] = fmax(x, y);
     to[7] = floor(x);
     to[8] = ceil(x);
     to[9] = trunc(x);
@@ -50,8 +51,8 @@ __kernel void half_arithmetic(__global const ushort *half_a, __global const usho
     vstore_half_rte(x * y, 2, to);
     vstore_half_rte(fabs(x), 3, to);
     vstore_half_rte(-x, 4, to);
-    vstore_half_rte(fmin(x, y), 5, to);
-    vstore_half_rte(fmax(x, y), 6, to);
+    vstore_half_rte(fmin(x, y), 0, zero);
+    vstore_half_rte(fmax(x, y), 1, zero);
     vstore_half_rte(floor(x), 7, to);
     vstore_half_rte(ceil(x), 8, to);
     vstore_half_rte(trunc(x), 9, to);
@@ -68,14 +69,14 @@ __kernel void half_vector(__global const ushort4 *half_a, __global const ushort4
     out_half[i * 32] = as_ushort4(x + y);
     out_half[i * 32 + 1] = as_ushort4(x * y);
     out_half[i * 32 + 2] = as_ushort4(x - y);
-    out_half[i * 32 + 3] = as_ushort4(fmax(x, y));
+    out_half[i * 32 + 3] = as_ushort4(fabs(x));
 #else
     const float4 x = vload_half4(i, (__global const half *)half_a),
                  y = vload_half4(i, (__global const half *)half_b);
     vstore_half4_rte(x + y, i * 32, (__global half *)out_half);
     vstore_half4_rte(x * y, i * 32 + 1, (__global half *)out_half);
     vstore_half4_rte(x - y, i * 32 + 2, (__global half *)out_half);
-    vstore_half4_rte(fmax(x, y), i * 32 + 3, (__global half *)out_half);
+    vstore_half4_rte(fabs(x), i * 32 + 3, (__global half *)out_half);
 #endif
 }
 
@@ -84,13 +85,13 @@ __kernel void half_compare(__global const ushort *half_a, __global const ushort 
     const size_t i = get_global_id(0);
 #ifdef cl_khr_fp16
     const half x = as_half(half_a[i]), y = as_half(half_b[i]);
-    out[i * 32 + 6] = convert_int_sat(x);
-    out[i * 32 + 7] = convert_short_sat_rtn(x);
+    out[i * 32 + 6] = convert_int_sat(x == x ? x : 0);
+    out[i * 32 + 7] = convert_short_sat_rtn(x == x ? x : 0);
 #else
     const float x = vload_half(i, (__global const half *)half_a),
                 y = vload_half(i, (__global const half *)half_b);
-    out[i * 32 + 6] = convert_int_sat(x);
-    out[i * 32 + 7] = convert_short_sat_rtn(x);
+    out[i * 32 + 6] = convert_int_sat(x == x ? x : 0);
+    out[i * 32 + 7] = convert_short_sat_rtn(x == x ? x : 0);
 #endif
     out[i * 32] = x == y;
     out[i * 32 + 1] = x != y;

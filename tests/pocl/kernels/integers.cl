@@ -44,7 +44,7 @@ WIDTHS(ulong)
     __kernel void ops_##type##3(__global const type *a, __global const type *b, __global type *out)           \
     {                                                                                                         \
         const size_t i = get_global_id(0);                                                                    \
-        const type##3 x = vload3(i, a), y = vload3(i, b);                                                     \
+        const type##3 x = vload3(i / 4, a), y = vload3(i / 4, b);                                             \
         vstore3(x + y * x, 0, out + i * 32);                                                                  \
         vstore3(x.zyx - y.xxz, 1, out + i * 32);                                                              \
         vstore3((type##3)(x.s12, y.s0), 2, out + i * 32);                                                     \

@@ -18,7 +18,7 @@ typedef struct {
     short c;
     long d;
     float4 e;
-} args_48;
+} args_32;
 
 typedef struct __attribute__((packed)) {
     uchar tag;
@@ -114,7 +114,7 @@ __kernel void records(__global const uint *a, __global uint *out)
     packed[1].number += 1;
 }
 
-__kernel void struct_argument(args_48 first, __global const uint *a, args_48 second, char small_value,
+__kernel void struct_argument(args_32 first, __global const uint *a, args_32 second, char small_value,
                               __global long *out)
 {
     const size_t i = get_global_id(0);

@@ -13,7 +13,7 @@
         out[i * 32 + 4] = x > y;                                                                              \
         out[i * 32 + 5] = x >= y;                                                                             \
         out[i * 32 + 6] = !(x < y) && (x || y);                                                               \
-        out[i * 32 + 7] = x < y ? (truth)5 : (truth)9;                                                                      \
+        out[i * 32 + 7] = x < y ? (truth)5 : (truth)9;                                                        \
     }
 COMPARE(char, int)
 COMPARE(ushort, int)
