@@ -4,6 +4,6 @@
 
 #include "cli/cli.h"
 
-extern const cli_command cmd_amd_info;
+extern const cli_command cmd_amd_info, cmd_amd_disasm, cmd_amd_coverage;
 
 #endif

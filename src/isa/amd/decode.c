@@ -120,14 +120,15 @@ static bool scalar_destination(amd_decoder *d, unsigned code)
 
 static bool decode_sop1(amd_decoder *d)
 {
-    return amd_decode_row(d, AMD_SOP1, amd_bits(d->w0, 8, 8)) && scalar_destination(d, amd_bits(d->w0, 16, 7)) &&
-           scalar_source(d, 0, amd_bits(d->w0, 0, 8));
+    return amd_decode_row(d, AMD_SOP1, amd_bits(d->w0, 8, 8)) &&
+           scalar_destination(d, amd_bits(d->w0, 16, 7)) && scalar_source(d, 0, amd_bits(d->w0, 0, 8));
 }
 
 static bool decode_sop2(amd_decoder *d)
 {
-    return amd_decode_row(d, AMD_SOP2, amd_bits(d->w0, 23, 7)) && scalar_destination(d, amd_bits(d->w0, 16, 7)) &&
-           scalar_source(d, 0, amd_bits(d->w0, 0, 8)) && scalar_source(d, 1, amd_bits(d->w0, 8, 8));
+    return amd_decode_row(d, AMD_SOP2, amd_bits(d->w0, 23, 7)) &&
+           scalar_destination(d, amd_bits(d->w0, 16, 7)) && scalar_source(d, 0, amd_bits(d->w0, 0, 8)) &&
+           scalar_source(d, 1, amd_bits(d->w0, 8, 8));
 }
 
 static bool decode_sopc(amd_decoder *d)
@@ -168,10 +169,14 @@ static bool decode_32(amd_decoder *d)
         return opcode == 0x3f ? amd_decode_vop1(d) : opcode == 0x3e ? amd_decode_vopc(d) : amd_decode_vop2(d);
     }
     switch (amd_bits(d->w0, 23, 9)) {
-    case 0x17d: return decode_sop1(d);
-    case 0x17e: return decode_sopc(d);
-    case 0x17f: return decode_sopp(d);
-    default: return amd_bits(d->w0, 28, 4) == 0xb ? decode_sopk(d) : decode_sop2(d);
+    case 0x17d:
+        return decode_sop1(d);
+    case 0x17e:
+        return decode_sopc(d);
+    case 0x17f:
+        return decode_sopp(d);
+    default:
+        return amd_bits(d->w0, 28, 4) == 0xb ? decode_sopk(d) : decode_sop2(d);
     }
 }
 
@@ -179,19 +184,32 @@ static bool decode_64(amd_decoder *d)
 {
     bool gfx10 = d->gfx10;
     switch (d->w0 >> 26) {
-    case 0x30: return !gfx10 && amd_decode_smem(d);
-    case 0x31: return !gfx10 && amd_decode_exp(d);
-    case 0x33: return gfx10 && amd_decode_vop3p(d);
-    case 0x34: return !gfx10 && amd_decode_vop3(d);
-    case 0x35: return gfx10 && amd_decode_vop3(d);
-    case 0x36: return amd_decode_ds(d);
-    case 0x37: return amd_decode_flat(d);
-    case 0x38: return amd_decode_mubuf(d);
-    case 0x3a: return amd_decode_mtbuf(d);
-    case 0x3c: return amd_decode_mimg(d);
-    case 0x3d: return gfx10 && amd_decode_smem(d);
-    case 0x3e: return gfx10 && amd_decode_exp(d);
-    default: return false;
+    case 0x30:
+        return !gfx10 && amd_decode_smem(d);
+    case 0x31:
+        return !gfx10 && amd_decode_exp(d);
+    case 0x33:
+        return gfx10 && amd_decode_vop3p(d);
+    case 0x34:
+        return !gfx10 && amd_decode_vop3(d);
+    case 0x35:
+        return gfx10 && amd_decode_vop3(d);
+    case 0x36:
+        return amd_decode_ds(d);
+    case 0x37:
+        return amd_decode_flat(d);
+    case 0x38:
+        return amd_decode_mubuf(d);
+    case 0x3a:
+        return amd_decode_mtbuf(d);
+    case 0x3c:
+        return amd_decode_mimg(d);
+    case 0x3d:
+        return gfx10 && amd_decode_smem(d);
+    case 0x3e:
+        return gfx10 && amd_decode_exp(d);
+    default:
+        return false;
     }
 }
 
@@ -201,7 +219,7 @@ bool amd_decode(amd_target target, unsigned lanes, const uint8_t *bytes, size_t 
     out->vdst.code = out->sdst.code = AMD_NO_OPERAND;
     for (unsigned i = 0; i < 4; i++)
         out->src[i].code = AMD_NO_OPERAND;
-    amd_decoder d = {.target = target, .gfx10 = amd_target_is_gfx10(target), .lanes = lanes, .out = out};
+    amd_decoder d = { .target = target, .gfx10 = amd_target_is_gfx10(target), .lanes = lanes, .out = out };
     d.bytes = bytes;
     d.count = count;
     if (count < 4) {

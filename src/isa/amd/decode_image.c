@@ -34,19 +34,20 @@ typedef struct image_dim {
     uint8_t coordinates, gradients;
 } image_dim;
 static const image_dim image_dims[8] = {
-    {1, 2}, /* 1D */
-    {2, 4}, /* 2D */
-    {3, 6}, /* 3D */
-    {3, 4}, /* CUBE */
-    {2, 2}, /* 1D_ARRAY */
-    {3, 4}, /* 2D_ARRAY */
-    {3, 4}, /* 2D_MSAA */
-    {4, 4}, /* 2D_MSAA_ARRAY */
+    { 1, 2 }, /* 1D */
+    { 2, 4 }, /* 2D */
+    { 3, 6 }, /* 3D */
+    { 3, 4 }, /* CUBE */
+    { 2, 2 }, /* 1D_ARRAY */
+    { 3, 4 }, /* 2D_ARRAY */
+    { 3, 4 }, /* 2D_MSAA */
+    { 4, 4 }, /* 2D_MSAA_ARRAY */
 };
 
 static unsigned extra_arguments(const amd_decoder *d)
 {
-    return (has(d, AMD_ROW_OFF) ? 1u : 0u) + (has(d, AMD_ROW_BIAS) ? 1u : 0u) + (has(d, AMD_ROW_ZCMP) ? 1u : 0u);
+    return (has(d, AMD_ROW_OFF) ? 1u : 0u) + (has(d, AMD_ROW_BIAS) ? 1u : 0u) +
+           (has(d, AMD_ROW_ZCMP) ? 1u : 0u);
 }
 
 static unsigned address_dwords(const amd_decoder *d)

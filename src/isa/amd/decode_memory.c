@@ -131,7 +131,7 @@ static bool flat_address(amd_decoder *d, amd_format format)
 
 bool amd_decode_flat(amd_decoder *d)
 {
-    static const amd_format segments[4] = {AMD_FLAT, AMD_SCRATCH, AMD_GLOBAL, AMD_FORMAT_COUNT};
+    static const amd_format segments[4] = { AMD_FLAT, AMD_SCRATCH, AMD_GLOBAL, AMD_FORMAT_COUNT };
     amd_inst *out = d->out;
     amd_format format = segments[amd_bits(d->w0, 14, 2)];
     bool lds = amd_bit(d->w0, 13), glc = amd_bit(d->w0, 16);
@@ -153,7 +153,8 @@ bool amd_decode_flat(amd_decoder *d)
             return false;
         flag_if(out, amd_bit(d->w1, 23), AMD_TFE);
     }
-    if (!flat_address(d, format) || !vector_field(d, &out->src[1], amd_bits(d->w1, 8, 8), d->row->src[1], false))
+    if (!flat_address(d, format) ||
+        !vector_field(d, &out->src[1], amd_bits(d->w1, 8, 8), d->row->src[1], false))
         return false;
     bool returns = d->row->dst && !lds && (glc || !has(d, AMD_ROW_ATOMIC));
     if (returns && !amd_decode_vector(d, &out->vdst, amd_bits(d->w1, 24, 8), d->row->dst))

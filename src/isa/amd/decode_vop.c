@@ -17,7 +17,8 @@ static unsigned modifiers(const amd_decoder *d)
 
 static bool is_float(amd_shape shape)
 {
-    return shape == AMD_SHAPE_F16 || shape == AMD_SHAPE_F32 || shape == AMD_SHAPE_F64 || shape == AMD_SHAPE_PKF16;
+    return shape == AMD_SHAPE_F16 || shape == AMD_SHAPE_F32 || shape == AMD_SHAPE_F64 ||
+           shape == AMD_SHAPE_PKF16;
 }
 
 static bool is_cmpx(const amd_decoder *d)
@@ -142,7 +143,7 @@ static bool decode_sdwa(amd_decoder *d, unsigned sources, bool compare)
         return false;
     if (d->gfx10) {
         out->omod = (uint8_t)amd_bits(w, 14, 2);
-        return has(d, AMD_ROW_OMOD) || !out->omod;
+        return (has(d, AMD_ROW_OMOD) && is_float(d->row->dst)) || !out->omod;
     }
     return true;
 }

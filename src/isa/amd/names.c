@@ -5,7 +5,7 @@
 #include <string.h>
 #include <threads.h>
 
-static const char *const target_names[AMD_TARGET_COUNT] = {"gfx803", "gfx1010", "gfx1030"};
+static const char *const target_names[AMD_TARGET_COUNT] = { "gfx803", "gfx1010", "gfx1030" };
 
 const char *amd_target_name(amd_target target)
 {
@@ -20,7 +20,8 @@ bool amd_target_find(const char *name, amd_target *out)
     while (begin > 0 && name[begin - 1] != '-')
         begin--;
     for (unsigned i = 0; i < AMD_TARGET_COUNT; i++)
-        if (strlen(target_names[i]) == end - begin && strncmp(name + begin, target_names[i], end - begin) == 0) {
+        if (strlen(target_names[i]) == end - begin &&
+            strncmp(name + begin, target_names[i], end - begin) == 0) {
             *out = (amd_target)i;
             return true;
         }
@@ -72,7 +73,7 @@ bool amd_op_find(const char *name, amd_op *out)
 const char *amd_format_name(amd_format format)
 {
     static const char *const names[AMD_FORMAT_COUNT] = {
-        "SOP1",   "SOP2", "SOPK",  "SOPC",  "SOPP", "SMEM", "VOP1",   "VOP2",    "VOPC", "VOP3", "VOP3B",
+        "SOP1",  "SOP2",   "SOPK", "SOPC",  "SOPP",  "SMEM", "VOP1", "VOP2",   "VOPC",    "VOP3", "VOP3B",
         "VOP3P", "VINTRP", "DS",   "MUBUF", "MTBUF", "MIMG", "FLAT", "GLOBAL", "SCRATCH", "EXP",
     };
     return (unsigned)format < AMD_FORMAT_COUNT ? names[format] : "unknown";
@@ -81,8 +82,8 @@ const char *amd_format_name(amd_format format)
 const char *amd_class_name(amd_class c)
 {
     static const char *const names[AMD_CLASS_COUNT] = {
-        "salu", "valu", "trans", "valu64", "smem", "vmem", "flat", "lds", "gds", "export", "branch", "message",
-        "internal",
+        "salu", "valu", "trans",  "valu64", "smem",    "vmem",     "flat",
+        "lds",  "gds",  "export", "branch", "message", "internal",
     };
     return (unsigned)c < AMD_CLASS_COUNT ? names[c] : "unknown";
 }
@@ -91,7 +92,7 @@ const char *amd_class_name(amd_class c)
 
 amd_waitcnt amd_waitcnt_decode(amd_target target, uint16_t simm16)
 {
-    amd_waitcnt wait = {.vm = simm16 & 15, .exp = simm16 >> 4 & 7, .lgkm = simm16 >> 8 & 15, .vs = 63};
+    amd_waitcnt wait = { .vm = simm16 & 15, .exp = simm16 >> 4 & 7, .lgkm = simm16 >> 8 & 15, .vs = 63 };
     if (amd_target_is_gfx10(target)) {
         wait.vm |= (uint8_t)(simm16 >> 14 << 4);
         wait.lgkm = simm16 >> 8 & 63;

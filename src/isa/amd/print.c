@@ -35,50 +35,83 @@ void amd_print_next(amd_printer *p)
 static const char *special_32(unsigned code, bool gfx10)
 {
     switch (code) {
-    case AMD_FLAT_SCRATCH_LO: return gfx10 ? NULL : "flat_scratch_lo";
-    case AMD_FLAT_SCRATCH_HI: return gfx10 ? NULL : "flat_scratch_hi";
-    case AMD_XNACK_MASK_LO: return gfx10 ? NULL : "xnack_mask_lo";
-    case AMD_XNACK_MASK_HI: return gfx10 ? NULL : "xnack_mask_hi";
-    case AMD_VCC_LO: return "vcc_lo";
-    case AMD_VCC_HI: return "vcc_hi";
-    case AMD_TTMP: return gfx10 ? NULL : "tba_lo";
-    case AMD_TTMP + 1: return gfx10 ? NULL : "tba_hi";
-    case AMD_TTMP + 2: return gfx10 ? NULL : "tma_lo";
-    case AMD_TTMP + 3: return gfx10 ? NULL : "tma_hi";
-    case AMD_M0: return "m0";
-    case AMD_NULL: return "null";
-    case AMD_EXEC_LO: return "exec_lo";
-    case AMD_EXEC_HI: return "exec_hi";
-    case AMD_SHARED_BASE: return "src_shared_base";
-    case AMD_SHARED_LIMIT: return "src_shared_limit";
-    case AMD_PRIVATE_BASE: return "src_private_base";
-    case AMD_PRIVATE_LIMIT: return "src_private_limit";
-    case AMD_POPS_WAVE_ID: return "src_pops_exiting_wave_id";
-    case AMD_VCCZ: return "src_vccz";
-    case AMD_EXECZ: return "src_execz";
-    case AMD_SCC: return "src_scc";
-    case AMD_LDS_DIRECT: return "src_lds_direct";
-    default: return NULL;
+    case AMD_FLAT_SCRATCH_LO:
+        return gfx10 ? NULL : "flat_scratch_lo";
+    case AMD_FLAT_SCRATCH_HI:
+        return gfx10 ? NULL : "flat_scratch_hi";
+    case AMD_XNACK_MASK_LO:
+        return gfx10 ? NULL : "xnack_mask_lo";
+    case AMD_XNACK_MASK_HI:
+        return gfx10 ? NULL : "xnack_mask_hi";
+    case AMD_VCC_LO:
+        return "vcc_lo";
+    case AMD_VCC_HI:
+        return "vcc_hi";
+    case AMD_TTMP:
+        return gfx10 ? NULL : "tba_lo";
+    case AMD_TTMP + 1:
+        return gfx10 ? NULL : "tba_hi";
+    case AMD_TTMP + 2:
+        return gfx10 ? NULL : "tma_lo";
+    case AMD_TTMP + 3:
+        return gfx10 ? NULL : "tma_hi";
+    case AMD_M0:
+        return "m0";
+    case AMD_NULL:
+        return "null";
+    case AMD_EXEC_LO:
+        return "exec_lo";
+    case AMD_EXEC_HI:
+        return "exec_hi";
+    case AMD_SHARED_BASE:
+        return "src_shared_base";
+    case AMD_SHARED_LIMIT:
+        return "src_shared_limit";
+    case AMD_PRIVATE_BASE:
+        return "src_private_base";
+    case AMD_PRIVATE_LIMIT:
+        return "src_private_limit";
+    case AMD_POPS_WAVE_ID:
+        return "src_pops_exiting_wave_id";
+    case AMD_VCCZ:
+        return "src_vccz";
+    case AMD_EXECZ:
+        return "src_execz";
+    case AMD_SCC:
+        return "src_scc";
+    case AMD_LDS_DIRECT:
+        return "src_lds_direct";
+    default:
+        return NULL;
     }
 }
 
 static const char *special_64(unsigned code, bool gfx10)
 {
     switch (code) {
-    case AMD_FLAT_SCRATCH_LO: return gfx10 ? NULL : "flat_scratch";
-    case AMD_XNACK_MASK_LO: return gfx10 ? NULL : "xnack_mask";
-    case AMD_VCC_LO: return "vcc";
-    case AMD_TTMP: return gfx10 ? NULL : "tba";
-    case AMD_TTMP + 2: return gfx10 ? NULL : "tma";
-    case AMD_EXEC_LO: return "exec";
-    default: return code == AMD_NULL || code > 127 ? special_32(code, gfx10) : NULL;
+    case AMD_FLAT_SCRATCH_LO:
+        return gfx10 ? NULL : "flat_scratch";
+    case AMD_XNACK_MASK_LO:
+        return gfx10 ? NULL : "xnack_mask";
+    case AMD_VCC_LO:
+        return "vcc";
+    case AMD_TTMP:
+        return gfx10 ? NULL : "tba";
+    case AMD_TTMP + 2:
+        return gfx10 ? NULL : "tma";
+    case AMD_EXEC_LO:
+        return "exec";
+    default:
+        return code == AMD_NULL || code > 127 ? special_32(code, gfx10) : NULL;
     }
 }
 
 void amd_print_register(amd_printer *p, unsigned code, unsigned dwords)
 {
     /* Wider scalars never begin at a special register, but may run over one: s[100:103] on gfx803. */
-    const char *name = dwords == 1 ? special_32(code, p->gfx10) : dwords == 2 ? special_64(code, p->gfx10) : NULL;
+    const char *name = dwords == 1   ? special_32(code, p->gfx10)
+                       : dwords == 2 ? special_64(code, p->gfx10)
+                                     : NULL;
     if (name && code < AMD_VGPR) {
         amd_put(p, name);
         return;
@@ -108,9 +141,9 @@ typedef struct float_constant {
 
 /* In the order of their codes, from AMD_FLOAT. */
 static const float_constant float_constants[9] = {
-    {0x3f000000, 0x3800, "0.5"},  {0xbf000000, 0xb800, "-0.5"}, {0x3f800000, 0x3c00, "1.0"},
-    {0xbf800000, 0xbc00, "-1.0"}, {0x40000000, 0x4000, "2.0"},  {0xc0000000, 0xc000, "-2.0"},
-    {0x40800000, 0x4400, "4.0"},  {0xc0800000, 0xc400, "-4.0"}, {0x3e22f983, 0x3118, "0.15915494"},
+    { 0x3f000000, 0x3800, "0.5" },  { 0xbf000000, 0xb800, "-0.5" }, { 0x3f800000, 0x3c00, "1.0" },
+    { 0xbf800000, 0xbc00, "-1.0" }, { 0x40000000, 0x4000, "2.0" },  { 0xc0000000, 0xc000, "-2.0" },
+    { 0x40800000, 0x4400, "4.0" },  { 0xc0800000, 0xc400, "-4.0" }, { 0x3e22f983, 0x3118, "0.15915494" },
 };
 
 void amd_print_immediate(amd_printer *p, int32_t value)
@@ -149,7 +182,9 @@ static void print_literal(amd_printer *p, uint32_t value, amd_kind kind)
     bool is_float = kind == AMD_KIND_F16 || kind == AMD_KIND_PKF16;
     switch (kind) {
     case AMD_KIND_B16:
-    case AMD_KIND_F16: print_16(p, (uint16_t)value, is_float); break;
+    case AMD_KIND_F16:
+        print_16(p, (uint16_t)value, is_float);
+        break;
     case AMD_KIND_PK16:
     case AMD_KIND_PKF16:
         if (value > 0xffff)
@@ -164,7 +199,9 @@ static void print_literal(amd_printer *p, uint32_t value, amd_kind kind)
         else
             amd_putf(p, "0x%x", value);
         break;
-    default: print_32(p, value); break;
+    default:
+        print_32(p, value);
+        break;
     }
 }
 
@@ -244,7 +281,7 @@ static void print_scalar(amd_printer *p)
 /* The row that the record came from: the first of its operation and encoding that the target has. */
 static const amd_row *find_row(amd_target target, const amd_inst *inst)
 {
-    static const uint8_t vop3[] = {AMD_VOP3, AMD_VOP2, AMD_VOP1, AMD_VOPC};
+    static const uint8_t vop3[] = { AMD_VOP3, AMD_VOP2, AMD_VOP1, AMD_VOPC };
     if (inst->format != AMD_VOP3 && inst->format != AMD_VOP3B)
         return amd_table_find_op(target, (amd_format)inst->format, (amd_op)inst->op);
     for (unsigned i = 0; i < sizeof vop3; i++) {
@@ -257,7 +294,7 @@ static const amd_row *find_row(amd_target target, const amd_inst *inst)
 
 size_t amd_print(amd_target target, unsigned lanes, const amd_inst *inst, char *out, size_t capacity)
 {
-    amd_printer p = {.out = out, .capacity = capacity, .target = target, .lanes = lanes, .inst = inst};
+    amd_printer p = { .out = out, .capacity = capacity, .target = target, .lanes = lanes, .inst = inst };
     p.gfx10 = amd_target_is_gfx10(target);
     p.row = inst->op == AMD_OP_INVALID || inst->op >= AMD_OP_COUNT ? NULL : find_row(target, inst);
     if (!p.row) {
@@ -269,16 +306,24 @@ size_t amd_print(amd_target target, unsigned lanes, const amd_inst *inst, char *
         case AMD_SOP2:
         case AMD_SOPC:
         case AMD_SOPK:
-        case AMD_SOPP: print_scalar(&p); break;
+        case AMD_SOPP:
+            print_scalar(&p);
+            break;
         case AMD_VOP1:
         case AMD_VOP2:
         case AMD_VOPC:
         case AMD_VOP3:
         case AMD_VOP3B:
         case AMD_VOP3P:
-        case AMD_VINTRP: amd_print_vop(&p); break;
-        case AMD_MIMG: amd_print_image(&p); break;
-        default: amd_print_memory(&p); break;
+        case AMD_VINTRP:
+            amd_print_vop(&p);
+            break;
+        case AMD_MIMG:
+            amd_print_image(&p);
+            break;
+        default:
+            amd_print_memory(&p);
+            break;
         }
     }
     if (capacity > 0)

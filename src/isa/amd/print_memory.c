@@ -74,7 +74,8 @@ static void ds_swizzle(amd_printer *p, unsigned offset)
     amd_put(p, " offset:");
     unsigned and_mask = offset & 31, or_mask = offset >> 5 & 31, xor_mask = offset >> 10 & 31;
     if ((offset & 0xff00) == 0x8000) {
-        amd_putf(p, "swizzle(QUAD_PERM,%u,%u,%u,%u)", offset & 3, offset >> 2 & 3, offset >> 4 & 3, offset >> 6 & 3);
+        amd_putf(p, "swizzle(QUAD_PERM,%u,%u,%u,%u)", offset & 3, offset >> 2 & 3, offset >> 4 & 3,
+                 offset >> 6 & 3);
     } else if (offset >> 15) {
         amd_putf(p, "%u", offset);
     } else if (or_mask == 0 && and_mask == 31 && (xor_mask & (xor_mask - 1)) == 0 && xor_mask) {
@@ -89,7 +90,8 @@ static void ds_swizzle(amd_printer *p, unsigned offset)
         }
         amd_put(p, "swizzle(BITMASK_PERM,\"");
         for (unsigned mask = 16; mask; mask >>= 1) {
-            unsigned zero = ((0 & and_mask) | or_mask) ^ xor_mask, one = ((mask & and_mask) | or_mask) ^ xor_mask;
+            unsigned zero = ((0 & and_mask) | or_mask) ^ xor_mask,
+                     one = ((mask & and_mask) | or_mask) ^ xor_mask;
             bool from_0 = zero & mask, from_1 = one & mask;
             amd_put(p, from_0 == from_1 ? (from_0 ? "1" : "0") : from_0 ? "i" : "p");
         }
@@ -174,12 +176,22 @@ static void export(amd_printer *p)
 void amd_print_memory(amd_printer *p)
 {
     switch (p->inst->format) {
-    case AMD_SMEM: smem(p); break;
-    case AMD_DS: ds(p); break;
+    case AMD_SMEM:
+        smem(p);
+        break;
+    case AMD_DS:
+        ds(p);
+        break;
     case AMD_MUBUF:
-    case AMD_MTBUF: buffer(p); break;
-    case AMD_EXP: export(p); break;
-    default: flat(p); break;
+    case AMD_MTBUF:
+        buffer(p);
+        break;
+    case AMD_EXP:
+        export(p);
+        break;
+    default:
+        flat(p);
+        break;
     }
 }
 

@@ -4,11 +4,10 @@
 void amd_print_hwreg(amd_printer *p, unsigned simm16)
 {
     static const char *const names[30] = {
-        [1] = "MODE",           [2] = "STATUS",         [3] = "TRAPSTS",      [4] = "HW_ID",
-        [5] = "GPR_ALLOC",      [6] = "LDS_ALLOC",      [7] = "IB_STS",       [15] = "SH_MEM_BASES",
-        [16] = "TBA_LO",        [17] = "TBA_HI",        [18] = "TMA_LO",      [19] = "TMA_HI",
-        [20] = "FLAT_SCR_LO",   [21] = "FLAT_SCR_HI",   [22] = "XNACK_MASK",  [23] = "HW_ID1",
-        [24] = "HW_ID2",        [25] = "POPS_PACKER",   [29] = "SHADER_CYCLES",
+        [1] = "MODE",      [2] = "STATUS",  [3] = "TRAPSTS",       [4] = "HW_ID",          [5] = "GPR_ALLOC",
+        [6] = "LDS_ALLOC", [7] = "IB_STS",  [15] = "SH_MEM_BASES", [16] = "TBA_LO",        [17] = "TBA_HI",
+        [18] = "TMA_LO",   [19] = "TMA_HI", [20] = "FLAT_SCR_LO",  [21] = "FLAT_SCR_HI",   [22] = "XNACK_MASK",
+        [23] = "HW_ID1",   [24] = "HW_ID2", [25] = "POPS_PACKER",  [29] = "SHADER_CYCLES",
     };
     unsigned id = simm16 & 63, offset = simm16 >> 6 & 31, width = (simm16 >> 11) + 1;
     bool named = id < 30 && names[id] && (p->gfx10 ? id != 4 : id < 8);
@@ -26,12 +25,16 @@ void amd_print_hwreg(amd_printer *p, unsigned simm16)
 void amd_print_message(amd_printer *p, unsigned simm16)
 {
     static const char *const names[12] = {
-        [1] = "INTERRUPT",       [2] = "GS",              [3] = "GS_DONE",            [4] = "SAVEWAVE",
-        [5] = "STALL_WAVE_GEN",  [6] = "HALT_WAVES",      [7] = "ORDERED_PS_DONE",    [8] = "EARLY_PRIM_DEALLOC",
-        [9] = "GS_ALLOC_REQ",    [10] = "GET_DOORBELL",   [11] = "GET_DDID",
+        [1] = "INTERRUPT",       [2] = "GS",
+        [3] = "GS_DONE",         [4] = "SAVEWAVE",
+        [5] = "STALL_WAVE_GEN",  [6] = "HALT_WAVES",
+        [7] = "ORDERED_PS_DONE", [8] = "EARLY_PRIM_DEALLOC",
+        [9] = "GS_ALLOC_REQ",    [10] = "GET_DOORBELL",
+        [11] = "GET_DDID",
     };
-    static const char *const gs_ops[4] = {"NOP", "CUT", "EMIT", "EMIT_CUT"};
-    static const char *const system_ops[5] = {"", "ECC_ERR_INTERRUPT", "REG_RD", "HOST_TRAP_ACK", "TTRACE_PC"};
+    static const char *const gs_ops[4] = { "NOP", "CUT", "EMIT", "EMIT_CUT" };
+    static const char *const system_ops[5] = { "", "ECC_ERR_INTERRUPT", "REG_RD", "HOST_TRAP_ACK",
+                                               "TTRACE_PC" };
     unsigned id = simm16 & 15, op = simm16 >> 4 & 7, stream = simm16 >> 8 & 3;
     if (id == 15 && op >= 1 && op <= 4 && stream == 0) {
         amd_putf(p, "sendmsg(MSG_SYSMSG, SYSMSG_OP_%s)", system_ops[op]);
@@ -71,8 +74,8 @@ void amd_print_depctr(amd_printer *p, unsigned simm16)
     static const struct {
         const char *name;
         uint8_t shift, bits;
-    } fields[] = {{"hold_cnt", 7, 1}, {"sa_sdst", 0, 1}, {"va_vdst", 12, 4}, {"va_sdst", 9, 3},
-                  {"va_ssrc", 8, 1},  {"va_vcc", 1, 1},  {"vm_vsrc", 2, 3}};
+    } fields[] = { { "hold_cnt", 7, 1 }, { "sa_sdst", 0, 1 }, { "va_vdst", 12, 4 }, { "va_sdst", 9, 3 },
+                   { "va_ssrc", 8, 1 },  { "va_vcc", 1, 1 },  { "vm_vsrc", 2, 3 } };
     const char *space = "";
     unsigned unnamed = p->target == AMD_GFX1030 ? 0x60 : 0xe0;
     if (simm16 & unnamed || (simm16 | unnamed) == 0xffff) { /* bits without a name, or nothing to wait for */
@@ -90,7 +93,7 @@ void amd_print_depctr(amd_printer *p, unsigned simm16)
 
 void amd_print_gpr_index(amd_printer *p, unsigned mode)
 {
-    static const char *const names[4] = {"SRC0", "SRC1", "SRC2", "DST"};
+    static const char *const names[4] = { "SRC0", "SRC1", "SRC2", "DST" };
     if (mode > 15) {
         amd_putf(p, "0x%x", mode);
         return;
@@ -105,17 +108,18 @@ void amd_print_gpr_index(amd_printer *p, unsigned mode)
 /* --- buffers, images, export ----------------------------------------------------------------------------- */
 
 static const char *const data_formats[16] = {
-    "INVALID", "8",  "16", "8_8", "32", "16_16", "10_11_11", "11_11_10", "10_10_10_2", "2_10_10_10", "8_8_8_8",
-    "32_32", "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15",
+    "INVALID",    "8",          "16",      "8_8",   "32",          "16_16",    "10_11_11",    "11_11_10",
+    "10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15",
 };
-static const char *const number_formats[8] = {"UNORM", "SNORM", "USCALED",    "SSCALED",
-                                              "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
+static const char *const number_formats[8] = { "UNORM", "SNORM", "USCALED",    "SSCALED",
+                                               "UINT",  "SINT",  "RESERVED_6", "FLOAT" };
 
 /* gfx10 numbers the pairs that exist: for each data format in order, those of its number formats. */
 static void print_unified_format(amd_printer *p, unsigned format)
 {
     /* Bit n: the pair with number format n exists. */
-    static const uint8_t pairs[15] = {0, 0x3f, 0xbf, 0x3f, 0xb0, 0xbf, 0xbf, 0xbf, 0x3f, 0x3f, 0x3f, 0xb0, 0xbf, 0xb0, 0xb0};
+    static const uint8_t pairs[15] = { 0,    0x3f, 0xbf, 0x3f, 0xb0, 0xbf, 0xbf, 0xbf,
+                                       0x3f, 0x3f, 0x3f, 0xb0, 0xbf, 0xb0, 0xb0 };
     unsigned number = 1;
     if (format == 0) {
         amd_put(p, " format:[BUF_FMT_INVALID]");
@@ -149,8 +153,8 @@ void amd_print_buffer_format(amd_printer *p, unsigned format)
 
 const char *amd_image_dim_name(unsigned dim)
 {
-    static const char *const names[8] = {"1D",       "2D",       "3D",      "CUBE",
-                                         "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
+    static const char *const names[8] = { "1D",       "2D",       "3D",      "CUBE",
+                                          "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY" };
     return names[dim & 7];
 }
 
@@ -176,7 +180,8 @@ void amd_print_dpp_control(amd_printer *p, unsigned control)
 {
     unsigned count = control & 15;
     if (control < 0x100)
-        amd_putf(p, " quad_perm:[%u,%u,%u,%u]", control & 3, control >> 2 & 3, control >> 4 & 3, control >> 6 & 3);
+        amd_putf(p, " quad_perm:[%u,%u,%u,%u]", control & 3, control >> 2 & 3, control >> 4 & 3,
+                 control >> 6 & 3);
     else if (control < 0x110)
         amd_putf(p, " row_shl:%u", count);
     else if (control < 0x120)

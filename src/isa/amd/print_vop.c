@@ -66,7 +66,7 @@ static void suffix(amd_printer *p)
 
 static void clamp_and_omod(amd_printer *p)
 {
-    static const char *const omod[4] = {"", " mul:2", " mul:4", " div:2"};
+    static const char *const omod[4] = { "", " mul:2", " mul:4", " div:2" };
     if (p->inst->flags & AMD_CLAMP)
         amd_put(p, " clamp");
     amd_put(p, omod[p->inst->omod & 3]);
@@ -86,11 +86,13 @@ static void bit_list(amd_printer *p, const char *name, unsigned bits, unsigned c
 
 static void sdwa(amd_printer *p)
 {
-    static const char *const select[8] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD", "?"};
-    static const char *const unused[4] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", "?"};
+    static const char *const select[8] = { "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
+                                           "WORD_0", "WORD_1", "DWORD",  "?" };
+    static const char *const unused[4] = { "UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", "?" };
     const amd_inst *inst = p->inst;
     if (inst->format != AMD_VOPC)
-        amd_putf(p, " dst_sel:%s dst_unused:%s", select[inst->sdwa.dst_sel & 7], unused[inst->sdwa.dst_unused & 3]);
+        amd_putf(p, " dst_sel:%s dst_unused:%s", select[inst->sdwa.dst_sel & 7],
+                 unused[inst->sdwa.dst_unused & 3]);
     amd_putf(p, " src0_sel:%s", select[inst->sdwa.src_sel[0] & 7]);
     if (inst->format != AMD_VOP1)
         amd_putf(p, " src1_sel:%s", select[inst->sdwa.src_sel[1] & 7]);
@@ -122,7 +124,7 @@ static void attribute(amd_printer *p)
 
 static void parameter(amd_printer *p)
 {
-    static const char *const names[4] = {"p10", "p20", "p0", "?"};
+    static const char *const names[4] = { "p10", "p20", "p0", "?" };
     amd_print_next(p);
     amd_put(p, names[p->inst->dmask & 3]);
 }

@@ -66,38 +66,38 @@ enum {
 };
 
 const amd_shape_info amd_shape_table[AMD_SHAPE_COUNT] = {
-    [AMD_SHAPE_B16] = {AMD_KIND_B16, 1, false},    [AMD_SHAPE_F16] = {AMD_KIND_F16, 1, false},
-    [AMD_SHAPE_PK16] = {AMD_KIND_PK16, 1, false},  [AMD_SHAPE_PKF16] = {AMD_KIND_PKF16, 1, false},
-    [AMD_SHAPE_B32] = {AMD_KIND_B32, 1, false},    [AMD_SHAPE_F32] = {AMD_KIND_F32, 1, false},
-    [AMD_SHAPE_B64] = {AMD_KIND_B64, 2, false},    [AMD_SHAPE_F64] = {AMD_KIND_F64, 2, false},
-    [AMD_SHAPE_MASK] = {AMD_KIND_MASK, 0, false},  [AMD_SHAPE_W96] = {AMD_KIND_WIDE, 3, false},
-    [AMD_SHAPE_W128] = {AMD_KIND_WIDE, 4, false},  [AMD_SHAPE_W256] = {AMD_KIND_WIDE, 8, false},
-    [AMD_SHAPE_W512] = {AMD_KIND_WIDE, 16, false}, [AMD_SHAPE_S32] = {AMD_KIND_B32, 1, false},
-    [AMD_SHAPE_S64] = {AMD_KIND_B64, 2, false},    [AMD_SHAPE_V32] = {AMD_KIND_B32, 1, true},     [AMD_SHAPE_V64] = {AMD_KIND_B64, 2, true},
-    [AMD_SHAPE_V96] = {AMD_KIND_WIDE, 3, true},    [AMD_SHAPE_V128] = {AMD_KIND_WIDE, 4, true},
-    [AMD_SHAPE_LIT] = {AMD_KIND_B32, 1, false},
+    [AMD_SHAPE_B16] = { AMD_KIND_B16, 1, false },    [AMD_SHAPE_F16] = { AMD_KIND_F16, 1, false },
+    [AMD_SHAPE_PK16] = { AMD_KIND_PK16, 1, false },  [AMD_SHAPE_PKF16] = { AMD_KIND_PKF16, 1, false },
+    [AMD_SHAPE_B32] = { AMD_KIND_B32, 1, false },    [AMD_SHAPE_F32] = { AMD_KIND_F32, 1, false },
+    [AMD_SHAPE_B64] = { AMD_KIND_B64, 2, false },    [AMD_SHAPE_F64] = { AMD_KIND_F64, 2, false },
+    [AMD_SHAPE_MASK] = { AMD_KIND_MASK, 0, false },  [AMD_SHAPE_W96] = { AMD_KIND_WIDE, 3, false },
+    [AMD_SHAPE_W128] = { AMD_KIND_WIDE, 4, false },  [AMD_SHAPE_W256] = { AMD_KIND_WIDE, 8, false },
+    [AMD_SHAPE_W512] = { AMD_KIND_WIDE, 16, false }, [AMD_SHAPE_S32] = { AMD_KIND_B32, 1, false },
+    [AMD_SHAPE_S64] = { AMD_KIND_B64, 2, false },    [AMD_SHAPE_V32] = { AMD_KIND_B32, 1, true },
+    [AMD_SHAPE_V64] = { AMD_KIND_B64, 2, true },     [AMD_SHAPE_V96] = { AMD_KIND_WIDE, 3, true },
+    [AMD_SHAPE_V128] = { AMD_KIND_WIDE, 4, true },   [AMD_SHAPE_LIT] = { AMD_KIND_B32, 1, false },
 };
 
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                             \
-    {AMD_##name,                                                                                                   \
-     AMD_##format,                                                                                                 \
-     AMD_CLASS_##class,                                                                                            \
-     AMD_SHAPE_##dst,                                                                                              \
-     {AMD_SHAPE_##s0, AMD_SHAPE_##s1, AMD_SHAPE_##s2},                                                             \
-     {gfx803, gfx1010, gfx1030},                                                                                   \
-     flags},
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
+    { AMD_##name,                                                                                             \
+      AMD_##format,                                                                                           \
+      AMD_CLASS_##class,                                                                                      \
+      AMD_SHAPE_##dst,                                                                                        \
+      { AMD_SHAPE_##s0, AMD_SHAPE_##s1, AMD_SHAPE_##s2 },                                                     \
+      { gfx803, gfx1010, gfx1030 },                                                                           \
+      flags },
 const amd_row amd_table_rows[] = {
 #include "isa/amd/rows.def"
 };
 #undef AMD_ROW
 
 /* A row's number. The opcodes are part of the name because a few operations have a row per generation. */
-#define ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030)                                                         \
+#define ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030)                                                    \
     ROW_##format##_##name##_##gfx803##_##gfx1010##_##gfx1030
 enum {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                             \
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
     ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030),
 #include "isa/amd/rows.def"
 #undef AMD_ROW
@@ -158,9 +158,9 @@ enum {
 };
 
 static const uint16_t format_base[AMD_FORMAT_COUNT] = {
-    BASE_SOP1,  BASE_SOP2,  BASE_SOPK,   BASE_SOPC, BASE_SOPP,  BASE_SMEM,  BASE_VOP1,
-    BASE_VOP2,  BASE_VOPC,  BASE_VOP3,   BASE_VOP3, BASE_VOP3P, BASE_VINTRP, BASE_DS,
-    BASE_MUBUF, BASE_MTBUF, BASE_MIMG,   BASE_FLAT, BASE_GLOBAL, BASE_SCRATCH, BASE_EXP,
+    BASE_SOP1,  BASE_SOP2,  BASE_SOPK, BASE_SOPC, BASE_SOPP,   BASE_SMEM,    BASE_VOP1,
+    BASE_VOP2,  BASE_VOPC,  BASE_VOP3, BASE_VOP3, BASE_VOP3P,  BASE_VINTRP,  BASE_DS,
+    BASE_MUBUF, BASE_MTBUF, BASE_MIMG, BASE_FLAT, BASE_GLOBAL, BASE_SCRATCH, BASE_EXP,
 };
 static const uint16_t format_size[AMD_FORMAT_COUNT] = {
     SIZE_SOP1,  SIZE_SOP2,  SIZE_SOPK, SIZE_SOPC,  SIZE_SOPP,   SIZE_SMEM,    SIZE_VOP1,
@@ -170,29 +170,30 @@ static const uint16_t format_size[AMD_FORMAT_COUNT] = {
 
 /* An entry is the row's number plus 1; 0 is no instruction. A row that the target has not got goes behind the
  * index, to a place of its own that nobody looks at. */
-#define SLOT(format, opcode, number) ((opcode) == NO ? INDEX_COUNT + (number) : BASE_##format + ((opcode) & 0xfff))
-#define ENTRY(opcode, format, name, gfx803, gfx1010, gfx1030)                                                      \
-    [SLOT(format, opcode, ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030))] =                                   \
+#define SLOT(format, opcode, number)                                                                          \
+    ((opcode) == NO ? INDEX_COUNT + (number) : BASE_##format + ((opcode)&0xfff))
+#define ENTRY(opcode, format, name, gfx803, gfx1010, gfx1030)                                                 \
+    [SLOT(format, opcode, ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030))] =                              \
         1 + ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030),
 
 static const uint16_t row_index[AMD_TARGET_COUNT][INDEX_COUNT + ROW_COUNT] = {
     [AMD_GFX803] =
         {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                             \
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
     ENTRY(gfx803, format, name, gfx803, gfx1010, gfx1030)
 #include "isa/amd/rows.def"
 #undef AMD_ROW
         },
     [AMD_GFX1010] =
         {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                             \
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
     ENTRY(gfx1010, format, name, gfx803, gfx1010, gfx1030)
 #include "isa/amd/rows.def"
 #undef AMD_ROW
         },
     [AMD_GFX1030] =
         {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                             \
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
     ENTRY(gfx1030, format, name, gfx803, gfx1010, gfx1030)
 #include "isa/amd/rows.def"
 #undef AMD_ROW

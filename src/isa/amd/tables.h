@@ -32,7 +32,7 @@ typedef enum amd_shape {
 } amd_shape;
 
 typedef struct amd_shape_info {
-    uint8_t kind; /* amd_kind */
+    uint8_t kind;   /* amd_kind */
     uint8_t dwords; /* of a mask: 0, the wave decides */
     bool vector_only;
 } amd_shape_info;
@@ -100,13 +100,13 @@ enum {
 };
 
 typedef struct amd_row {
-    uint16_t op;     /* amd_op */
-    uint8_t format;  /* amd_format */
-    uint8_t class_;  /* amd_class */
-    uint8_t dst;     /* amd_shape */
-    uint8_t src[3];  /* amd_shape */
+    uint16_t op;                       /* amd_op */
+    uint8_t format;                    /* amd_format */
+    uint8_t class_;                    /* amd_class */
+    uint8_t dst;                       /* amd_shape */
+    uint8_t src[3];                    /* amd_shape */
     uint16_t opcode[AMD_TARGET_COUNT]; /* AMD_NO_OPCODE where the target has not got it */
-    uint16_t flags;  /* AMD_ROW_* */
+    uint16_t flags;                    /* AMD_ROW_* */
 } amd_row;
 enum { AMD_NO_OPCODE = 0xffff };
 
