@@ -59,12 +59,12 @@ static inline void rig_done(void *self, uint32_t token, bool write)
     d->requests[token].done = ls_region_now(d->region);
 }
 
-static const dram_reply_ops rig_reply_ops = { .ready = rig_ready, .done = rig_done };
+static const ls_dram_reply_ops rig_reply_ops = { .ready = rig_ready, .done = rig_done };
 
 static inline void rig_push(void *self, ls_cycle now)
 {
     rig_driver *d = self;
-    const dram_ops *dram = d->dram.ops;
+    const ls_dram_ops *dram = d->dram.ops;
     while (d->next < d->count && d->requests[d->next].at <= now) {
         rig_request *r = &d->requests[d->next];
         if (!d->force && !dram->ready(d->dram.self, r->write)) {
@@ -74,7 +74,7 @@ static inline void rig_push(void *self, ls_cycle now)
             return;
         }
         r->pushed = now;
-        dram->push(d->dram.self, &(dram_request){ .bank = r->bank,
+        dram->push(d->dram.self, &(ls_dram_request){ .bank = r->bank,
                                                   .row = r->row,
                                                   .token = (uint32_t)d->next,
                                                   .write = r->write,
@@ -86,8 +86,8 @@ static inline void rig_push(void *self, ls_cycle now)
 }
 
 static const ls_port_decl rig_ports[] = {
-    { .name = "dram", .interface = DRAM_INTERFACE, .offset = offsetof(rig_driver, dram) },
-    { .name = "reply", .interface = DRAM_REPLY_INTERFACE, .ops = &rig_reply_ops },
+    { .name = "dram", .interface = LS_DRAM_INTERFACE, .offset = offsetof(rig_driver, dram) },
+    { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &rig_reply_ops },
 };
 
 static const ls_block_type rig_driver_type = {
@@ -123,7 +123,7 @@ static inline dram_timing rig_times(const bank_spec *spec)
 
 /* Runs all requests to their answers and returns the counters. `driver`: room, room_self, ask and force
  * are used. */
-static inline dram_counters rig_run_model(const char *model, const void *spec, rig_driver driver,
+static inline ls_dram_counters rig_run_model(const char *model, const void *spec, rig_driver driver,
                                           rig_request *requests, size_t count)
 {
     ls_engine *engine = NULL;
@@ -160,13 +160,13 @@ static inline dram_counters rig_run_model(const char *model, const void *spec, r
     for (size_t i = 0; i < count && driver.until == 0; i++)
         if (requests[i].done == LS_CYCLE_MAX)
             fail_msg("request %zu was never answered", i);
-    dram_counters counters =
-        *(const dram_counters *)(const void *)((const char *)ls_block_state(dram) + type->counters_offset);
+    ls_dram_counters counters =
+        *(const ls_dram_counters *)(const void *)((const char *)ls_block_state(dram) + type->counters_offset);
     ls_engine_destroy(engine);
     return counters;
 }
 
-static inline dram_counters rig_run(const bank_spec *spec, rig_request *requests, size_t count)
+static inline ls_dram_counters rig_run(const bank_spec *spec, rig_request *requests, size_t count)
 {
     return rig_run_model("bank", spec, (rig_driver){ 0 }, requests, count);
 }

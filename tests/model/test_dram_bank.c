@@ -43,7 +43,7 @@ static void idle_latencies(const bank_spec *spec, const dram_timing *t, uint64_t
         { .at = 10 + 4 * LONG, .bank = 3, .row = 9, .write = true },
         { .at = 10 + 5 * LONG, .bank = 5, .row = 9, .write = true },
     };
-    dram_counters n = rig_run(spec, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run(spec, r, LS_COUNT_OF(r));
     assert_int_equal(r[0].done - r[0].at, RIG_ENTER + t->rcd + t->cl + 1);
     assert_int_equal(r[1].done - r[1].at, RIG_ENTER + t->cl + 1);
     assert_int_equal(r[2].done - r[2].at, RIG_ENTER + t->rp + t->rcd + t->cl + 1);
@@ -83,7 +83,7 @@ static void atoms(const bank_spec *spec, const dram_timing *t, uint64_t burst)
         { .at = 10, .bank = 1, .row = 2, .write = true, .atoms = 4 },
         { .at = 10 + LONG, .bank = 1, .row = 2, .atoms = 3 },
     };
-    dram_counters n = rig_run(spec, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run(spec, r, LS_COUNT_OF(r));
     assert_int_equal(r[0].done - r[0].at, RIG_ENTER + t->rcdwr + 3 * t->ccdl + t->wl);
     assert_int_equal(r[1].done - r[1].at, RIG_ENTER + 2 * t->ccdl + t->cl + 1);
     assert_int_equal(n.requests, 2);
@@ -149,7 +149,7 @@ static void activate_spacing(const bank_spec *spec, const dram_timing *t, uint64
         { .at = 10, .bank = 0 }, { .at = 10, .bank = 1 }, { .at = 10, .bank = 2 },
         { .at = 10, .bank = 3 }, { .at = 10, .bank = 4 },
     };
-    dram_counters n = rig_run(spec, five, 5);
+    ls_dram_counters n = rig_run(spec, five, 5);
     assert_int_equal(n.activates, 5);
     uint64_t column[5]; /* in the order of time: banks come by turns */
     for (uint32_t i = 0; i < 5; i++) {
@@ -236,7 +236,7 @@ static void peak_bandwidth(const bank_spec *spec, const dram_timing *t, uint64_t
         r[4 + i] = (rig_request){ .at = LONG + i, .bank = i % 4 };
     for (uint32_t i = 0; i < STREAM; i++) /* one bank alone */
         r[4 + STREAM + i] = (rig_request){ .at = 2 * LONG + i, .bank = 0 };
-    dram_counters n = rig_run(&roomy, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run(&roomy, r, LS_COUNT_OF(r));
     assert_int_equal(n.row_hits, 2 * STREAM);
     assert_int_equal(r[4 + STREAM - 1].done - r[4].done, (STREAM - 1) * t->ccd);
     assert_int_equal(r[4 + 2 * STREAM - 1].done - r[4 + STREAM].done, (STREAM - 1) * t->ccdl);
@@ -308,7 +308,7 @@ static void test_bank_hash(void **state)
         bank_spec spec = rig_spec("gddr6");
         spec.hash = hashes[i];
         rig_request r[] = { { .at = 10, .row = 0 }, { .at = LONG, .row = 1 } };
-        dram_counters n = rig_run(&spec, r, 2);
+        ls_dram_counters n = rig_run(&spec, r, 2);
         assert_int_equal(n.row_conflicts, hashes[i] == BANK_HASH_NONE ? 1 : 0);
         assert_int_equal(n.row_misses, hashes[i] == BANK_HASH_NONE ? 1 : 2);
     }

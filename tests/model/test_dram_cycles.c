@@ -91,7 +91,7 @@ static void compare(uint64_t seed, uint32_t features, bool block, bool ask)
     make_traffic(&random, requests, REQUESTS);
     naive_run(&expected, &spec, requests, REQUESTS, block ? pattern_room : NULL, &p, ask);
     rig_driver driver = { .room = block ? pattern_room : NULL, .room_self = &p, .ask = ask, .force = !ask };
-    dram_counters n = rig_run_model("bank", &spec, driver, requests, REQUESTS);
+    ls_dram_counters n = rig_run_model("bank", &spec, driver, requests, REQUESTS);
     for (size_t i = 0; i < REQUESTS; i++)
         if (requests[i].done != expected.done[i] || requests[i].pushed != expected.pushed[i])
             fail_msg(

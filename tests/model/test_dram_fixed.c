@@ -31,7 +31,7 @@ static void test_latency(void **state)
     (void)state;
     fixed_keys keys = make(80, 1, 4, 64);
     rig_request r[] = { { .at = 5 }, { .at = 500, .write = true }, { .at = 1000, .atoms = 4 } };
-    dram_counters n = rig_run_model("fixed", &keys, (rig_driver){ 0 }, r, 3);
+    ls_dram_counters n = rig_run_model("fixed", &keys, (rig_driver){ 0 }, r, 3);
     assert_int_equal(r[0].done, 5 + 1 + 80);
     assert_int_equal(r[1].done, 500 + 1 + 80);
     assert_int_equal(r[2].done, 1000 + 1 + 3 * 4 + 80); /* the last of four starts twelve cycles later */
@@ -54,7 +54,7 @@ static void test_bandwidth_is_exact(void **state)
         fixed_keys keys = make(50, num, den, LS_COUNT_OF(r));
         for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
             r[i] = (rig_request){ .at = 10, .write = i % 3 == 0 };
-        dram_counters n = rig_run_model("fixed", &keys, (rig_driver){ 0 }, r, LS_COUNT_OF(r));
+        ls_dram_counters n = rig_run_model("fixed", &keys, (rig_driver){ 0 }, r, LS_COUNT_OF(r));
         for (uint64_t i = 0; i < LS_COUNT_OF(r); i++)
             assert_int_equal(r[i].done, 11 + (i * den + num - 1) / num + 50);
         assert_int_equal(n.busy_cycles, LS_COUNT_OF(r) * den / num);
@@ -69,7 +69,7 @@ static void test_queue_is_bounded(void **state)
     rig_request r[12];
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
         r[i] = (rig_request){ .at = 10 };
-    dram_counters n = rig_run_model("fixed", &keys, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run_model("fixed", &keys, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
     assert_int_equal(n.queue_peak, 3);
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++) {
         /* The order and the rate stay; the third behind it has started when one is let in. */

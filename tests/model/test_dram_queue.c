@@ -28,7 +28,7 @@ static void test_row_hits_go_first(void **state)
         { .at = 14, .bank = 2, .row = 3 },
         { .at = 15, .bank = 2, .row = 1 },
     };
-    dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
     assert_true(r[0].done < r[2].done && r[2].done < r[3].done && r[3].done < r[5].done);
     assert_true(r[5].done < r[1].done && r[1].done < r[4].done);
     assert_int_equal(n.row_hits, 3);
@@ -48,7 +48,7 @@ static void test_fifo_keeps_the_order(void **state)
         { .at = 12, .bank = 2, .row = 1 },
         { .at = 13, .bank = 5, .row = 1 }, /* another bank, but behind the others */
     };
-    dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
     assert_true(r[0].done < r[1].done && r[1].done < r[2].done);
     assert_int_equal(n.row_conflicts, 2);
     /* Bank 5 is asked when the third request has got its bank, which is when the second has been read. */
@@ -149,7 +149,7 @@ static void test_full_queue(void **state)
     rig_request r[12];
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
         r[i] = (rig_request){ .at = 10 + i, .bank = 0, .row = i };
-    dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
     assert_int_equal(n.queue_peak, 4);
     uint32_t at_once = 0;
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
@@ -193,7 +193,7 @@ static void test_full_return_queue(void **state)
     rig_request r[40];
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
         r[i] = (rig_request){ .at = 10 + i, .bank = i % 4, .write = i == 0 };
-    dram_counters n =
+    ls_dram_counters n =
         rig_run_model("bank", &spec, (rig_driver){ .room = after_a_while, .room_self = &open_at }, r,
                       LS_COUNT_OF(r));
     assert_int_equal(r[0].done, 10 + RIG_ENTER + t.rcdwr + t.wl);
@@ -228,7 +228,7 @@ static void test_conservation(void **state)
         else
             reads += r[i].atoms;
     }
-    dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
     dram_timing t = rig_times(&spec);
     assert_int_equal(n.requests, LS_COUNT_OF(r));
     assert_int_equal(n.latency.count, LS_COUNT_OF(r));

@@ -30,7 +30,7 @@ static void test_a_stream_with_refreshes(void **state)
         uint64_t burst = t.burst / t.rate;
         for (uint32_t i = 0; i < READS; i++)
             r[i] = (rig_request){ .at = 10 + i, .bank = 6, .row = 3 };
-        dram_counters n = rig_run(&spec, r, READS);
+        ls_dram_counters n = rig_run(&spec, r, READS);
         uint64_t act = 10 + RIG_ENTER, read = act + t.rcd, due = t.refi, count = 0, lost = 0;
         for (uint32_t i = 0; i < READS; i++) {
             assert_int_equal(r[i].done, read + t.cl + 1);
@@ -69,7 +69,7 @@ static void test_refreshes_of_idle_time(void **state)
             { .at = 60 * t.refi - RIG_ENTER, .bank = 1, .row = 1 },     /* with one */
             { .at = 80 * t.refi - RIG_ENTER - 1, .bank = 1, .row = 1 }, /* the activate is just before it */
         };
-        dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+        ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
         uint64_t latency = t.rcd + t.cl + 1;
         assert_int_equal(r[1].done, r[1].at + RIG_ENTER + latency);
         assert_int_equal(r[2].done, 40 * t.refi + t.rfc + latency);
@@ -87,7 +87,7 @@ static void test_refresh_can_be_left_out(void **state)
     bank_spec spec = rig_spec("hbm2");
     dram_timing t = rig_times(&spec);
     rig_request r[] = { { .at = 10, .bank = 1, .row = 1 }, { .at = 50 * t.refi, .bank = 1, .row = 1 } };
-    dram_counters n = rig_run(&spec, r, 2);
+    ls_dram_counters n = rig_run(&spec, r, 2);
     assert_int_equal(n.refreshes, 0);
     assert_int_equal(n.row_hits, 1);
     /* A set without numbers for it does not refresh either. */
@@ -159,7 +159,7 @@ static void test_banks_refreshed_one_by_one(void **state)
         uint64_t burst = t.burst / t.rate, step = t.refi / t.banks;
         for (uint32_t i = 0; i < READS; i++)
             r[i] = (rig_request){ .at = 10 + i, .bank = 1, .row = 3 };
-        dram_counters n = rig_run(&spec, r, READS);
+        ls_dram_counters n = rig_run(&spec, r, READS);
         uint64_t act = 10 + RIG_ENTER, read = act + t.rcd, due = t.refi + step, count = 0;
         for (uint32_t i = 0; i < READS; i++) {
             assert_int_equal(r[i].done, read + t.cl + 1);
@@ -192,7 +192,7 @@ static void test_one_by_one_over_idle_time(void **state)
         { .at = 10, .bank = 1, .row = 1 },
         { .at = t.refi + 100 * round + 9 * step + step / 2, .bank = 1, .row = 1 }, /* long after bank 1's turn */
     };
-    dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
     assert_int_equal(r[1].done, r[1].at + RIG_ENTER + t.rcd + t.cl + 1);
     assert_int_equal(n.row_misses, 2);
     assert_int_equal(n.refreshes, 100 * t.banks + 10);
@@ -209,11 +209,11 @@ static void test_active_cycles(void **state)
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
         r[i] = (rig_request){ .at = 10 + i, .bank = i / 16 % 16, .row = 1, .write = true };
     for (ls_cycle until = 50; until < 1500; until += 37) {
-        dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .until = until }, r, LS_COUNT_OF(r));
+        ls_dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .until = until }, r, LS_COUNT_OF(r));
         assert_true(n.busy_cycles <= n.active_cycles);
         assert_true(n.active_cycles <= until);
     }
-    dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+    ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
     uint64_t last = 0;
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++)
         last = max2(last, r[i].done);

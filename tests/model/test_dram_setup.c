@@ -49,7 +49,7 @@ static void test_custom_equals_named(void **state)
     static rig_request a[200], b[200];
     for (uint32_t i = 0; i < LS_COUNT_OF(a); i++)
         a[i] = b[i] = (rig_request){ .at = 5 * i, .bank = i * 7 % 16, .row = i / 16 % 3, .write = i % 5 == 0 };
-    dram_counters first = rig_run(&named, a, LS_COUNT_OF(a)), second = rig_run(&custom, b, LS_COUNT_OF(b));
+    ls_dram_counters first = rig_run(&named, a, LS_COUNT_OF(a)), second = rig_run(&custom, b, LS_COUNT_OF(b));
     for (uint32_t i = 0; i < LS_COUNT_OF(a); i++)
         assert_int_equal(a[i].done, b[i].done);
     assert_memory_equal(&first, &second, sizeof first);

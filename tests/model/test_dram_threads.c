@@ -11,7 +11,7 @@
 #define TOTAL 4000u
 
 typedef struct message {
-    dram_request request;
+    ls_dram_request request;
     uint32_t channel;
 } message;
 
@@ -57,7 +57,7 @@ static void relay_sent(void *self, ls_cycle now)
 static bool relay_tick(void *self, ls_cycle now)
 {
     relay *r = self;
-    const dram_ops *dram = r->dram.ops;
+    const ls_dram_ops *dram = r->dram.ops;
     (void)now;
     if (!ls_ring_empty(&r->out_ring) && !r->waiting) {
         message *m = ls_link_send(r->to, 1);
@@ -88,10 +88,10 @@ static void relay_receive(void *self, ls_link *link, const void *payload, ls_cyc
     ls_ticker_wake(&r->ticker);
 }
 
-static const dram_reply_ops relay_ops = { .ready = relay_ready, .done = relay_done };
+static const ls_dram_reply_ops relay_ops = { .ready = relay_ready, .done = relay_done };
 static const ls_port_decl relay_ports[] = {
-    { .name = "dram", .interface = DRAM_INTERFACE, .offset = offsetof(relay, dram) },
-    { .name = "reply", .interface = DRAM_REPLY_INTERFACE, .ops = &relay_ops },
+    { .name = "dram", .interface = LS_DRAM_INTERFACE, .offset = offsetof(relay, dram) },
+    { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &relay_ops },
 };
 static const ls_block_type relay_type = {
     .abi = LS_ABI_VERSION,
@@ -153,7 +153,7 @@ static void source_receive(void *self, ls_link *link, const void *payload, ls_cy
 
 typedef struct outcome {
     uint64_t answers, hash;
-    dram_counters n[CHANNELS];
+    ls_dram_counters n[CHANNELS];
 } outcome;
 
 static ls_link *link_of(ls_engine *engine, const char *name, ls_region *from, ls_region *to,

@@ -35,7 +35,7 @@ static void test_peak_bandwidth_is_that_of_the_memory(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(known); i++) {
         const dram_timing_set *set = dram_timing_of(rig_timing(known[i].name));
         const dram_timing *t = &set->timing;
-        assert_int_equal(t->bus_bytes * t->burst, DRAM_ATOM_BYTES);
+        assert_int_equal(t->bus_bytes * t->burst, LS_DRAM_ATOM_BYTES);
         assert_int_equal(t->burst / t->rate, t->ccd); /* back to back bursts fill the bus */
         double mbit = set->clock_mhz * (double)t->rate;
         assert_int_equal((uint64_t)(mbit + 0.5), known[i].mbit_per_pin);

@@ -40,7 +40,7 @@ static inline ls_cycle leaves_front(const bank_channel *c, ls_cycle stamp)
     return leave > stamp ? leave : stamp;
 }
 
-static uint32_t bank_of(const bank_channel *c, const dram_request *request)
+static uint32_t bank_of(const bank_channel *c, const ls_dram_request *request)
 {
     uint32_t number = request->bank & c->bank_mask;
     if (c->hash == BANK_HASH_XOR)
@@ -92,7 +92,7 @@ static bool bank_ready(void *self, bool write)
     return c->waiting[kind] < c->limit[kind];
 }
 
-static void bank_push(void *self, const dram_request *request)
+static void bank_push(void *self, const ls_dram_request *request)
 {
     bank_channel *c = self;
     ls_cycle now = ls_region_now(c->region);
@@ -124,13 +124,13 @@ static void bank_push(void *self, const dram_request *request)
         wake_by(c, visible(c, r->enter, r->write));
 }
 
-const dram_ops bank_ops = { .ready = bank_ready, .push = bank_push };
+const ls_dram_ops bank_ops = { .ready = bank_ready, .push = bank_push };
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
 static inline void finish(bank_channel *c, const bank_data *data, ls_cycle now)
 {
-    const dram_reply_ops *reply = c->reply.ops;
+    const ls_dram_reply_ops *reply = c->reply.ops;
     ls_histogram_add(&c->n.latency, now - data->pushed);
     c->count--;
     dram_active_until(&c->n.active_cycles, &c->active_since, now);
@@ -140,7 +140,7 @@ static inline void finish(bank_channel *c, const bank_data *data, ls_cycle now)
 
 static inline bool has_room(const bank_channel *c, uint32_t token)
 {
-    const dram_reply_ops *reply = c->reply.ops;
+    const ls_dram_reply_ops *reply = c->reply.ops;
     return reply->ready(c->reply.self, token);
 }
 

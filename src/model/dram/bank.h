@@ -105,8 +105,8 @@ typedef struct bank_channel {
     ls_cycle refresh_due;
     uint32_t refresh_step; /* one by one: cycles from one bank to the next; 0: all at once */
     uint32_t refresh_bank; /* the next of them */
-    uint64_t wheel_bits; /* bit i: wheel[i] != 0 */
-    uint64_t queued[2];  /* banks with waiting requests; [1]: writes, if they wait apart */
+    uint64_t wheel_bits;   /* bit i: wheel[i] != 0 */
+    uint64_t queued[2];    /* banks with waiting requests; [1]: writes, if they wait apart */
     uint32_t waiting[2], limit[2];
     uint32_t write_high, write_low;
     ls_cycle front_at; /* when the first in front may join the queue; LS_CYCLE_MAX: none there, or no room */
@@ -130,7 +130,7 @@ typedef struct bank_channel {
     uint32_t writes_coming; /* requests to write whose last command has not been sent */
     bank_data *pipe;        /* ring */
     uint32_t pipe_head, pipe_tail;
-    dram_counters n;
+    ls_dram_counters n;
     bank_group groups[BANK_GROUPS_MAX];
     uint64_t wheel[BANK_WHEEL]; /* banks to look at in that cycle, modulo BANK_WHEEL */
 
@@ -142,8 +142,8 @@ typedef struct bank_channel {
     bool awake;
     uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
     uint32_t count, capacity; /* requests inside */
-    ls_cycle active_since; /* until when active_cycles are booked */
-    bank_data *returns; /* ring */
+    ls_cycle active_since;    /* until when active_cycles are booked */
+    bank_data *returns;       /* ring */
     uint32_t return_head, return_tail, return_mask, return_limit;
     ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */
     uint64_t front_latency;
@@ -159,7 +159,7 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request);
 uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b);
 
 /* bank.c */
-extern const dram_ops bank_ops;
+extern const ls_dram_ops bank_ops;
 void bank_wake(void *self, ls_cycle now);
 
 /* bank_command.c */

@@ -93,19 +93,20 @@ static ls_status check_timing(const bank_spec *spec, const dram_timing *t, ls_er
         return ls_fail(err, LS_ERR_INPUT,
                        "bank_groups is %u, it must be a power of two and not more than the %u banks",
                        (unsigned)t->groups, (unsigned)t->banks);
-    if (t->bus_bytes * t->burst != DRAM_ATOM_BYTES)
+    if (t->bus_bytes * t->burst != LS_DRAM_ATOM_BYTES)
         return ls_fail(err, LS_ERR_INPUT,
                        "bus_bytes %u * burst_length %u is %u bytes per column command, it must be %u",
                        (unsigned)t->bus_bytes, (unsigned)t->burst, (unsigned)(t->bus_bytes * t->burst),
-                       DRAM_ATOM_BYTES);
+                       LS_DRAM_ATOM_BYTES);
     if (spec->refresh && t->refi != 0 && t->refi <= t->rp + t->rfc)
         return ls_fail(err, LS_ERR_INPUT, "refi_cycles is %u, but a refresh takes rp + rfc = %u cycles",
                        (unsigned)t->refi, (unsigned)(t->rp + t->rfc));
     if (spec->refresh && spec->refresh_banks == BANK_REFRESH_ONE && t->refi != 0 &&
         t->refi <= t->banks * (t->rp + t->rfcb) / 4)
-        return ls_fail(err, LS_ERR_INPUT,
-                       "refi_cycles is %u, but to refresh %u banks one by one takes (rp + rfc_bank) * banks / 4 = %u cycles",
-                       (unsigned)t->refi, (unsigned)t->banks, (unsigned)(t->banks * (t->rp + t->rfcb) / 4));
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "refi_cycles is %u, but to refresh %u banks one by one takes (rp + rfc_bank) * banks / 4 = %u cycles",
+            (unsigned)t->refi, (unsigned)t->banks, (unsigned)(t->banks * (t->rp + t->rfcb) / 4));
     if (spec->hash == BANK_HASH_IPOLY && t->banks < 16)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "bank_hash 'ipoly' needs 16, 32 or 64 banks, not %u",
                        (unsigned)t->banks);
@@ -298,20 +299,21 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
 }
 
 static const ls_metric bank_metrics[] = {
-    DRAM_METRICS,
-    LS_METRIC_COUNTER(dram_counters, row_hits, "requests", "requests that found their row open"),
-    LS_METRIC_COUNTER(dram_counters, row_misses, "requests", "requests that found their bank closed"),
-    LS_METRIC_COUNTER(dram_counters, row_conflicts, "requests", "requests that found another row open"),
-    LS_METRIC_RATIO(dram_counters, "row_hit_rate", row_hits, requests, "", "row_hits / requests"),
-    LS_METRIC_COUNTER(dram_counters, activates, "commands", "rows opened"),
-    LS_METRIC_COUNTER(dram_counters, precharges, "banks", "rows closed"),
-    LS_METRIC_COUNTER(dram_counters, refreshes, "commands",
-                      "refreshes, of all banks or of one; those of idle time count when the next request comes"),
+    LS_DRAM_METRICS,
+    LS_METRIC_COUNTER(ls_dram_counters, row_hits, "requests", "requests that found their row open"),
+    LS_METRIC_COUNTER(ls_dram_counters, row_misses, "requests", "requests that found their bank closed"),
+    LS_METRIC_COUNTER(ls_dram_counters, row_conflicts, "requests", "requests that found another row open"),
+    LS_METRIC_RATIO(ls_dram_counters, "row_hit_rate", row_hits, requests, "", "row_hits / requests"),
+    LS_METRIC_COUNTER(ls_dram_counters, activates, "commands", "rows opened"),
+    LS_METRIC_COUNTER(ls_dram_counters, precharges, "banks", "rows closed"),
+    LS_METRIC_COUNTER(
+        ls_dram_counters, refreshes, "commands",
+        "refreshes, of all banks or of one; those of idle time count when the next request comes"),
 };
 
 static const ls_port_decl bank_ports[] = {
-    { .name = "dram", .interface = DRAM_INTERFACE, .ops = &bank_ops },
-    { .name = "reply", .interface = DRAM_REPLY_INTERFACE, .offset = offsetof(bank_channel, reply) },
+    { .name = "dram", .interface = LS_DRAM_INTERFACE, .ops = &bank_ops },
+    { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .offset = offsetof(bank_channel, reply) },
 };
 
 static const ls_block_type bank_type = {

@@ -9,18 +9,18 @@
 
 /* A channel, in cycles of the DRAM clock. */
 typedef struct dram_service {
-    uint32_t latency_cycles;         /* of a lonely read of an open row, from the request to its data */
+    uint32_t latency_cycles;            /* of a lonely read of an open row, from the request to its data */
     uint32_t open_cycles, close_cycles; /* more if the bank is closed; and more still if another row is open */
-    uint32_t atom_num, atom_den;     /* the bus needs atom_num / atom_den cycles per atom */
-    uint32_t banks, groups;          /* banks 0: rows and banks do not matter */
-    uint32_t column_cycles;          /* between columns of one row */
-    uint32_t read_row, write_row;    /* from one row of a bank to the next, without the columns after the first */
-    uint32_t row_cycles;             /* at the least */
-    uint32_t activate_cycles;        /* between activates of the channel, on average */
-    uint32_t turn_cycles;            /* lost when the bus turns from reads to writes and back */
-    uint32_t queue;                  /* requests among which the scheduler can choose */
-    uint32_t hash, bank_bits;        /* of banks, by row */
-    bool in_order;                   /* no request passes an older one */
+    uint32_t atom_num, atom_den;        /* the bus needs atom_num / atom_den cycles per atom */
+    uint32_t banks, groups;             /* banks 0: rows and banks do not matter */
+    uint32_t column_cycles;             /* between columns of one row */
+    uint32_t read_row, write_row; /* from one row of a bank to the next, without the columns after the first */
+    uint32_t row_cycles;          /* at the least */
+    uint32_t activate_cycles;     /* between activates of the channel, on average */
+    uint32_t turn_cycles;         /* lost when the bus turns from reads to writes and back */
+    uint32_t queue;               /* requests among which the scheduler can choose */
+    uint32_t hash, bank_bits;     /* of banks, by row */
+    bool in_order;                /* no request passes an older one */
 } dram_service;
 
 /* From a block of slot dram. LS_ERR_UNSUPPORTED for a model that nobody has described here. */
@@ -31,7 +31,7 @@ typedef struct dram_estimate {
     const dram_service *service;
     uint32_t waiting; /* in this queue full */
     uint32_t writes;
-    uint32_t rows_met; /* activates of it */
+    uint32_t rows_met;                      /* activates of it */
     uint32_t open[ESTIMATE_BANKS_MAX];      /* row that the last queue full left open, plus 1 */
     uint32_t columns[ESTIMATE_BANKS_MAX];   /* atoms of this queue full */
     uint32_t row_count[ESTIMATE_BANKS_MAX]; /* different rows of it */

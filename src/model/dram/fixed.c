@@ -48,7 +48,7 @@ typedef struct fixed {
     fixed_time free;    /* when the next request may start */
     uint64_t busy_part; /* of busy_cycles */
     ls_cycle active_since;
-    dram_counters n;
+    ls_dram_counters n;
 } fixed;
 
 static fixed_time add_atoms(const fixed *f, fixed_time time, uint64_t atoms)
@@ -76,7 +76,7 @@ static bool fixed_ready(void *self, bool write)
     return f->tail - f->started < f->spec->queue_entries;
 }
 
-static void fixed_push(void *self, const dram_request *request)
+static void fixed_push(void *self, const ls_dram_request *request)
 {
     fixed *f = self;
     ls_cycle now = ls_region_now(f->region);
@@ -113,7 +113,7 @@ static void fixed_push(void *self, const dram_request *request)
 static void fixed_wake(void *self, ls_cycle now)
 {
     fixed *f = self;
-    const dram_reply_ops *reply = f->reply.ops;
+    const ls_dram_reply_ops *reply = f->reply.ops;
     f->awake = true;
     f->blocked = false;
     start_requests(f, now);
@@ -172,13 +172,13 @@ static ls_status fixed_init(ls_block *block, void *state, const void *spec, ls_e
     return LS_OK;
 }
 
-static const ls_metric fixed_metrics[] = { DRAM_METRICS };
+static const ls_metric fixed_metrics[] = { LS_DRAM_METRICS };
 
-static const dram_ops fixed_ops = { .ready = fixed_ready, .push = fixed_push };
+static const ls_dram_ops fixed_ops = { .ready = fixed_ready, .push = fixed_push };
 
 static const ls_port_decl fixed_ports[] = {
-    { .name = "dram", .interface = DRAM_INTERFACE, .ops = &fixed_ops },
-    { .name = "reply", .interface = DRAM_REPLY_INTERFACE, .offset = offsetof(fixed, reply) },
+    { .name = "dram", .interface = LS_DRAM_INTERFACE, .ops = &fixed_ops },
+    { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .offset = offsetof(fixed, reply) },
 };
 
 static const ls_block_type fixed_type = {

@@ -66,7 +66,8 @@ typedef struct partition {
     ls_cycle now;
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
     uint32_t width;
-    uint32_t port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
+    uint32_t
+        port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
     partition_counters n;
     mem_map map;
     uint32_t slice_count;
@@ -147,7 +148,7 @@ void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle
 
 /* --------------------------------------------------------------------------------------------------------- DRAM */
 
-static const dram_ops *dram_of(const partition *p)
+static const ls_dram_ops *dram_of(const partition *p)
 {
     return p->dram.ops;
 }
@@ -170,11 +171,11 @@ static void reply_done(void *state, uint32_t token, bool write)
     wake_now(p, s);
 }
 
-static const dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
+static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
 
 static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
 {
-    const dram_ops *dram = dram_of(p);
+    const ls_dram_ops *dram = dram_of(p);
     bool write = miss->kind != CACHE_MISS_READ;
     if (!dram->ready(p->dram.self, write))
         return false;
@@ -186,21 +187,21 @@ static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
         p->dram_reads[token] = miss->address;
         mem_dram_place at = mem_map_dram(&p->map, miss->address);
         dram->push(p->dram.self,
-                   &(dram_request){ .bank = at.bank,
-                                    .row = at.row,
-                                    .column = at.column,
-                                    .token = token * p->slice_count + (uint32_t)(s - p->slices) });
+                   &(ls_dram_request){ .bank = at.bank,
+                                       .row = at.row,
+                                       .column = at.column,
+                                       .token = token * p->slice_count + (uint32_t)(s - p->slices) });
         return true;
     }
     cache_miss *rest = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
     if (p->spec->write_lines && rest->sectors != 0 && p->line_in_row) {
         mem_dram_place at = mem_map_dram(&p->map, rest->address);
-        dram->push(p->dram.self, &(dram_request){ .bank = at.bank,
-                                                  .row = at.row,
-                                                  .column = at.column,
-                                                  .token = CACHE_NONE,
-                                                  .write = true,
-                                                  .atoms = (uint8_t)__builtin_popcount(rest->sectors) });
+        dram->push(p->dram.self, &(ls_dram_request){ .bank = at.bank,
+                                                     .row = at.row,
+                                                     .column = at.column,
+                                                     .token = CACHE_NONE,
+                                                     .write = true,
+                                                     .atoms = (uint8_t)__builtin_popcount(rest->sectors) });
         return true;
     }
     /* A dirty line leaves sector by sector; the ones that found no room follow. */
@@ -209,11 +210,11 @@ static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
             return false;
         uint32_t sector = (uint32_t)__builtin_ctz(rest->sectors);
         mem_dram_place at = mem_map_dram(&p->map, rest->address + (uint64_t)sector * CACHE_SECTOR_BYTES);
-        dram->push(p->dram.self, &(dram_request){ .bank = at.bank,
-                                                  .row = at.row,
-                                                  .column = at.column,
-                                                  .token = CACHE_NONE,
-                                                  .write = true });
+        dram->push(p->dram.self, &(ls_dram_request){ .bank = at.bank,
+                                                     .row = at.row,
+                                                     .column = at.column,
+                                                     .token = CACHE_NONE,
+                                                     .write = true });
         rest->sectors &= (uint8_t)(rest->sectors - 1);
     }
     return true;
@@ -398,7 +399,8 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
         p->line_in_row = p->line_in_row && at.bank == first.bank && at.row == first.row &&
                          place.channel == mem_map_place(map, 0).channel;
     }
-    p->port_cost = p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
+    p->port_cost =
+        p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
@@ -439,7 +441,9 @@ void partition_warm(ls_block *block, uint64_t address)
 partition_shape partition_get_shape(const ls_block *block)
 {
     const partition_spec *spec = ls_block_spec(block);
-    return (partition_shape){ .l2 = spec->l2, .delay_cycles = spec->delay_cycles, .percent = spec->width * spec->port_percent };
+    return (partition_shape){ .l2 = spec->l2,
+                              .delay_cycles = spec->delay_cycles,
+                              .percent = spec->width * spec->port_percent };
 }
 
 uint32_t partition_channel(ls_block *block, uint64_t address)
@@ -495,8 +499,8 @@ static const ls_metric metrics[] = {
 /* clang-format on */
 
 static const ls_port_decl ports[] = {
-    { .name = "dram", .interface = DRAM_INTERFACE, .offset = offsetof(partition, dram) },
-    { .name = "reply", .interface = DRAM_REPLY_INTERFACE, .ops = &reply_ops },
+    { .name = "dram", .interface = LS_DRAM_INTERFACE, .offset = offsetof(partition, dram) },
+    { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &reply_ops },
 };
 
 static const ls_block_type l2_cycle = {
