@@ -118,7 +118,7 @@ static float format_float(uint32_t bits)
     return value;
 }
 
-/* A float of 5 exponent bits and `mantissa` bits below them; `sign` says where the sign bit is, if any. */
+/* A float of 5 exponent bits and `mantissa` bits below them. */
 static float format_small(uint32_t bits, unsigned mantissa, bool negative)
 {
     uint32_t fraction = bits & ((1u << mantissa) - 1);
@@ -146,6 +146,8 @@ static uint32_t format_to_small(float value, unsigned mantissa)
         return (0x1fu << mantissa) | 1u << (mantissa - 1);
     if (isinf(value))
         return 0x1fu << mantissa;
+    if (value == 0)
+        return 0;
     int exponent;
     frexpf(value, &exponent);
     if (exponent < -13)
