@@ -96,7 +96,10 @@ ls_status gpu_get_shape(const ls_engine *engine, gpu_shape *out, ls_error *err)
                         .dram_cycle = (uint32_t)convert(p.dram_clock, p.core_clock, 1),
                         .analytic = core_is_analytic(p.core) };
     out->cores = out->rules.core_count;
-    if (out->analytic)
-        out->machine = *core_get_machine(p.core);
+    if (!out->analytic) { /* a DRAM that the formulas do not know is fine: nobody asks them */
+        dram_get_service(p.dram, &out->dram, NULL);
+        return LS_OK;
+    }
+    out->machine = *core_get_machine(p.core);
     return dram_get_service(p.dram, &out->dram, err);
 }

@@ -1,0 +1,79 @@
+/* greedy_youngest.c: a warp scheduler that stays with a warp for at most `patience` instructions in a row and
+ * then takes the youngest one that can issue. One file: built in or loaded with --plugin, nothing else changes. */
+#include "lockstep/scheduler.h"
+
+/* What the platform file says. */
+typedef struct spec {
+    uint64_t patience;
+} spec;
+
+/* What is counted. */
+typedef struct counters {
+    uint64_t stays, switches;
+} counters;
+
+typedef struct state {
+    const spec *spec;
+    uint32_t in_a_row[LS_SCHEDULER_WARPS]; /* per sub-core: instructions of its last warp */
+    counters n;
+} state;
+
+static uint32_t choose(void *self, const ls_scheduler_view *view)
+{
+    state *s = self;
+    uint32_t *in_a_row = &s->in_a_row[view->sub_core];
+    if ((view->ready >> view->last & 1) != 0 && *in_a_row < s->spec->patience) {
+        (*in_a_row)++;
+        s->n.stays++;
+        return view->last;
+    }
+    uint32_t youngest = (uint32_t)__builtin_ctz(view->ready);
+    for (uint32_t rest = view->ready; rest != 0; rest &= rest - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctz(rest);
+        if (view->age[warp] > view->age[youngest])
+            youngest = warp;
+    }
+    *in_a_row = 1;
+    s->n.switches += youngest != view->last;
+    return youngest;
+}
+
+static ls_status init(ls_block *block, void *self, const void *from_platform, ls_error *err)
+{
+    (void)block;
+    (void)err;
+    ((state *)self)->spec = from_platform;
+    return LS_OK;
+}
+
+static const ls_param params[] = {
+    LS_PARAM_UINT(spec, patience, "instructions", 16, 1, 1000000, "most instructions of a warp in a row"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(counters, stays, "instructions", "issued by the same warp as the one before"),
+    LS_METRIC_COUNTER(counters, switches, "times", "another warp was taken"),
+};
+
+static const ls_scheduler_ops ops = { .choose = choose };
+static const ls_port_decl ports[] = {
+    { .name = LS_SCHEDULER_PORT, .interface = LS_SCHEDULER_INTERFACE, .ops = &ops },
+};
+
+static const ls_block_type greedy_youngest = {
+    .abi = LS_ABI_VERSION,
+    .slot = LS_SCHEDULER_SLOT,
+    .name = "greedy-youngest",
+    .help = "the last warp for a while, then the youngest",
+    .spec_size = sizeof(spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(state),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(state, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+    .init = init,
+};
+LS_REGISTER_BLOCK(greedy_youngest);
