@@ -1,6 +1,7 @@
-/* dram_md1.c: a memory channel as a formula. A request takes the idle latency and the mean wait of an M/D/1 queue at the
- * load that the channel has had lately: w = s * rho / (2 * (1 - rho)), s being the time of one request. No banks, no
- * queue, one event per answer. One file: built in or loaded with --plugin, nothing else changes. */
+/* dram_md1.c: a memory channel as a formula. A request takes the idle latency and a wait: the mean one of an M/D/1 queue
+ * at the load that the channel has had lately, w = s * rho / (2 * (1 - rho)), s being the time of one atom; or, beyond
+ * saturation, the work that has piled up. No banks, no rows, one event per answer. One file: built in or loaded with
+ * --plugin, nothing else changes. */
 #include "lockstep/dram.h"
 
 #define ENTRIES 1024u  /* requests on their way at once; a power of two */
@@ -31,6 +32,8 @@ typedef struct state {
     uint32_t head, tail;
     ls_cycle window_end;
     uint64_t window_atoms, rho; /* atoms of this window; load of the last one */
+    ls_cycle bus_free;          /* when all work so far would be done */
+    ls_cycle active_since;
     counters n;
 } state;
 
@@ -60,6 +63,11 @@ static void push(void *self, const ls_dram_request *request)
     uint64_t atoms = request->atoms ? request->atoms : 1;
     update_load(s, now);
     uint64_t wait = s->spec->service_cycles * s->rho / (2 * (ONE - s->rho));
+    uint64_t piled_up = s->bus_free > now ? s->bus_free - now : 0;
+    wait = wait > piled_up ? wait : piled_up;
+    s->bus_free = now + piled_up + atoms * s->spec->service_cycles;
+    if (s->head == s->tail)
+        s->active_since = now;
     ls_cycle due = now + 1 + s->spec->latency_cycles + wait + (atoms - 1) * s->spec->service_cycles;
     if (s->head != s->tail && due < s->ring[(s->tail - 1) % ENTRIES].due)
         due = s->ring[(s->tail - 1) % ENTRIES].due; /* answers keep their order when the load falls */
@@ -85,6 +93,8 @@ static void wake(void *self, ls_cycle now)
             return;
         }
         s->head++;
+        s->n.dram.active_cycles += now - s->active_since;
+        s->active_since = now;
         ls_histogram_add(&s->n.dram.latency, now - a.pushed);
         ls_domain_progress(ls_region_domain(s->region));
         above->done(s->reply.self, a.token, a.write);
