@@ -383,14 +383,23 @@ static COLD void run_many_tickers(ls_region *region, ls_cycle now)
     }
 }
 
+/* Most regions have one ticker. */
 static inline void run_tickers(ls_region *region, ls_cycle now)
 {
-    if (LS_UNLIKELY(region->ticker_count > 64)) {
+    if (LS_LIKELY(region->ticker_count == 1)) {
+        uint64_t *active = region->active;
+        ls_ticker *ticker = region->tickers[0];
+        *active = 0;
+        region->ticks_run++;
+        if (ticker->fn(ticker->self, now))
+            *active = 1;
+        region->active_summary = *active;
+    } else if (LS_LIKELY(region->ticker_count <= 64)) {
+        run_ticker_word(region, 0, now);
+        region->active_summary = region->active[0] != 0;
+    } else {
         run_many_tickers(region, now);
-        return;
     }
-    run_ticker_word(region, 0, now);
-    region->active_summary = region->active[0] != 0;
 }
 
 static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
@@ -408,11 +417,11 @@ static inline bool step(ls_region *region, ls_cycle cycle, uint32_t i)
     if (LS_UNLIKELY(region->far_count > 0))
         far_move_in(region);
     bucket *b = &region->wheel[i];
-    if (b->arrivals != NULL)
+    if (b->arrivals != NULL || b->events != NULL) {
         run_arrivals(b, cycle);
-    if (b->events != NULL)
         run_events(region, b, cycle);
-    unmark(region, i);
+        unmark(region, i);
+    }
     if (region->active_summary == 0)
         return false;
     run_tickers(region, cycle);

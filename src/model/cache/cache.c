@@ -36,13 +36,10 @@ static inline uint32_t find_line_again(cache *c, uint64_t line_address)
 
 static inline uint32_t find_mshr(const cache *c, uint64_t sector_address)
 {
-    for (uint32_t i = hash_of(sector_address, 5) & c->mshr_index_mask;; i = (i + 1) & c->mshr_index_mask) {
-        uint32_t entry = c->mshr_index[i];
-        if (entry == 0)
-            return CACHE_NONE;
-        if (c->mshrs[entry - 1].address == sector_address)
-            return entry - 1;
-    }
+    uint32_t entry = c->mshr_index[hash_of(sector_address, 5) & c->mshr_index_mask];
+    while (entry != 0 && c->mshrs[entry - 1].address != sector_address)
+        entry = c->mshrs[entry - 1].chain;
+    return entry - 1; /* CACHE_NONE for 0 */
 }
 
 static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t value)
@@ -76,10 +73,19 @@ static void remove_line(cache *c, uint32_t line)
                  hash_of(c->lines[entry_].address, 7));
 }
 
-static void remove_mshr(cache *c, uint32_t mshr)
+static inline void add_mshr(cache *c, uint32_t mshr)
 {
-    INDEX_REMOVE(c->mshr_index, c->mshr_index_mask, hash_of(c->mshrs[mshr].address, 5), mshr,
-                 hash_of(c->mshrs[entry_].address, 5));
+    uint32_t *first = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
+    c->mshrs[mshr].chain = *first;
+    *first = mshr + 1;
+}
+
+static inline void remove_mshr(cache *c, uint32_t mshr)
+{
+    uint32_t *at = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
+    while (*at != mshr + 1)
+        at = &c->mshrs[*at - 1].chain;
+    *at = c->mshrs[mshr].chain;
 }
 
 /* ----------------------------------------------------------------------------------------------------- set-up */
@@ -326,7 +332,7 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
         c->mshr_count++;
         c->mshrs[mshr] =
             (cache_mshr){ .address = sector_address, .first = waiter, .last = waiter, .line = line };
-        index_add(c->mshr_index, c->mshr_index_mask, hash_of(sector_address, 5), mshr);
+        add_mshr(c, mshr);
     } else {
         c->waiters[c->mshrs[mshr].last].next = waiter;
         c->mshrs[mshr].last = waiter;
@@ -344,7 +350,8 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
     uint64_t sector_address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1);
     uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
     bool pending = i != CACHE_NONE && (c->lines[i].pending & bit) != 0;
-    uint32_t mshr = find_mshr(c, sector_address);
+    /* A sector that is not on its way has an MSHR only while the requests of the last time are being answered. */
+    uint32_t mshr = pending || c->ready_first != CACHE_NONE ? find_mshr(c, sector_address) : CACHE_NONE;
     if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
                            : c->mshr_count >= c->spec->mshr_entries) {
         *(mshr != CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;

@@ -80,7 +80,8 @@ typedef struct cache_mshr {
     uint32_t first, last; /* waiting requests */
     uint32_t count;
     uint32_t line;
-    uint32_t next; /* in the list of ready ones, or of free ones */
+    uint32_t next;  /* in the list of ready ones, or of free ones */
+    uint32_t chain; /* the next of its hash, + 1 */
     bool atomic;
 } cache_mshr;
 
@@ -97,7 +98,7 @@ typedef struct cache {
     uint32_t *line_index; /* hash of line addresses -> line + 1 */
     uint32_t line_index_mask, last_line; /* last_line: any line; the one that was last found */
     cache_mshr *mshrs;
-    uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1 */
+    uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */
     uint32_t mshr_index_mask, mshr_count;
     uint32_t mshr_free, mshr_fresh;   /* given back; never used yet: [mshr_fresh, entries) */
     uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
