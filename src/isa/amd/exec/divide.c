@@ -33,8 +33,6 @@ static wide wide_shift_right(wide x, unsigned n)
         x.word[0] = x.word[1];
         x.word[1] = x.word[2];
         x.word[2] = 0;
-        if (!(x.word[0] | x.word[1] | x.word[2]) && n > 64)
-            n &= 63;
     }
     if (n) {
         lost |= x.word[0] << (64 - n);
@@ -158,8 +156,8 @@ uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale)
     ep -= (int32_t)up;
     ec -= (int32_t)uz;
     int32_t e = ep > ec ? ep : ec;
-    p = wide_shift_right(p, e - ep > 4000 ? 4000u : (unsigned)(e - ep));
-    z = wide_shift_right(z, e - ec > 4000 ? 4000u : (unsigned)(e - ec));
+    p = wide_shift_right(p, (unsigned)(e - ep));
+    z = wide_shift_right(z, (unsigned)(e - ec));
     if (sp == sc)
         return pack(wide_add(p, z), e + scale, sp);
     int order = wide_compare(&p, &z);

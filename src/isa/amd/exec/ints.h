@@ -152,6 +152,12 @@ static inline bool mad_carry(int32_t a, int32_t b, uint64_t c)
     return ((p ^ s) & (c ^ s)) >> 63;
 }
 
+static inline uint64_t mad_saturated(int32_t a, int32_t b, uint64_t c)
+{
+    uint64_t limit = UINT64_C(0x7fffffffffffffff) + (c >> 63);
+    return mad_carry(a, b, c) ? limit : (uint64_t)((int64_t)a * b) + c;
+}
+
 /* --- sums over bytes ------------------------------------------------------------------------------------- */
 
 static inline uint32_t abs_diff(uint32_t a, uint32_t b)
@@ -194,6 +200,21 @@ static inline uint64_t mqsad(uint64_t a, uint32_t b, uint64_t c)
     uint64_t r = 0;
     for (unsigned k = 0; k < 4; k++)
         r |= (uint64_t)((msad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k)) & 0xffffu) << 16 * k;
+    return r;
+}
+
+static inline uint64_t qsad_saturated(uint64_t a, uint32_t b, uint64_t c)
+{
+    uint64_t r = 0;
+    for (unsigned k = 0; k < 4; k++)
+        r |= (uint64_t)min_u(sad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffffu), 0xffffu) << 16 * k;
+    return r;
+}
+static inline uint64_t mqsad_saturated(uint64_t a, uint32_t b, uint64_t c)
+{
+    uint64_t r = 0;
+    for (unsigned k = 0; k < 4; k++)
+        r |= (uint64_t)min_u(msad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffffu), 0xffffu) << 16 * k;
     return r;
 }
 

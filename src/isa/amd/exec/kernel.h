@@ -69,6 +69,7 @@
 #define STORE_I16(t, v) t[i] = (uint32_t)(v)&0xffffu
 #define STORE_F16(t, v) t[i] = f16_out(v, w)
 #define STORE_Q32(t, v) t[i] = (v)
+#define STORE_PF16(t, v) t[i] = (v)
 #define STORE_Q64(t, v) STORE_U64(t, v)
 #define STORE_Q16(t, v) t[i] = (v)
 #define STORE_R16(t, v) t[i] = f32_bits(v)
@@ -135,6 +136,7 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
 #define WRITE_I16(t) WRITE_32_(t)
 #define WRITE_F16(t) WRITE_32_(t)
 #define WRITE_Q32(t) WRITE_32_(t)
+#define WRITE_PF16(t) WRITE_32_(t)
 #define WRITE_Q16(t) WRITE_32_(t)
 #define WRITE_Q64(t) WRITE_64_(t)
 #define WRITE_U64(t) WRITE_64_(t)

@@ -113,22 +113,23 @@ static inline float trans_cos(float x, const amd_wave *w)
 
 /* --- fractions ------------------------------------------------------------------------------------------- */
 
-/* Never 1, also where the subtraction rounds up to it. */
+/* Never 1, also where the subtraction rounds up to it. The sign of floor(0) is not left to the host: without an
+ * instruction for it, it depends on the rounding mode. */
 static inline float fract32(float x)
 {
-    float r = x - __builtin_floorf(x);
+    float r = x - (x == 0 ? x : __builtin_floorf(x));
     return r > 0x1.fffffep-1f ? 0x1.fffffep-1f : r;
 }
 
 static inline double fract64(double x)
 {
-    double r = x - __builtin_floor(x);
+    double r = x - (x == 0 ? x : __builtin_floor(x));
     return r > 0x1.fffffffffffffp-1 ? 0x1.fffffffffffffp-1 : r;
 }
 
 static inline float fract16(float x)
 {
-    float r = x - __builtin_floorf(x);
+    float r = x - (x == 0 ? x : __builtin_floorf(x));
     return r > 0x1.ffcp-1f ? 0x1.ffcp-1f : r;
 }
 

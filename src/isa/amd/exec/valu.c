@@ -18,12 +18,6 @@
 #include "isa/amd/exec/valu_body.h"
 #undef LANES
 
-/* Operand types of which a clamp is not a matter of the result's value alone. */
-static bool integer_result(const lanes_row *row)
-{
-    return row->dst != LANES_F32 && row->dst != LANES_F64 && row->dst != LANES_F16 && row->dst != LANES_PF16;
-}
-
 static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *inst)
 {
     if (inst->op >= AMD_OP_COUNT)
@@ -33,14 +27,10 @@ static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *ins
         return lanes == 32 ? special_32(target, inst) : special_64(target, inst);
     bool compare = row->flags & LANES_COMPARE;
     bool clamp = inst->flags & AMD_CLAMP;
-    if (clamp && !compare && integer_result(row)) {
-        if (!(lanes == 32 ? sat_32 : sat_64)[inst->op].kernel)
-            return NULL; /* no such instruction: saturating it silently would be wrong */
-        return lanes == 32 ? full_32 : full_64;
-    }
     bool packed = row->flags & (LANES_PACKED | LANES_MIX) || row->src[0] == LANES_P16 || row->src[0] == LANES_PF16;
     bool plain_packed = inst->op_sel == 0 && inst->op_sel_hi == 7 && !inst->neg && !inst->neg_hi &&
                         !(row->flags & LANES_MIX);
+    /* The clamp bit of an integer result without a saturating row has nothing to do: conversions, minima. */
     bool full = inst->form != AMD_PLAIN || inst->neg || inst->abs || inst->omod || clamp ||
                 (packed ? !plain_packed : inst->op_sel != 0) ||
                 (lanes_is_16(row->dst) && (amd_target_is_gfx10(target) || row->flags & LANES_KEEP));

@@ -173,7 +173,8 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
             memcpy(s[k], d, (lanes_is_wide(type) ? 2 * LANES : LANES) * sizeof *d);
             continue;
         }
-        NAME(fetch)(w, inst, k, type, s[k]);
+        bool half = row->flags & LANES_MIX && inst->op_sel_hi >> k & 1; /* constants are halves then */
+        NAME(fetch)(w, inst, k, half ? LANES_F16 : type, s[k]);
         if (k == 0 && (inst->form == AMD_DPP16 || inst->form == AMD_DPP8))
             live = NAME(permute)(inst, s[k], exec);
         if (type == LANES_MASK)
@@ -200,6 +201,11 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
     uint64_t bits = row->kernel(t, s[0], s[1], s[2], lanes_ones, w);
     if (row->env)
         lanes_env_leave(saved);
+    bool carry = NAME(rows)[inst->op].flags & LANES_CARRY;
+    if (carry && row != &NAME(rows)[inst->op]) {
+        uint32_t unused[2 * LANES] ALIGNED_; /* a saturated result still has the carry of the exact one */
+        bits = NAME(rows)[inst->op].kernel(unused, s[0], s[1], s[2], lanes_ones, w);
+    }
     if (row->flags & LANES_COMPARE) {
         NAME(write_mask)(w, inst->sdst.code, bits & live);
         if (row->flags & LANES_EXEC)
@@ -215,6 +221,6 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
     if (lanes_is_wide(row->dst))
         for (unsigned i = 0; i < LANES; i++)
             d[i + LANES] = (t[i + LANES] & m[i]) | (d[i + LANES] & ~m[i]);
-    if (row->flags & LANES_CARRY || NAME(rows)[inst->op].flags & LANES_CARRY)
+    if (carry)
         NAME(write_mask)(w, inst->sdst.code, bits & live);
 }
