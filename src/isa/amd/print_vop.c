@@ -29,7 +29,7 @@ static void source(amd_printer *p, unsigned index)
         amd_put(p, "|");
     if (sext)
         amd_put(p, "sext(");
-    if (p->row->flags & (AMD_ROW_K1 | AMD_ROW_K2) && value->code == AMD_LITERAL)
+    if (index > 0 && p->row->flags & (AMD_ROW_K1 | AMD_ROW_K2) && value->code == AMD_LITERAL)
         amd_putf(p, "0x%x", inst->literal);
     else
         amd_print_operand(p, value);
