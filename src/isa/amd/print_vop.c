@@ -12,6 +12,19 @@ static bool is_constant(unsigned code)
     return (code >= AMD_INT_0 && code <= 208) || (code >= AMD_FLOAT && code <= 248) || code == AMD_LITERAL;
 }
 
+/* The constant of v_madmk and its like. Where the first source is the same constant, LLVM 15 shows it as a number of
+ * 32 bits in v_madmk_f16, and as a half in v_madak_f16. */
+static void print_constant(amd_printer *p, unsigned index)
+{
+    amd_operand first = p->inst->src[0];
+    if (p->row->flags & AMD_ROW_K1)
+        first.kind = AMD_KIND_B32;
+    if (index == 0)
+        amd_print_operand(p, &first);
+    else
+        amd_putf(p, "0x%x", p->inst->literal);
+}
+
 /* A source with what is done to it first. VOP3P says so after the operands. */
 static void source(amd_printer *p, unsigned index)
 {
@@ -29,8 +42,8 @@ static void source(amd_printer *p, unsigned index)
         amd_put(p, "|");
     if (sext)
         amd_put(p, "sext(");
-    if (index > 0 && p->row->flags & (AMD_ROW_K1 | AMD_ROW_K2) && value->code == AMD_LITERAL)
-        amd_putf(p, "0x%x", inst->literal);
+    if (value->code == AMD_LITERAL && p->row->flags & (AMD_ROW_K1 | AMD_ROW_K2))
+        print_constant(p, index);
     else
         amd_print_operand(p, value);
     if (sext)
