@@ -193,7 +193,7 @@ static ls_status emulate_prepare(emulate *emulator, const emulate_program *progr
                                       .scratch = emulator->scratch + i * per_thread,
                                       .scratch_bytes = scratch };
         free(context->tally);
-        context->tally = calloc((size_t)program->op_count, sizeof *context->tally);
+        context->tally = calloc((size_t)program->op_count + 2, sizeof *context->tally);
         if (!context->tally)
             status = ls_fail(err, LS_ERR_NOMEM, "no memory for the counters of kernel %s", program->name);
     }
@@ -261,8 +261,10 @@ static void emulate_sum(const emulate *emulator, const emulate_program *program,
         const emulate_context *context = &emulator->contexts[i];
         counts->waves += context->wave_total;
         counts->barriers += context->barriers;
-        for (uint64_t j = 0; j < program->op_count; j++) {
-            uint64_t count = context->tally[j].count, lanes = context->tally[j].lanes;
+        uint64_t count = 0, lanes = 0;
+        for (uint32_t j = 1; j <= program->op_count; j++) {
+            count += context->tally[j].count;
+            lanes += context->tally[j].lanes;
             if (count == 0)
                 continue;
             const amd_inst *inst = program->ops[j].inst;

@@ -4,21 +4,26 @@
 
 #include "runtime/emulate/emulate.h"
 
-/* One per dword of code, so that a pc finds its instruction without a search. Where none begins, the body faults. */
+/* One per instruction, in the order of addresses: straight code is walked without looking anything up. */
 typedef struct emulate_op {
     amd_body body;
     const amd_inst *inst;
+    uint64_t next; /* simulated address after it */
+    /* Control may go elsewhere, exec or the time may be looked at anew: a run of steps ends here. The step after
+     * one without it is the instruction at `next`. */
+    uint64_t last;
 } emulate_op;
 
 struct emulate_program {
     char *name;
     emulate_kernel kernel; /* kernel.name is `name` */
     unsigned lanes, vgprs;
-    uint64_t base;         /* simulated address of ops[0] */
-    uint64_t op_count;     /* dwords from base on */
-    emulate_op *ops;
-    amd_inst *insts; /* [0] stands where there is no instruction */
-    uint32_t inst_count;
+    uint64_t base;       /* simulated address of the first instruction */
+    uint64_t word_count; /* dwords from base on */
+    uint32_t *place;     /* [word_count]: the op that begins there; 0: none */
+    emulate_op *ops;     /* [op_count + 1]; [0] is none */
+    uint32_t op_count;
+    amd_inst *insts;
     uint8_t *code; /* a copy of the code section */
 };
 
@@ -31,7 +36,8 @@ const amd_inst *emulate_program_at(const emulate_program *program, uint64_t pc);
 /* Registers beyond 255: what a wide load at the last one would reach. */
 #define EMULATE_VGPR_ROWS (256 + 32)
 
-/* What runs of one static instruction: executions, and lanes that were active in them. */
+/* Executions and lanes that were active in them, as differences from op to op: a run adds at its first op and
+ * subtracts after its last one. */
 typedef struct emulate_tally {
     uint64_t count, lanes;
 } emulate_tally;
@@ -47,7 +53,7 @@ typedef struct emulate_context {
     uint32_t *vgprs; /* EMULATE_WAVES_MAX blocks */
     size_t vgpr_block; /* registers of one wave, in dwords */
     uint8_t *lds;
-    emulate_tally *tally; /* one per op of the program */
+    emulate_tally *tally; /* [op_count + 2] of the program */
     uint64_t packet, queue; /* simulated addresses */
     uint64_t instructions, wave_total, barriers;
     uint64_t fault_pc;

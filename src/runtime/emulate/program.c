@@ -6,15 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- where there is no instruction ------------------------------------------------------------------------ */
-
-static void program_no_code(amd_wave *wave, const amd_inst *inst)
-{
-    wave->pc -= inst->bytes;
-    wave->fault = (amd_fault){ .kind = AMD_FAULT_UNSUPPORTED, .address = wave->pc };
-    wave->stop = AMD_FAULTED;
-}
-
 /* --- the walk --------------------------------------------------------------------------------------------- */
 
 typedef struct program_walk {
@@ -121,33 +112,72 @@ static ls_status program_rest(program_walk *walk, ls_error *err)
     return LS_OK;
 }
 
+/* --- steps ------------------------------------------------------------------------------------------------ */
+
+static int program_order(const void *a, const void *b)
+{
+    const amd_inst *first = a, *second = b;
+    return first->pc < second->pc ? -1 : first->pc > second->pc;
+}
+
+static bool program_covers(const amd_operand *operand, unsigned code)
+{
+    return operand->code <= code && code < (unsigned)operand->code + (operand->dwords > 1 ? operand->dwords : 1u);
+}
+
+static bool program_writes_exec(const amd_inst *inst)
+{
+    const char *name = amd_op_name((amd_op)inst->op);
+    if (strstr(name, "saveexec") || strstr(name, "wrexec") || strncmp(name, "v_cmpx", 6) == 0)
+        return true;
+    for (unsigned code = AMD_EXEC_LO; code <= AMD_EXEC_HI; code++)
+        if (program_covers(&inst->sdst, code) || program_covers(&inst->vdst, code))
+            return true;
+    return strncmp(name, "s_movreld", 9) == 0;
+}
+
+static bool program_last(const amd_inst *inst)
+{
+    return inst->class_ == AMD_CLASS_BRANCH || program_ends(inst) || inst->op == AMD_S_SWAPPC_B64 ||
+           inst->op == AMD_S_CALL_B64 || inst->op == AMD_S_SUBVECTOR_LOOP_BEGIN ||
+           inst->op == AMD_S_SUBVECTOR_LOOP_END || inst->op == AMD_S_RFE_RESTORE_B64 || program_writes_exec(inst);
+}
+
+/* Reads the clock, which runs do not advance before their end. */
+static bool program_reads_time(const amd_inst *inst)
+{
+    return inst->op == AMD_S_MEMTIME || inst->op == AMD_S_MEMREALTIME || inst->op == AMD_S_GETREG_B32;
+}
+
 static ls_status program_build(program_walk *walk, ls_error *err)
 {
     emulate_program *program = walk->program;
-    uint64_t first = walk->bytes, end = 0;
-    for (size_t i = 0; i < walk->found.count; i++) {
-        const amd_inst *inst = &walk->found.at[i];
-        if (inst->pc < first)
-            first = inst->pc;
-        if (inst->pc + inst->bytes > end)
-            end = (uint64_t)inst->pc + inst->bytes;
-    }
+    size_t count = walk->found.count;
+    qsort(walk->found.at, count, sizeof *walk->found.at, program_order);
+    uint64_t first = walk->found.at[0].pc;
+    uint64_t end = (uint64_t)walk->found.at[count - 1].pc + walk->found.at[count - 1].bytes;
     program->base = program->kernel.code + first;
-    program->op_count = (end - first) / 4;
-    program->inst_count = (uint32_t)walk->found.count;
-    program->ops = calloc((size_t)program->op_count, sizeof *program->ops);
-    program->insts = calloc(walk->found.count + 1, sizeof *program->insts);
-    if (!program->ops || !program->insts)
+    program->word_count = (end - first + 3) / 4;
+    program->op_count = (uint32_t)count;
+    program->ops = calloc(count + 1, sizeof *program->ops);
+    program->place = calloc((size_t)program->word_count, sizeof *program->place);
+    program->insts = calloc(count, sizeof *program->insts);
+    if (!program->ops || !program->place || !program->insts)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s", program->name);
-    program->insts[0].bytes = 4;
-    for (uint64_t i = 0; i < program->op_count; i++)
-        program->ops[i] = (emulate_op){ .body = program_no_code, .inst = &program->insts[0] };
-    for (size_t i = 0; i < walk->found.count; i++) {
-        amd_inst *inst = &program->insts[i + 1];
+    for (size_t i = 0; i < count; i++) {
+        amd_inst *inst = &program->insts[i];
         *inst = walk->found.at[i];
-        amd_body body = amd_exec_find(program->kernel.target, program->lanes, inst);
-        if (body)
-            program->ops[(inst->pc - first) / 4] = (emulate_op){ .body = body, .inst = inst };
+        bool alone = i + 1 == count || walk->found.at[i + 1].pc != inst->pc + inst->bytes;
+        bool time = i + 1 < count && program_reads_time(&walk->found.at[i + 1]);
+        emulate_op *op = &program->ops[i + 1];
+        op->body = amd_exec_find(program->kernel.target, program->lanes, inst);
+        op->inst = inst;
+        op->next = program->kernel.code + inst->pc + inst->bytes;
+        op->last = alone || time || program_last(inst);
+        if (op->body)
+            program->place[(inst->pc - first) / 4] = (uint32_t)i + 1;
+        else if (i > 0)
+            program->ops[i].last = 1; /* padding: whoever gets there faults */
     }
     return LS_OK;
 }
@@ -225,6 +255,7 @@ void emulate_program_destroy(emulate_program *program)
     free(program->name);
     free(program->code);
     free(program->ops);
+    free(program->place);
     free(program->insts);
     free(program);
 }
@@ -241,14 +272,13 @@ unsigned emulate_program_vgprs(const emulate_program *program)
 
 unsigned emulate_program_instructions(const emulate_program *program)
 {
-    return program->inst_count;
+    return program->op_count;
 }
 
 const amd_inst *emulate_program_at(const emulate_program *program, uint64_t pc)
 {
     uint64_t offset = pc - program->base;
-    if ((offset & 3) != 0 || offset / 4 >= program->op_count)
+    if ((offset & 3) != 0 || offset / 4 >= program->word_count || program->place[offset / 4] == 0)
         return NULL;
-    const amd_inst *inst = program->ops[offset / 4].inst;
-    return inst == &program->insts[0] ? NULL : inst;
+    return program->ops[program->place[offset / 4]].inst;
 }
