@@ -26,11 +26,10 @@ static void check_record(amd_target target, unsigned lanes, const amd_inst *inst
         abort();
     if (!amd_op_exists(target, (amd_op)inst->op) || inst->class_ >= AMD_CLASS_COUNT || inst->src_count > 4)
         abort();
+    check_operand(&inst->vdst);
     check_operand(&inst->sdst);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = inst->flags & AMD_NSA ? 1 : 0; i < 4; i++) /* NSA: the addresses are not adjacent */
         check_operand(&inst->src[i]);
-    if (!(inst->flags & AMD_NSA))
-        check_operand(&inst->vdst);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
