@@ -2,35 +2,18 @@
  * src/platform/show.c; here is only the way from the command line to it. */
 #include "cli/cli.h"
 #include "cli/cmd_config_import.h"
+#include "cli/fidelity.h"
 #include "platform/show.h"
 
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------------------- loading */
 
-/* `set` and `platform-dir` are taken from the command line; commands without --set pass with_sets false. */
-static ls_status make_request(const cli_context *ctx, const char *platform, bool with_sets,
-                              ls_config_request *request, ls_error *err)
-{
-    *request = (ls_config_request){
-        .platform = platform,
-        .platform_dirs = cli_texts(ctx, "platform-dir"),
-        .platform_dir_count = cli_count(ctx, "platform-dir"),
-    };
-    bool failed = !request->platform_dirs;
-    if (with_sets) {
-        request->sets = cli_texts(ctx, "set");
-        request->set_count = cli_count(ctx, "set");
-        failed |= !request->sets;
-    }
-    return failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : LS_OK;
-}
-
 static ls_status load(const cli_context *ctx, const char *platform, ls_config **config, ls_error *err)
 {
     ls_config_request request;
     *config = NULL;
-    ls_status status = make_request(ctx, platform, true, &request, err);
+    ls_status status = cli_platform_request(ctx, platform, &request, err);
     return status == LS_OK ? ls_config_load(&request, config, NULL, err) : status;
 }
 
@@ -38,13 +21,13 @@ static ls_status load(const cli_context *ctx, const char *platform, ls_config **
 
 static ls_status run_list(cli_context *ctx, ls_error *err)
 {
-    ls_config_request request;
     ls_platform *platforms;
     size_t count;
-    ls_status status = make_request(ctx, "", false, &request, err);
-    if (status == LS_OK)
-        status = ls_catalog_platforms(ctx->arena, request.platform_dirs, request.platform_dir_count,
-                                      &platforms, &count, err);
+    const char *const *dirs = cli_texts(ctx, "platform-dir");
+    if (!dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    ls_status status =
+        ls_catalog_platforms(ctx->arena, dirs, cli_count(ctx, "platform-dir"), &platforms, &count, err);
     return status == LS_OK ? ls_show_catalog(ctx->out, platforms, count, err) : status;
 }
 
@@ -89,6 +72,7 @@ static ls_status run_show(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option show_options[] = {
     SET_OPTION,
+    FIDELITY_OPTION,
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
       .default_text = "table", .help = "how to print it" },
 };
@@ -129,7 +113,7 @@ static ls_status run_check(cli_context *ctx, ls_error *err)
         ls_config_request request;
         ls_config *config;
         ls_problems problems = { 0 };
-        ls_status status = make_request(ctx, ctx->positionals[i], true, &request, err);
+        ls_status status = cli_platform_request(ctx, ctx->positionals[i], &request, err);
         if (status != LS_OK)
             return status;
         status = ls_config_load(&request, &config, &problems, err);
@@ -153,7 +137,7 @@ static ls_status run_check(cli_context *ctx, ls_error *err)
 }
 
 /* clang-format off */
-static const cli_option check_options[] = { SET_OPTION };
+static const cli_option check_options[] = { SET_OPTION, FIDELITY_OPTION };
 
 static const cli_positional check_positionals[] = {
     { .name = "PLATFORM", .repeatable = true, .complete = CLI_COMPLETE_PLATFORM,
@@ -195,7 +179,7 @@ static ls_status run_diff(cli_context *ctx, ls_error *err)
 }
 
 /* clang-format off */
-static const cli_option diff_options[] = { SET_OPTION };
+static const cli_option diff_options[] = { SET_OPTION, FIDELITY_OPTION };
 
 static const cli_positional diff_positionals[] = {
     { .name = "A", .complete = CLI_COMPLETE_PLATFORM, .help = "a platform's name or file" },
@@ -243,6 +227,7 @@ static const cli_option explain_options[] = {
     { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM",
       .complete = CLI_COMPLETE_PLATFORM, .help = "say also where the value comes from in this platform" },
     SET_OPTION,
+    FIDELITY_OPTION,
 };
 
 static const cli_positional explain_positionals[] = {

@@ -2,6 +2,7 @@
  * results. */
 #include "base/pool.h"
 #include "cli/cli.h"
+#include "cli/fidelity.h"
 #include "cli/run_output.h"
 #include "cli/run_signal.h"
 #include "cli/run_trace.h"
@@ -43,19 +44,14 @@ typedef struct session {
 static ls_status build(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    const ls_config_request request = {
-        .platform = cli_text(ctx, "platform"),
-        .sets = cli_texts(ctx, "set"),
-        .set_count = cli_count(ctx, "set"),
-        .platform_dirs = cli_texts(ctx, "platform-dir"),
-        .platform_dir_count = cli_count(ctx, "platform-dir"),
-    };
-    if (!request.platform)
+    const char *platform = cli_text(ctx, "platform");
+    ls_config_request request;
+    if (!platform)
         return ls_fail(err, LS_ERR_USAGE,
                        "run: a platform is missing: --platform NAME or --platform FILE.yaml");
-    if (!request.sets || !request.platform_dirs)
-        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = ls_config_load(&request, &s->config, NULL, err);
+    ls_status status = cli_platform_request(ctx, platform, &request, err);
+    if (status == LS_OK)
+        status = ls_config_load(&request, &s->config, NULL, err);
     if (status == LS_OK)
         status = ls_machine_create(s->config, cli_uint(ctx, "seed"), &s->machine, err);
     if (status != LS_OK)
@@ -271,6 +267,7 @@ static const cli_option options[] = {
       .help = "what to simulate: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
+    FIDELITY_OPTION,
     { .name = "kernels", .letter = 'k', .type = CLI_TEXT, .arg = "LIST",
       .help = "run only these kernels of the trace, as in 3-7,12,name:*gemm*" },
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",

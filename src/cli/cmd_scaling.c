@@ -2,7 +2,7 @@
  * of assigning domains to threads; and that the results stay the same. */
 #include "base/file.h"
 #include "base/pool.h"
-#include "cli/cli.h"
+#include "cli/fidelity.h"
 #include "cli/suite.h"
 #include "cli/validate/validate.h"
 #include "report/html.h"
@@ -261,18 +261,15 @@ static ls_status close_outputs(const experiment *e, output *outputs, size_t coun
 static ls_status run(cli_context *ctx, ls_error *err)
 {
     experiment e = { .ctx = ctx, .repeat = cli_uint(ctx, "repeat") };
-    e.platform = (ls_config_request){ .platform = cli_text(ctx, "platform"),
-                                      .sets = cli_texts(ctx, "set"),
-                                      .set_count = cli_count(ctx, "set"),
-                                      .platform_dirs = cli_texts(ctx, "platform-dir"),
-                                      .platform_dir_count = cli_count(ctx, "platform-dir") };
     bool own = ctx->positional_count > 0;
     size_t count = own ? ctx->positional_count : SUITE_COUNT;
     e.rows = ls_arena_array(ctx->arena, count, sizeof *e.rows);
-    if (!e.rows || !e.platform.sets || !e.platform.platform_dirs)
+    if (!e.rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     output outputs[] = { { .option = "html", .tell = tell_html }, { .option = "csv", .tell = tell_csv } };
-    ls_status status = read_threads(&e, err);
+    ls_status status = cli_platform_request(ctx, cli_text(ctx, "platform"), &e.platform, err);
+    if (status == LS_OK)
+        status = read_threads(&e, err);
     if (status == LS_OK)
         status = open_outputs(ctx, outputs, LS_COUNT_OF(outputs), err);
     bool same = true;
@@ -298,6 +295,7 @@ static const cli_option options[] = {
       .complete = CLI_COMPLETE_PLATFORM, .help = "what to simulate: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform, as in core.alu=hybrid" },
+    FIDELITY_OPTION,
     { .name = "threads", .letter = 'j', .type = CLI_TEXT, .arg = "N,N,...",
       .help = "numbers of threads besides 1; default: 2, 4, ... up to the host's CPUs" },
     { .name = "repeat", .letter = 'r', .type = CLI_UINT, .arg = "N", .min = 1, .max = 100, .default_text = "3",

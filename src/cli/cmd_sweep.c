@@ -2,6 +2,7 @@
  * done stays done: a sweep that was interrupted goes on where it stood. */
 #include "base/file.h"
 #include "base/pool.h"
+#include "cli/fidelity.h"
 #include "cli/run_output.h"
 #include "cli/run_signal.h"
 #include "cli/sweep/farm.h"
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 /* What every point shares with `lockstep run`, and goes there as it is. */
-static const char *const passed_on[] = { "kernels", "ctas", "unknown-opcodes", "seed" };
+static const char *const passed_on[] = { "kernels", "ctas", "unknown-opcodes", "seed", "fidelity" };
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 
@@ -82,16 +83,19 @@ static const char *const *sets_of(const session *s, size_t point, size_t *count)
 static ls_status config_hash(const session *s, size_t point, ls_hash *out, ls_error *err)
 {
     const cli_context *ctx = s->ctx;
-    ls_config_request request = {
-        .platform = s->sweep.platform,
-        .platform_dirs = cli_texts(ctx, "platform-dir"),
-        .platform_dir_count = cli_count(ctx, "platform-dir"),
-    };
-    request.sets = sets_of(s, point, &request.set_count);
-    if (!request.sets || !request.platform_dirs)
-        return no_memory(err);
+    ls_config_request request;
+    ls_status status = cli_platform_request(ctx, s->sweep.platform, &request, err);
+    const char *const *own = sweep_grid_sets(&s->sweep.grid, point);
+    size_t varied = s->sweep.grid.axes.count;
+    const char **sets = ls_arena_array(ctx->arena, request.set_count + varied, sizeof *sets);
+    if (status != LS_OK || !own || !sets)
+        return status != LS_OK ? status : no_memory(err);
+    memcpy(sets, request.sets, request.set_count * sizeof *sets);
+    memcpy(sets + request.set_count, own, varied * sizeof *sets);
+    request.sets = sets;
+    request.set_count += varied;
     ls_config *config;
-    ls_status status = ls_config_load(&request, &config, NULL, err);
+    status = ls_config_load(&request, &config, NULL, err);
     if (status != LS_OK)
         return status;
     *out = ls_config_hash(config);
@@ -172,7 +176,7 @@ static const char *const *job_argv(void *self, size_t job)
 {
     session *s = self;
     cli_context *ctx = s->ctx;
-    size_t index = s->pending[job], set_count;
+    size_t index = s->pending[job], set_count = 0;
     const ls_point *point = &s->sweep.points[index];
     const char *const *sets = sets_of(s, index % s->sweep.grid.points, &set_count);
     size_t room = 40 + 2 * (set_count + cli_count(ctx, "plugin") + cli_count(ctx, "platform-dir"));
@@ -372,6 +376,7 @@ static const cli_option options[] = {
       .help = "values of a key: 32,64,128 or gto,lrr or the ranges 1..8, 16..64+16, 32..256*2" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key in every point" },
+    FIDELITY_OPTION,
     { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE.db", .default_text = "sweep.db",
       .complete = CLI_COMPLETE_FILE, .help = "the database; a table (.csv) and a page (.html) are written beside it" },
     { .name = "jobs", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",

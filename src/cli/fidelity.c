@@ -1,0 +1,39 @@
+/* fidelity.c: see fidelity.h. */
+#include "cli/fidelity.h"
+
+static const char *const detailed[] = { "core.alu=cycle", "core.memory=cycle", NULL };
+/* Swift-Sim-Basic: contention of the pipeline simulated, its stages a latency; instructions and constants are there. */
+static const char *const basic[] = { "core.alu=hybrid", "core.fetch=perfect", "core.constant=perfect", NULL };
+/* Swift-Sim-Memory: memory by formula as well. */
+static const char *const memory[] = { "core.alu=hybrid",       "core.fetch=perfect",   "core.constant=perfect",
+                                      "core.translation=none", "core.memory=analytic", NULL };
+
+const fidelity_preset fidelity_presets[FIDELITY_COUNT] = {
+    [FIDELITY_DETAILED] = { "detailed", "every stage and every request simulated", detailed },
+    [FIDELITY_BASIC] = { "basic", "the cores' pipelines by latency and contention", basic },
+    [FIDELITY_MEMORY] = { "memory", "as basic, and memory by hit rates and contention", memory },
+};
+const char *const fidelity_names[FIDELITY_COUNT + 1] = { "detailed", "basic", "memory", NULL };
+
+ls_status cli_platform_request(const cli_context *ctx, const char *platform, ls_config_request *out,
+                               ls_error *err)
+{
+    size_t given = cli_count(ctx, "set"), count = 0;
+    const char *const *preset = cli_given(ctx, "fidelity") ? fidelity_presets[cli_choice(ctx, "fidelity")].sets
+                                                           : (const char *const[]){ NULL };
+    while (preset[count])
+        count++;
+    const char **sets = ls_arena_array(ctx->arena, given + count + 1, sizeof *sets);
+    *out = (ls_config_request){ .platform = platform,
+                                .sets = sets,
+                                .set_count = given + count,
+                                .platform_dirs = cli_texts(ctx, "platform-dir"),
+                                .platform_dir_count = cli_count(ctx, "platform-dir") };
+    if (!sets || !out->platform_dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    for (size_t i = 0; i < count; i++)
+        sets[i] = preset[i];
+    for (size_t i = 0; i < given; i++)
+        sets[count + i] = cli_text_at(ctx, "set", i);
+    return LS_OK;
+}
