@@ -29,7 +29,7 @@ struct emulate {
 
 static void emulate_free_context(emulate_context *context)
 {
-    free(context->vgprs);
+    free(context->vgpr_memory);
     free(context->lds);
     free(context->tally);
 }
@@ -77,13 +77,14 @@ ls_status emulate_create(ls_window *window, uint32_t threads, emulate **out, ls_
     for (uint32_t i = 0; i < threads && status == LS_OK; i++) {
         emulate_context *context = &emulator->contexts[i];
         context->vgpr_block = (size_t)EMULATE_VGPR_ROWS * 64;
-        /* With 64 lanes there are half as many waves. */
-        context->vgprs = aligned_alloc(64, context->vgpr_block * (EMULATE_WAVES_MAX / 2) * sizeof(uint32_t));
+        /* With 64 lanes there are half as many waves. Zeroed pages cost nothing until they are used. */
+        size_t dwords = context->vgpr_block * (EMULATE_WAVES_MAX / 2);
+        context->vgpr_memory = calloc(dwords + 16, sizeof(uint32_t));
         context->lds = aligned_alloc(64, EMULATE_LDS_MAX + 64);
-        if (!context->vgprs || !context->lds)
+        if (!context->vgpr_memory || !context->lds)
             status = ls_fail(err, LS_ERR_NOMEM, "no memory for the registers of a work-group");
         else
-            memset(context->vgprs, 0, context->vgpr_block * (EMULATE_WAVES_MAX / 2) * sizeof(uint32_t));
+            context->vgprs = context->vgpr_memory + (64 - (uintptr_t)context->vgpr_memory % 64) % 64 / 4;
     }
     if (status == LS_OK)
         status = ls_pool_create(threads, &emulator->pool, err);

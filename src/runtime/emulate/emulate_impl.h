@@ -50,7 +50,8 @@ typedef struct emulate_context {
     amd_group group;
     amd_wave waves[EMULATE_WAVES_MAX];
     uint32_t wave_count;
-    uint32_t *vgprs; /* EMULATE_WAVES_MAX blocks */
+    uint32_t *vgpr_memory;
+    uint32_t *vgprs;   /* in it, aligned to 64 bytes: one block per wave */
     size_t vgpr_block; /* registers of one wave, in dwords */
     uint8_t *lds;
     emulate_tally *tally; /* [op_count + 2] of the program */

@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #define GROUP_TURN 1000000u
 
 /* --- initial registers ------------------------------------------------------------------------------------ */
@@ -56,22 +60,45 @@ static void group_scalars(const emulate_context *context, amd_wave *wave)
         sgpr[at] = (uint32_t)wave->index * wave->lanes * group->scratch_bytes;
 }
 
+/* Registers are 0 at first, so that a program that reads one before it writes it always reads the same. */
+static void group_clear(uint32_t *registers, size_t count)
+{
+#if defined(__SSE2__)
+    __m128i *at = (__m128i *)(void *)registers, *end = at + count / 4; /* whole rows: a multiple of 16 words */
+    for (; at < end; at += 4) {
+        _mm_store_si128(at, _mm_setzero_si128());
+        _mm_store_si128(at + 1, _mm_setzero_si128());
+        _mm_store_si128(at + 2, _mm_setzero_si128());
+        _mm_store_si128(at + 3, _mm_setzero_si128());
+    }
+#else
+    memset(registers, 0, count * sizeof *registers);
+#endif
+}
+
 static void group_lanes(const emulate_context *context, amd_wave *wave, const uint32_t size[3])
 {
     const emulate_program *program = context->program;
-    uint32_t total = size[0] * size[1] * size[2], first = (uint32_t)wave->index * wave->lanes;
-    unsigned ids = program->kernel.rsrc2 >> 11 & 3;
-    memset(wave->vgpr, 0, (size_t)program->vgprs * program->lanes * sizeof *wave->vgpr);
-    uint64_t exec = 0;
-    for (uint32_t lane = 0; lane < program->lanes && first + lane < total; lane++) {
-        uint32_t item = first + lane;
-        exec |= 1ull << lane;
-        wave->vgpr[lane] = item % size[0];
+    unsigned lanes = program->lanes, ids = program->kernel.rsrc2 >> 11 & 3;
+    uint32_t total = size[0] * size[1] * size[2], first = (uint32_t)wave->index * lanes;
+    uint32_t count = total - first < lanes ? total - first : lanes;
+    group_clear(wave->vgpr, (size_t)program->vgprs * lanes);
+    uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
+    for (uint32_t lane = 0; lane < count; lane++) {
+        wave->vgpr[lane] = x;
         if (ids >= 1)
-            wave->vgpr[program->lanes + lane] = item / size[0] % size[1];
+            wave->vgpr[lanes + lane] = y;
         if (ids >= 2)
-            wave->vgpr[2 * program->lanes + lane] = item / size[0] / size[1];
+            wave->vgpr[2 * lanes + lane] = z;
+        if (++x == size[0]) {
+            x = 0;
+            if (++y == size[1]) {
+                y = 0;
+                z++;
+            }
+        }
     }
+    uint64_t exec = count == 64 ? UINT64_MAX : (1ull << count) - 1;
     memcpy(&wave->sgpr[AMD_EXEC_LO], &exec, sizeof exec);
 }
 
@@ -88,7 +115,7 @@ static void group_start(emulate_context *context, const uint32_t id[3])
     }
     context->wave_count = (total + program->lanes - 1) / program->lanes;
     context->wave_total += context->wave_count;
-    memset(context->lds, 0, context->group.lds_bytes);
+    group_clear((uint32_t *)(void *)context->lds, (context->group.lds_bytes + 63) / 64 * 16);
     uint32_t rsrc1 = program->kernel.rsrc1;
     for (uint32_t i = 0; i < context->wave_count; i++) {
         amd_wave *wave = &context->waves[i];

@@ -235,6 +235,55 @@ FAST bool fast_in_a_row(unsigned lanes, const fast_place *place)
     return _mm256_testz_si256(differ, differ) != 0;
 }
 
+/* Four vectors of eight lanes become the 16 bytes of each lane: lane i and i + 4 in the halves of row[i]. */
+FAST void fast_transpose(const __m256i in[4], __m256i row[4])
+{
+    __m256i a = _mm256_unpacklo_epi32(in[0], in[1]), b = _mm256_unpackhi_epi32(in[0], in[1]);
+    __m256i c = _mm256_unpacklo_epi32(in[2], in[3]), d = _mm256_unpackhi_epi32(in[2], in[3]);
+    row[0] = _mm256_unpacklo_epi64(a, c);
+    row[1] = _mm256_unpackhi_epi64(a, c);
+    row[2] = _mm256_unpacklo_epi64(b, d);
+    row[3] = _mm256_unpackhi_epi64(b, d);
+}
+
+FAST __m128i fast_at_16(const uint8_t *from)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)from);
+}
+
+/* All lanes, 16 bytes each. */
+FAST void fast_load_16(uint32_t *to, unsigned lanes, const uint8_t *base, const fast_place *place)
+{
+    base -= place->low;
+    for (unsigned lane = 0; lane < lanes; lane += 8) {
+        const uint32_t *index = place->index + lane;
+        __m256i row[4], out[4];
+        for (unsigned i = 0; i < 4; i++) {
+            row[i] = _mm256_castsi128_si256(fast_at_16(base + index[i]));
+            row[i] = _mm256_inserti128_si256(row[i], fast_at_16(base + index[i + 4]), 1);
+        }
+        fast_transpose(row, out);
+        for (unsigned i = 0; i < 4; i++)
+            fast_put(to + i * lanes + lane, out[i]);
+    }
+}
+
+FAST void fast_store_16(const uint32_t *from, unsigned lanes, uint8_t *base, const fast_place *place)
+{
+    base -= place->low;
+    for (unsigned lane = 0; lane < lanes; lane += 8) {
+        const uint32_t *index = place->index + lane;
+        __m256i in[4], row[4];
+        for (unsigned i = 0; i < 4; i++)
+            in[i] = fast_at(from + i * lanes + lane);
+        fast_transpose(in, row);
+        for (unsigned i = 0; i < 4; i++)
+            _mm_storeu_si128((__m128i *)(void *)(base + index[i]), _mm256_castsi256_si128(row[i]));
+        for (unsigned i = 0; i < 4; i++)
+            _mm_storeu_si128((__m128i *)(void *)(base + index[i + 4]), _mm256_extracti128_si256(row[i], 1));
+    }
+}
+
 /* `dwords` registers from `to` on; the dwords of a lane are `apart` bytes apart. */
 FAST void fast_load(uint32_t *to, unsigned lanes, unsigned dwords, unsigned apart, const uint8_t *base,
                     const fast_place *place)
@@ -243,6 +292,10 @@ FAST void fast_load(uint32_t *to, unsigned lanes, unsigned dwords, unsigned apar
     if (place->full && (dwords == 1 || apart != 4) && fast_in_a_row(lanes, place)) {
         for (unsigned i = 0; i < dwords; i++)
             memcpy(to + i * lanes, base + i * apart, lanes * 4);
+        return;
+    }
+    if (place->full && dwords == 4 && apart == 4) {
+        fast_load_16(to, lanes, base, place);
         return;
     }
     for (unsigned lane = 0; lane < lanes; lane += 8) {
@@ -298,6 +351,8 @@ FAST void fast_store(const uint32_t *from, unsigned lanes, unsigned bytes, unsig
     if (place->full && (bytes == 4 || (bytes > 4 && apart != 4)) && fast_in_a_row(lanes, place)) {
         for (unsigned i = 0; i < bytes / 4; i++)
             memcpy(base + i * apart, from + i * lanes, lanes * 4);
+    } else if (place->full && bytes == 16 && apart == 4) {
+        fast_store_16(from, lanes, base, place);
     } else if (place->full) {
         base -= place->low;
         for (unsigned lane = 0; lane < lanes; lane++)
