@@ -17,13 +17,14 @@ __kernel void micro_loop(__global float *out, uint iterations, float step)
     out[get_global_id(0)] = sum;
 }
 
-/* Cells of 8 bytes, each with the address of the next: one work-item follows them. */
+/* Cells of 8 bytes, each with the address of the next: one work-item follows them and says where
+ * it came to. */
 __kernel void micro_chase(__global const ulong *start, __global ulong *out, uint steps)
 {
     __global const ulong *at = start;
     for (uint i = 0; i < steps; i++)
         at = (__global const ulong *)*at;
-    *out = (ulong)at;
+    *out = (ulong)(at - start);
 }
 
 __kernel void micro_copy(__global const float *in, __global float *out, uint count)

@@ -1,0 +1,59 @@
+/* sizes.c: see sizes.h. */
+#include "sizes.h"
+
+#include <string.h>
+
+#define DEFAULT UINT64_MAX
+
+static const struct {
+    const char *workload;
+    uint64_t values[2][SIZES_VALUES_MAX];
+} sizes[] = {
+    { "aes", { { 1 }, { 12345 } } },
+    { "atax", { { 1, 1 }, { 77, 131 } } },
+    { "bicg", { { 1, 1 }, { 131, 77 } } },
+    { "bitonicsort", { { 1, 0 }, { 1001, 1 } } },
+    { "empty_kernel", { { 1, 1, 1 }, { 1001, 17, 2 } } },
+    { "empty_kernel_multi", { { 1, 1, 1 }, { 99, 64, 10 } } },
+    { "fastwalshtransform", { { 1 }, { 777 } } },
+    { "fft", { { 1 }, { 7 } } },
+    { "fir", { { 1, 1, 1 }, { 1001, 17, 3 } } },
+    { "floydwarshall", { { 1, DEFAULT }, { 37, 10 } } },
+    { "histogram", { { 1, 1 }, { 10007, 3 } } },
+    { "kmeans", { { 1, 1, 1, 1 }, { 333, 7, 5, 4 } } },
+    { "matrixmultiplication", { { 1, 1, 1 }, { 33, 51, 19 } } },
+    { "matrixtranspose", { { 1, 1 }, { 33, 71 } } },
+    { "memory_copy", { { 1, 1 }, { 1001, 3 } } },
+    { "micro_alu", { { 1, 4, 1 }, { 512, 6, 2 } } },
+    { "micro_dram", { { 1, 4, 4, 1 }, { 99, 64, 4096, 7 } } },
+    { "micro_l1", { { 1, 0, 4, 1 }, { 99, 8, 72, 65 } } },
+    { "micro_l2", { { 1, 64, 64, 1 }, { 333, 64, 8192, 3 } } },
+    { "multi_thread_loop", { { 1, 1 }, { 10, 1001 } } },
+    { "nbody", { { 1, 1 }, { 129, 3 } } },
+    { "nw", { { 1, 1, 1 }, { 37, 90, 3 } } },
+    { "pagerank", { { 1, 1, 1 }, { 101, 5, 7 } } },
+    { "pointer_chasing_linear", { { 8, 1 }, { 808, 77 } } },
+    { "pointer_chasing_random", { { 8, 1 }, { 8008, 999 } } },
+    { "reduction", { { 1, 1 }, { 10007, 7 } } },
+    { "relu", { { 1 }, { 1001 } } },
+    { "scan", { { 1 }, { 300001 } } },
+    { "simpleconvolution", { { 1, 1, 1 }, { 33, 71, 5 } } },
+    { "single_thread_loop", { { 1, 1 }, { 77, 1 } } },
+    { "spmv", { { 1, 1, 0 }, { 333, 20, 1 } } },
+    { "stencil2d", { { 1, 1, 1 }, { 19, 35, 5 } } },
+    { "vector_add", { { 1 }, { 1001 } } },
+};
+
+bool sizes_get(const wl_workload *w, int index, uint64_t values[SIZES_VALUES_MAX])
+{
+    for (size_t i = 0; i < LS_COUNT_OF(sizes); i++) {
+        if (strcmp(sizes[i].workload, w->name) != 0)
+            continue;
+        for (size_t k = 0; k < w->option_count && k < SIZES_VALUES_MAX; k++) {
+            const uint64_t value = index == 0 ? DEFAULT : sizes[i].values[index - 1][k];
+            values[k] = value == DEFAULT ? w->options[k].value : value;
+        }
+        return true;
+    }
+    return false;
+}
