@@ -155,9 +155,9 @@ static void print_shares(FILE *to, const ls_profile_inst *inst)
         dram += inst->level[depth].dram;
     }
     char count[LS_FORMAT_BYTES];
-    fprintf(to, " %13s %7.2f %6.1f%% %6.1f%% %6.1f%% %8.1f%% %8.1f%%\n", ls_format_count(insts, count, sizeof count),
+    fprintf(to, " %13s %7.2f %6.1f%% %6.1f%% %6.1f%% %6.1f%% %8.1f%% %8.1f%%\n", ls_format_count(insts, count, sizeof count),
             insts == 0 ? 0 : (double)sectors / (double)insts, percent(inst->level[RATES_L1].insts, insts),
-            percent(inst->level[RATES_L2].insts, insts), percent(inst->level[RATES_DRAM].insts, insts),
+            percent(inst->level[RATES_WAIT].insts, insts), percent(inst->level[RATES_L2].insts, insts), percent(inst->level[RATES_DRAM].insts, insts),
             percent(l2, sectors), percent(dram, sectors));
 }
 
@@ -178,7 +178,7 @@ static void print_kernel(const session *s, const ls_profile_kernel *k, size_t nu
 static void print_profile(const session *s)
 {
     FILE *to = s->ctx->out;
-    fprintf(to, "\n  %5s  %-34s %13s %7s %7s %7s %7s %9s %9s\n", "", "kernel", "accesses", "sectors", "L1", "L2",
+    fprintf(to, "\n  %5s  %-34s %13s %7s %7s %7s %7s %7s %9s %9s\n", "", "kernel", "accesses", "sectors", "L1", "wait", "L2",
             "DRAM", "L2/sec", "DRAM/sec");
     for (size_t i = 0; i < s->profile.kernels.count; i++)
         print_kernel(s, &s->profile.kernels.at[i], i + 1);
@@ -268,8 +268,8 @@ static const cli_command command = {
     .summary = "find out how often a trace's instructions hit L1, L2 and DRAM",
     .about = "Walks the thread blocks through the platform's caches without simulating time: blocks lie on the cores as "
              "the dispatcher places them, warps take turns. The result is what core.memory=analytic runs on.\n\n"
-             "Columns: accesses of warps; 32-byte sectors of each; the share of accesses whose last sector comes from L1, L2 "
-             "or DRAM; sectors sent to L2 and moved by DRAM per sector touched.\n\n"
+             "Columns: accesses of warps; 32-byte sectors of each; the share of accesses that hit L1, that wait "
+             "for sectors which another has asked for, whose last sector comes from L2 or from DRAM; sectors sent to L2 and moved by DRAM per sector touched.\n\n"
              "Profiles are kept in $XDG_CACHE_HOME/lockstep/profiles, or in $HOME/.cache/lockstep/profiles, by a hash of "
              "the trace, the chosen kernels and the geometry; `lockstep run` uses the one that fits.",
     CLI_OPTIONS(options),

@@ -13,6 +13,7 @@
  * and moves it. So nothing is exchanged with other cores, and a core with nothing but loads on their way sleeps until
  * the first of them ends. */
 #include "model/core/core.h"
+#include "model/core/hybrid.h"
 
 #include <string.h>
 
@@ -43,6 +44,7 @@ struct analytic {
     uint64_t network, l2, dram;     /* ends of the queues, in RATES_ONE of a cycle */
     uint32_t l2_part, dram_part;    /* of expected sectors that are not whole yet */
     held mshrs, buffers;            /* of loads; of stores */
+    ls_cycle last_load;             /* when the last load that left L1 ends */
     uint32_t drawn[DRAWS];          /* accesses so far, by pc */
     ls_cycle due[CORE_FLIGHTS];     /* when the flight ends */
     uint16_t slots[SLOTS];          /* lists of flights */
@@ -149,13 +151,17 @@ static inline uint64_t join(uint64_t *end, uint64_t arrival, uint64_t length)
  * evenly, for each instruction its own. */
 static rates_level draw(analytic *a, const rates_inst *rate, uint64_t pc, uint32_t core_id)
 {
-    if (rate->to_l2 == 0)
+    if (rate->to_wait == 0)
         return RATES_L1;
     if (rate->to_dram == UINT32_MAX)
         return RATES_DRAM;
-    uint32_t *counter = &a->drawn[(pc / RATES_PC_BYTES) & (DRAWS - 1)];
-    uint32_t x = (++*counter + core_id) * GOLDEN;
-    return x < rate->to_dram ? RATES_DRAM : x <= rate->to_l2 - 1 ? RATES_L2 : RATES_L1;
+    uint32_t place = (uint32_t)(pc / RATES_PC_BYTES);
+    uint32_t x = ++a->drawn[place & (DRAWS - 1)] * GOLDEN + place * 0x85ebca6bu + core_id * 0xc2b2ae35u;
+    if (x < rate->to_dram)
+        return RATES_DRAM;
+    if (x < rate->to_l2 || rate->to_l2 == UINT32_MAX)
+        return RATES_L2;
+    return x < rate->to_wait || rate->to_wait == UINT32_MAX ? RATES_WAIT : RATES_L1;
 }
 
 /* The first cycle from `from` on in which so many sectors (in RATES_ONE) find room. */
@@ -195,7 +201,7 @@ static void count_traffic(core *c, uint64_t l2, uint64_t dram, bool missed)
 static uint64_t expected_beyond(const rates_inst *rate, uint64_t to_l2_cycles, uint64_t to_dram_cycles)
 {
     uint64_t l2 = rate->to_l2 - rate->to_dram, dram = rate->to_dram;
-    return (l2 * to_l2_cycles + dram * to_dram_cycles) >> (32 - RATES_SHIFT);
+    return (l2 * to_l2_cycles + dram * to_dram_cycles) >> (32 - RATES_SHIFT); /* of all accesses, also those that hit */
 }
 
 /* When an access to L1, global or local memory that starts now is answered. */
@@ -219,6 +225,8 @@ static ls_cycle access_end(core *c, const flight *f, uint32_t rounds)
     c->n.l1.hits += missed < sectors ? sectors - missed : 0;
     if (level == RATES_L1)
         return looked;
+    if (level == RATES_WAIT) /* those that fetch were a little earlier, or are back already */
+        return a->last_load > looked ? a->last_load : looked;
     bool load = f->inst->mem_op != LS_MEM_STORE;
     held *room = load ? &a->mshrs : &a->buffers;
     ls_cycle begin = find_room(room, load ? c->spec->l1.mshr_entries << RATES_SHIFT : (uint64_t)m->buffered << RATES_SHIFT,
@@ -252,6 +260,8 @@ static ls_cycle access_end(core *c, const flight *f, uint32_t rounds)
     c->n.analytic.queue_cycles += end > alone ? (end - alone) >> RATES_SHIFT : 0;
     ls_cycle done = whole(end);
     take_room(room, l2, done);
+    if (load)
+        a->last_load = done;
     return done;
 }
 
@@ -349,7 +359,8 @@ ls_cycle analytic_next(const core *c)
 {
     const analytic *a = c->analytic;
     ls_cycle next = a->on_way > 0 ? next_slot(c) : LS_CYCLE_MAX;
-    if (a->unit_free > c->now && c->executing != 0 && a->unit_free < next)
+    /* Somebody waits for the unit. */
+    if (a->unit_free > c->now && a->unit_free < next && (c->executing != 0 || (c->hybrid != NULL && c->hybrid->waiting != 0)))
         next = a->unit_free;
     if (a->request_head != a->request_tail) {
         ls_cycle due = a->requests[a->request_head % REQUESTS].due;

@@ -87,9 +87,17 @@ static void start_cta(core *c, const core_launch *launch)
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     core *c = self;
+    const core_launch *launch = payload;
     (void)now;
+    if (launch->cta == NULL) {
+        for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
+            if (c->ctas[i].used && c->ctas[i].launch.kernel == launch->kernel)
+                c->ctas[i].launch.cores = launch->cores;
+        ls_link_release(link, 1);
+        return;
+    }
     ls_domain_pending(c->domain, 1);
-    start_cta(c, payload);
+    start_cta(c, launch);
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }

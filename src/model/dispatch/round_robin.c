@@ -288,6 +288,18 @@ static void pump(void *self, ls_cycle now)
         ls_schedule_at(d->region, &d->pump, earliest);
 }
 
+/* At the end of a kernel cores run out of blocks: those that still have some share the bandwidth that they leave. */
+static void tell_who_is_left(dispatch *d, uint32_t slot)
+{
+    kernel_state *k = &d->kernels[slot];
+    k->cores -= k->cores > 1;
+    for (uint32_t core = 0; core < d->core_count; core++)
+        if (d->loads[core].by_kernel[slot] > 0 && ls_link_ready(d->to_core[core])) {
+            core_launch *message = ls_link_send(d->to_core[core], 1);
+            *message = (core_launch){ .kernel = slot, .cores = k->cores };
+        }
+}
+
 void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     dispatch *d = state;
@@ -300,6 +312,8 @@ void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle 
     load->shared_bytes -= k->shared_bytes;
     load->by_kernel[done->kernel]--;
     k->done++;
+    if (k->kernel.rates != NULL && k->exhausted && load->by_kernel[done->kernel] == 0)
+        tell_who_is_left(d, done->kernel);
     k->end = done->cycle > k->end ? done->cycle : k->end;
     spare_cta *spare = (spare_cta *)(void *)done->cta;
     spare->next = d->spare;

@@ -19,6 +19,7 @@ typedef struct dram_service {
     uint32_t activate_cycles;     /* between activates of the channel, on average */
     uint32_t turn_cycles;         /* lost when the bus turns from reads to writes and back */
     uint32_t queue;               /* requests among which the scheduler can choose */
+    uint32_t write_buffer; /* atoms of write-backs that it takes before somebody has to wait */
     uint32_t hash, bank_bits;     /* of banks, by row */
     bool in_order;                /* no request passes an older one */
 } dram_service;
@@ -26,17 +27,25 @@ typedef struct dram_service {
 /* From a block of slot dram. LS_ERR_UNSUPPORTED for a model that nobody has described here. */
 ls_status dram_get_service(const ls_block *dram, dram_service *out, ls_error *err);
 
-/* Requests to one channel in the order of arrival, worked off a queue full at a time. */
+#define ESTIMATE_QUEUE_MAX 512
+#define ESTIMATE_NONE UINT16_MAX
+
+/* Requests to one channel in the order of arrival. They wait in a queue, by bank and row; when it is full the bank that
+ * is behind the others serves the row that has waited longest, whole. */
 typedef struct dram_estimate {
     const dram_service *service;
-    uint32_t waiting; /* in this queue full */
-    uint32_t writes;
-    uint32_t rows_met;                      /* activates of it */
-    uint32_t open[ESTIMATE_BANKS_MAX];      /* row that the last queue full left open, plus 1 */
-    uint32_t columns[ESTIMATE_BANKS_MAX];   /* atoms of this queue full */
-    uint32_t row_count[ESTIMATE_BANKS_MAX]; /* different rows of it */
-    uint32_t rows[ESTIMATE_BANKS_MAX][8];   /* the newest of them, plus 1 */
-    uint64_t busy_cycles, atoms;            /* of all that were worked off */
+    uint32_t waiting; /* atoms */
+    struct {
+        uint32_t row;
+        uint16_t atoms, next;
+    } rows[ESTIMATE_QUEUE_MAX];
+    uint16_t free_row;
+    uint16_t oldest[ESTIMATE_BANKS_MAX], newest[ESTIMATE_BANKS_MAX];
+    uint32_t open[ESTIMATE_BANKS_MAX]; /* the row that was served last, plus 1 */
+    /* Served since the times were last added up. */
+    uint64_t bank_cycles[ESTIMATE_BANKS_MAX];
+    uint32_t served, activates, reads_in, writes_in;
+    uint64_t busy_cycles, atoms; /* of all that were served */
     /* One after another, as if there were no queue: what a lonely read meets. */
     uint32_t last_row[ESTIMATE_BANKS_MAX]; /* plus 1 */
     uint64_t reads, closed, conflicts;
@@ -45,7 +54,7 @@ typedef struct dram_estimate {
 void dram_estimate_init(dram_estimate *e, const dram_service *service);
 /* `atoms` neighbours of one row. */
 void dram_estimate_add(dram_estimate *e, uint32_t number, uint32_t row, uint32_t atoms, bool write);
-/* Works off what waits. */
+/* Serves what waits and adds up the times. */
 void dram_estimate_flush(dram_estimate *e);
 
 #endif

@@ -70,7 +70,7 @@ ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uin
                           convert(p.l2_clock, p.core_clock, MISS_STAGES)),
         .network_cycles = RATES_ONE / core_network_width(p.core),
         .buffered = (credits + 1) * core_get_map(p.core)->channels,
-        .dram_queue = dram.queue * core_get_map(p.core)->channels,
+        .dram_queue = dram.write_buffer * core_get_map(p.core)->channels,
     };
     char name[32];
     for (uint32_t i = 0;; i++) {

@@ -47,7 +47,10 @@ void ls_profiler_destroy(ls_profiler *p)
 
 static uint64_t insts_of(const ls_profile_inst *inst)
 {
-    return inst->level[RATES_L1].insts + inst->level[RATES_L2].insts + inst->level[RATES_DRAM].insts;
+    uint64_t sum = 0;
+    for (int depth = 0; depth < RATES_LEVELS; depth++)
+        sum += inst->level[depth].insts;
+    return sum;
 }
 
 /* Of the whole kernel; while not all blocks have been read, as if the others were like those. */
@@ -252,6 +255,7 @@ static rates_inst rates_from(const ls_profile_inst *inst)
     uint64_t all = insts_of(inst), dram = inst->level[RATES_DRAM].insts;
     rate.to_dram = share(dram, all);
     rate.to_l2 = share(dram + inst->level[RATES_L2].insts, all);
+    rate.to_wait = share(all - inst->level[RATES_L1].insts, all);
     for (int depth = 0; depth < RATES_LEVELS; depth++) {
         const ls_profile_count *c = &inst->level[depth];
         rate.l2_sectors[depth] = (uint32_t)scaled(c->l2, c->sectors, RATES_ONE);

@@ -4,7 +4,7 @@
  *     hash 0123456789abcdef0123456789abcdef
  *     method cache
  *     kernel COMMAND ID L2_SECTORS SLICE_SECTORS DRAM_ATOMS CHANNEL_CYCLES READS CLOSED CONFLICTS WALKED INSTS NAME
- *     pc HEX  INSTS SECTORS L2 DRAM  (three times: for L1, L2 and DRAM)
+ *     pc HEX  INSTS SECTORS L2 DRAM  (four times: for hits in L1, waits for others, L2 and DRAM)
  *     end */
 #include "workload/profile/profile.h"
 
@@ -141,7 +141,7 @@ static ls_status read_inst(const reader *r, char *text, ls_profile *profile, ls_
     ls_profile_kernel *k = &profile->kernels.at[profile->kernels.count - 1];
     char *rest = numbers(text, &inst.pc, 1, 16);
     if (rest == NULL || (rest = numbers(rest, n, 4 * RATES_LEVELS, 10)) == NULL || *rest != '\0')
-        return bad(r, "an instruction has a pc and twelve numbers", err);
+        return bad(r, "an instruction has a pc and sixteen numbers", err);
     if (inst.pc >> 27 != 0 || (k->count > 0 && k->at[k->count - 1].pc >= inst.pc))
         return bad(r, "the pcs of a kernel must ascend and fit into 27 bits", err);
     for (int depth = 0; depth < RATES_LEVELS; depth++)

@@ -179,6 +179,8 @@ static rates_level access_memory(ls_profiler *p, walk_warp *w, uint32_t core, co
         return RATES_L1;
     if (write)
         r.level = RATES_L2; /* its answer comes from there */
+    else if (r.l2 == 0 && r.level != RATES_L1)
+        r.level = RATES_WAIT;
     ls_profile_count *c = &count->level[r.level];
     c->insts++;
     c->sectors += touched->sectors;
