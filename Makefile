@@ -16,7 +16,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install everything that any target needs (Debian packages)
-	@scripts/deps build test bench lint fuzz
+	@scripts/deps build kernels test bench lint fuzz
 
 build: ## build the program, the library and the examples into build/
 	@scripts/deps build

@@ -1,8 +1,10 @@
-/* workload.h: what a workload is: kernels in NAME/NAME.cl, and in NAME/NAME.c a host that runs them through the driver
- * and checks the result against a reference on the CPU. The file ends with WL_REGISTER(workload).
+/* workload.h: what a workload is: kernels in NAME/NAME.cl, and in NAME/NAME.c a host that runs them
+ * through the driver and checks the result against a reference on the CPU. The file ends with
+ * WL_REGISTER(workload).
  *
- * A host reads from top to bottom without error handling between its lines: the first call that fails is remembered
- * in the wl_run, and every later one does nothing. Only before touching an array must it ask wl_failed().
+ * A host reads from top to bottom without error handling between its lines: the first call that fails is
+ * remembered in the wl_run, and every later one does nothing. Only before touching an array must it ask
+ * wl_failed().
  *
  *     static void run(wl_run *r)
  *     {
@@ -29,8 +31,8 @@
 
 typedef struct wl_run wl_run;
 
-/* A number of the problem. The first one of a workload is what `lockstep emulate NAME --size N` sets, and is called
- * "size"; the others are set with --param name=value. */
+/* A number of the problem. The first one of a workload is what `lockstep emulate NAME --size N` sets, and
+ * is called "size"; the others are set with --param name=value. */
 typedef struct wl_option {
     const char *name;
     uint64_t value;    /* default */
@@ -103,9 +105,9 @@ uint32_t wl_round_up(uint32_t n, uint32_t group);
 void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, const ls_gpu_arg *args,
                     size_t arg_count);
 
-/* Compares one element with the reference; the first difference fails the run (LS_ERR_CHECK) and says where and what.
- * Floats differ if they are further apart than tolerance * max(1, |want|); a NaN equals a NaN. Return false
- * when the run has failed. */
+/* Compares one element with the reference; the first difference fails the run (LS_ERR_CHECK) and says
+ * where and what. Floats differ if they are further apart than tolerance * max(1, |want|); a NaN equals a
+ * NaN. Return false when the run has failed. */
 bool wl_expect_f32(wl_run *r, const char *array, size_t index, float got, float want, float tolerance);
 bool wl_expect_f64(wl_run *r, const char *array, size_t index, double got, double want, double tolerance);
 bool wl_expect_u32(wl_run *r, const char *array, size_t index, uint32_t got, uint32_t want);
@@ -146,11 +148,13 @@ typedef struct wl_result {
     uint64_t hash;     /* of everything that was downloaded: equal for equal results */
 } wl_result;
 
-/* Runs it. A difference is LS_ERR_CHECK, as is a fault of the kernel; *out is filled as far as the run came. */
+/* Runs it. A difference is LS_ERR_CHECK, as is a fault of the kernel; *out is filled as far as the run
+ * came. */
 ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *err);
 
-/* Where NAME's code object for a target is: $LOCKSTEP_KERNELS, then share/lockstep/kernels beside the program's
- * directory, then in the install prefix. The error says what was looked for and how it comes to be. */
+/* Where NAME's code object for a target is: $LOCKSTEP_KERNELS, then share/lockstep/kernels beside the
+ * program's directory, then in the install prefix. The error says what was looked for and how it comes to
+ * be. */
 ls_status wl_kernel_path(const char *name, const char *target, const char *variant, char *out,
                          size_t out_bytes, ls_error *err);
 

@@ -6,11 +6,11 @@
  *     queue     commands that run in order; several queues of one GPU run independently of each other
  *     event     one command's state: pending, running, done or failed with the fault's text
  *
- * Calls without a queue in their name are blocking: they return when they are done, and do not wait for queues.
- * Calls of a queue return at once; host memory that they name must stay valid until the command is done.
- * Everything may be called from several threads at once, except destroying what another call still uses. A
- * failed command fails the pending rest of its queue; ls_gpu_queue_sync() reports the first failure once,
- * and the queue is usable again. */
+ * Calls without a queue in their name are blocking: they return when they are done, and do not wait for
+ * queues. Calls of a queue return at once; host memory that they name must stay valid until the command is
+ * done. Everything may be called from several threads at once, except destroying what another call still
+ * uses. A failed command fails the pending rest of its queue; ls_gpu_queue_sync() reports the first
+ * failure once, and the queue is usable again. */
 #ifndef LOCKSTEP_DRIVER_H
 #define LOCKSTEP_DRIVER_H
 
@@ -37,9 +37,10 @@ typedef struct ls_gpu_options {
     uint64_t memory_bytes;     /* of each GPU; 0: what the model has */
     uint32_t threads;          /* of the host for one launch; 0: 1. The result does not depend on it */
     uint64_t max_instructions; /* of one wavefront before the launch is stopped; 0: no limit */
-    /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The file
-     * appears with ls_gpu_system_close_trace(). The filter is "group=X,Y,Z", "wave=N", "pc=FROM-TO" and
-     * "kernel=NAME" in any number and order, separated by spaces; NULL: everything. Launches then use one thread. */
+    /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The
+     * file appears with ls_gpu_system_close_trace(). The filter is "group=X,Y,Z", "wave=N", "pc=FROM-TO"
+     * and "kernel=NAME" in any number and order, separated by spaces; NULL: everything. Launches then use
+     * one thread. */
     const char *trace_path, *trace_filter;
 } ls_gpu_options;
 
@@ -86,9 +87,11 @@ LS_API size_t ls_gpu_selected(const ls_gpu_context *context);
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* At least bytes (more than 0), aligned to 4096, zeroed. LS_ERR_UNSUPPORTED when the simulated GPU has no room. */
+/* At least bytes (more than 0), aligned to 4096, zeroed. LS_ERR_UNSUPPORTED when the simulated GPU has no
+ * room. */
 LS_API ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err);
-/* address must be one that ls_gpu_alloc() gave, or 0. Waits for the commands of the context that are queued. */
+/* address must be one that ls_gpu_alloc() gave, or 0. Waits for the commands of the context that are
+ * queued. */
 LS_API ls_status ls_gpu_free(ls_gpu_context *context, ls_gpu_address address, ls_error *err);
 
 /* Host to GPU, GPU to host, GPU to GPU (also between two GPUs; overlapping ranges behave as memmove). A range
@@ -156,7 +159,8 @@ LS_API const ls_gpu_kernel_info *ls_gpu_kernel_get_info(const ls_gpu_kernel *ker
 
 /* ---------------------------------------------------------------------------------------------- launches */
 
-/* One explicit argument; the code object knows its place. Local memory has data NULL and its size in bytes. */
+/* One explicit argument; the code object knows its place. Local memory has data NULL and its size in
+ * bytes. */
 typedef struct ls_gpu_arg {
     const void *data;
     size_t bytes;

@@ -3,6 +3,7 @@
 #define LOCKSTEP_LOCKSTEP_H
 
 #include "lockstep/block.h"
+#include "lockstep/driver.h"
 #include "lockstep/engine.h"
 #include "lockstep/metric.h"
 #include "lockstep/param.h"

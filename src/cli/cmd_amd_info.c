@@ -373,9 +373,9 @@ const cli_command cmd_amd_info = {
     .name = "info",
     .summary = "print target, kernels, registers and arguments of a code object",
     .about =
-        "Reads code objects (ELF) of versions 2 to 5 for any AMD GPU, and clang's offload bundles around them. "
-        "SGPRS and VGPRS are per wave and per lane, LDS per work-group, SCRATCH per work-item, CODE in bytes. "
-        "WORK-GROUP is the largest size (<=) or the required one (=).",
+        "Reads code objects (ELF) of versions 2 to 5 for any AMD GPU, and clang's offload bundles around "
+        "them. SGPRS and VGPRS are per wave and per lane, LDS per work-group, SCRATCH per work-item, CODE in "
+        "bytes. WORK-GROUP is the largest size (<=) or the required one (=).",
     .order = 1,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

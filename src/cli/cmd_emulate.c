@@ -221,8 +221,8 @@ static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 static const cli_option options[] = {
     { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,
       .help = "what to emulate; otherwise what the code object is for, or gfx1030" },
-    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .default_text = "1", .min = 1, .max = 1024,
-      .help = "host threads for the work-groups of a launch" },
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .default_text = "1", .min = 1,
+      .max = 1024, .help = "host threads for the work-groups of a launch" },
     { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
       .help = "memory of the GPU; otherwise what the real one has" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
@@ -232,7 +232,8 @@ static const cli_option options[] = {
     { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,
       .help = "trace only group=X,Y,Z or wave=N or pc=FROM-TO or kernel=NAME" },
     { .name = "json", .help = "print JSON" },
-    { .name = "size", .letter = 's', .type = CLI_UINT, .arg = "N", .help = "workload: the size of the problem" },
+    { .name = "size", .letter = 's', .type = CLI_UINT, .arg = "N",
+      .help = "workload: the size of the problem" },
     { .name = "param", .letter = 'p', .type = CLI_KEY_VALUE, .arg = "NAME=N", .repeatable = true,
       .help = "workload: another option (lockstep workload show NAME)" },
     { .name = "verify", .help = "workload: compare the result with the CPU; exit code 5 if it is wrong" },
@@ -253,7 +254,8 @@ static const cli_option options[] = {
 };
 
 static const cli_positional positionals[] = {
-    { .name = "WORKLOAD", .complete = CLI_COMPLETE_FILE, .help = "a workload's name, or a code object's file" },
+    { .name = "WORKLOAD", .complete = CLI_COMPLETE_FILE,
+      .help = "a workload's name, or a code object's file" },
 };
 /* clang-format on */
 
@@ -270,10 +272,10 @@ static const cli_command emulate_command = {
     .name = "emulate",
     .summary = "run a workload or an AMD code object without timing",
     .about =
-        "Executes every instruction, as fast as the host allows, and says how many there were of each kind. A name "
-        "with a dot or a slash is the file of a code object; anything else is a workload.\n\n"
-        "An argument of a code object is TYPE:VALUE with u8 to u64, i8 to i64, f32, f64, or hex:BYTES in the order of "
-        "memory; buffer:BYTES, followed by :zero, :iota (32-bit numbers from 0), :random or :TYPE=VALUE; "
+        "Executes every instruction, as fast as the host allows, and says how many there were of each kind. A "
+        "name with a dot or a slash is the file of a code object; anything else is a workload.\n\n"
+        "An argument of a code object is TYPE:VALUE with u8 to u64, i8 to i64, f32, f64, or hex:BYTES in the "
+        "order of memory; buffer:BYTES, followed by :zero, :iota (32-bit numbers from 0), :random or :TYPE=VALUE; "
         "buffer:@FILE; or local:BYTES. After the launch each buffer's hash is printed.",
     .order = 12,
     CLI_OPTIONS(options),

@@ -1,4 +1,5 @@
-/* cmd_workload.c: `lockstep workload`: which programs come with the simulator, and what can be set in them. */
+/* cmd_workload.c: `lockstep workload`: which programs come with the simulator, and what can be set in
+ * them. */
 #include "cli/cli.h"
 
 #include "base/json.h"
@@ -167,9 +168,9 @@ static const cli_command workload_command = {
     .name = "workload",
     .summary = "list the programs that come with the simulator",
     .about =
-        "A workload is a set of OpenCL kernels, compiled for each GPU when the simulator was built, and a host "
-        "program that runs them and checks the result against the CPU. LOCKSTEP_KERNELS names another directory "
-        "of compiled kernels.",
+        "A workload is a set of OpenCL kernels, compiled for each GPU when the simulator was built, and a "
+        "host program that runs them and checks the result against the CPU. LOCKSTEP_KERNELS names another "
+        "directory of compiled kernels.",
     .order = 17,
     CLI_EXAMPLES(examples),
     CLI_COMMANDS(commands),

@@ -1,5 +1,5 @@
-/* emulate_object.c: one launch of any code object: buffers are made as the command line describes them, and afterwards
- * printed, dumped or summed up. */
+/* emulate_object.c: one launch of any code object: buffers are made as the command line describes them,
+ * and afterwards printed, dumped or summed up. */
 #include "cli/emulate_object.h"
 
 #include "base/file.h"

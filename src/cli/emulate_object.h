@@ -1,4 +1,5 @@
-/* emulate_object.h: `lockstep emulate FILE.co`: one launch of any code object, with arguments from the command line. */
+/* emulate_object.h: `lockstep emulate FILE.co`: one launch of any code object, with arguments from the
+ * command line. */
 #ifndef CLI_EMULATE_OBJECT_H
 #define CLI_EMULATE_OBJECT_H
 

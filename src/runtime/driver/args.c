@@ -1,6 +1,6 @@
-/* args.c: the block of memory that a kernel reads its arguments from: explicit ones where the code object says, hidden
- * ones filled with what the launch is. Versions 4 and 5 have different hidden arguments; both come from the
- * metadata, none is assumed. */
+/* args.c: the block of memory that a kernel reads its arguments from: explicit ones where the code object
+ * says, hidden ones filled with what the launch is. Versions 4 and 5 have different hidden arguments; both
+ * come from the metadata, none is assumed. */
 #include "runtime/driver/drv.h"
 
 #include <inttypes.h>

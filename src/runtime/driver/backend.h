@@ -1,6 +1,6 @@
-/* backend.h: what executes the driver's commands: memory and launches of a machine with several GPUs. The driver above
- * it keeps contexts, queues, events and code objects; a back end knows none of them. Emulation is one, timing
- * will be another. */
+/* backend.h: what executes the driver's commands: memory and launches of a machine with several GPUs. The
+ * driver above it keeps contexts, queues, events and code objects; a back end knows none of them.
+ * Emulation is one, timing will be another. */
 #ifndef RUNTIME_DRIVER_BACKEND_H
 #define RUNTIME_DRIVER_BACKEND_H
 

@@ -1,5 +1,5 @@
-/* backend_emulate.c: the driver's commands on the emulator: one simulated address space for all GPUs, one emulator per
- * GPU. */
+/* backend_emulate.c: the driver's commands on the emulator: one simulated address space for all GPUs, one
+ * emulator per GPU. */
 #include "base/json.h"
 #include "base/window.h"
 #include "runtime/driver/backend.h"

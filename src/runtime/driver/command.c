@@ -1,4 +1,5 @@
-/* command.c: the commands that do not launch: copies, fills, calls of the host, marks and waits; blocking and queued. */
+/* command.c: the commands that do not launch: copies, fills, calls of the host, marks and waits; blocking
+ * and queued. */
 #include "runtime/driver/drv.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* drv.h: the driver's own structs, shared by the files of src/runtime/driver.
  *
- * One lock per system guards everything but what a command does while it runs. Whoever waits for a command also
- * executes: with the lock held it takes the role of the GPU's executor, if nobody has it, and runs what is ready,
- * in the order of submission. So a blocking call costs no switch of threads. A worker thread per GPU, started by the
- * first call that does not block, does the same for commands that nobody waits for. */
+ * One lock per system guards everything but what a command does while it runs. Whoever waits for a command
+ * also executes: with the lock held it takes the role of the GPU's executor, if nobody has it, and runs
+ * what is ready, in the order of submission. So a blocking call costs no switch of threads. A worker
+ * thread per GPU, started by the first call that does not block, does the same for commands that nobody
+ * waits for. */
 #ifndef RUNTIME_DRIVER_DRV_H
 #define RUNTIME_DRIVER_DRV_H
 
@@ -131,7 +132,8 @@ struct ls_gpu_module {
 ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_module, uint64_t *out,
                    ls_error *err);
 ls_status drv_give_back(ls_gpu_context *context, uint64_t address, bool is_module, ls_error *err);
-/* Whether [address, address + bytes) lies in one range of the context; *gpu is where. bytes 0 is always fine. */
+/* Whether [address, address + bytes) lies in one range of the context; *gpu is where. bytes 0 is always
+ * fine. */
 ls_status drv_check_range(ls_gpu_context *context, uint64_t address, uint64_t bytes, const char *what,
                           size_t *gpu, ls_error *err);
 
@@ -168,8 +170,8 @@ void drv_module_destroy(ls_gpu_module *module);
 
 /* ------------------------------------------------------------------------------------------------- args.c */
 
-/* Lays the arguments out as the kernel wants them: out has kernel->kernarg_bytes, zeroed. *dynamic_lds is what
- * local arguments take beyond the kernel's own. */
+/* Lays the arguments out as the kernel wants them: out has kernel->kernarg_bytes, zeroed. *dynamic_lds is
+ * what local arguments take beyond the kernel's own. */
 ls_status drv_args_place(const hsa_kernel *kernel, const ls_gpu_launch *launch, uint8_t *out,
                          uint32_t *dynamic_lds, ls_error *err);
 void drv_args_hidden(const hsa_kernel *kernel, const drv_dispatch *dispatch, const uint64_t offset[3],

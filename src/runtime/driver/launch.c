@@ -1,5 +1,5 @@
-/* launch.c: from a launch as the user describes it to a command that the back end can run. Everything that can be
- * wrong with it is found here, before it is queued. */
+/* launch.c: from a launch as the user describes it to a command that the back end can run. Everything that
+ * can be wrong with it is found here, before it is queued. */
 #include "runtime/driver/drv.h"
 
 #include <inttypes.h>

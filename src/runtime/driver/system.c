@@ -9,8 +9,8 @@
 #define GPUS_MAX 64
 #define GIB ((uint64_t)1 << 30)
 
-/* Generic devices: the instruction set with the sizes of the GPU that is best known for it. The platform files of
- * real GPUs say more when timing needs it. */
+/* Generic devices: the instruction set with the sizes of the GPU that is best known for it. The platform
+ * files of real GPUs say more when timing needs it. */
 static const ls_gpu_model models[] = {
     { .name = "gfx803",
       .target = "gfx803",

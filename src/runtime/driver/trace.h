@@ -1,4 +1,5 @@
-/* trace.h: the instruction trace of emulated launches: which launches, which of their instructions, into which file. */
+/* trace.h: the instruction trace of emulated launches: which launches, which of their instructions, into
+ * which file. */
 #ifndef RUNTIME_DRIVER_TRACE_H
 #define RUNTIME_DRIVER_TRACE_H
 

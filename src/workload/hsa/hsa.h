@@ -1,6 +1,7 @@
-/* hsa.h: AMD code objects: ELF files of versions 2 to 5 and the offload bundles around them become a memory image,
- * kernels with everything that a launch needs, and global variables. Reads bytes only: nothing here knows about
- * devices or runs anything. Any bytes are safe: what is wrong is refused with a reason. */
+/* hsa.h: AMD code objects: ELF files of versions 2 to 5 and the offload bundles around them become a
+ * memory image, kernels with everything that a launch needs, and global variables. Reads bytes only:
+ * nothing here knows about devices or runs anything. Any bytes are safe: what is wrong is refused with a
+ * reason. */
 #ifndef WORKLOAD_HSA_HSA_H
 #define WORKLOAD_HSA_HSA_H
 
@@ -32,8 +33,8 @@ typedef struct hsa_arg {
     bool is_const, is_restrict, is_volatile, is_pipe;
 } hsa_arg;
 
-/* Addresses are offsets in the image. Registers and sizes come from the descriptor, which is what the hardware reads;
- * the metadata adds names, arguments and limits. */
+/* Addresses are offsets in the image. Registers and sizes come from the descriptor, which is what the
+ * hardware reads; the metadata adds names, arguments and limits. */
 typedef struct hsa_kernel {
     const char *name;
     const char *symbol;  /* "name.kd"; of version 2 the name itself */
@@ -121,8 +122,8 @@ bool hsa_is_bundle(const void *data, size_t bytes);
 /* All entries, in the arena. */
 ls_status hsa_bundle_list(ls_arena *arena, const void *data, size_t bytes, const hsa_bundle_entry **entries,
                           size_t *count, ls_error *err);
-/* The code object inside data: data itself if it is no bundle, else the bundle's entry for the target ("gfx1010"; NULL
- * if the bundle must have only one). The error lists what is there. */
+/* The code object inside data: data itself if it is no bundle, else the bundle's entry for the target
+ * ("gfx1010"; NULL if the bundle must have only one). The error lists what is there. */
 ls_status hsa_bundle_pick(const void *data, size_t bytes, const char *target, const void **object,
                           size_t *object_bytes, ls_error *err);
 

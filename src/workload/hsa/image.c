@@ -1,5 +1,5 @@
-/* image.c: reads the ELF file of a code object with libelf. Every offset and size is checked here before use: libelf's
- * own checks are a second line. */
+/* image.c: reads the ELF file of a code object with libelf. Every offset and size is checked here before
+ * use: libelf's own checks are a second line. */
 #include "workload/hsa/image.h"
 
 #include "base/text.h"
@@ -322,8 +322,8 @@ static ls_status read_reloc(reader *r, const GElf_Rela *rela, const image_symbol
     return LS_OK;
 }
 
-/* Only those of the loaded part (SHF_ALLOC): the others were applied by the linker. Their symbols are those of
- * the dynamic table. */
+/* Only those of the loaded part (SHF_ALLOC): the others were applied by the linker. Their symbols are
+ * those of the dynamic table. */
 static ls_status read_relocs(reader *r, const image_symbol *symbols, size_t symbol_count)
 {
     hsa_object *o = r->object;

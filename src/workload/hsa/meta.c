@@ -1,5 +1,5 @@
-/* meta.c: what a metadata tree says about kernels and their arguments. The names of versions 3 to 5 and those of
- * version 2 stand side by side in one table per struct. */
+/* meta.c: what a metadata tree says about kernels and their arguments. The names of versions 3 to 5 and
+ * those of version 2 stand side by side in one table per struct. */
 #include "workload/hsa/meta.h"
 
 #include <ctype.h>

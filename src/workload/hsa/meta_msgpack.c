@@ -31,7 +31,8 @@ static bool take_number(scan *s, size_t bytes, uint64_t *out)
     return true;
 }
 
-/* The body of one object of the long forms (0xc0 to 0xdf): how many bytes and how many further objects follow. */
+/* The body of one object of the long forms (0xc0 to 0xdf): how many bytes and how many further objects
+ * follow. */
 static bool long_form(scan *s, uint8_t tag, uint64_t *bytes, uint64_t *objects)
 {
     static const uint8_t plain[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 8, 1, 2, 4, 8 }; /* 0xc0 to 0xcf */
@@ -66,8 +67,8 @@ static bool long_form(scan *s, uint8_t tag, uint64_t *bytes, uint64_t *objects)
     return true;
 }
 
-/* Whether the bytes are one complete object. The library sizes its arrays by what a header claims, before it has
- * seen the elements; after this every claim is true. */
+/* Whether the bytes are one complete object. The library sizes its arrays by what a header claims, before
+ * it has seen the elements; after this every claim is true. */
 static bool is_complete(scan *s, unsigned depth)
 {
     uint64_t bytes = 0, objects = 0;

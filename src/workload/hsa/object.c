@@ -1,5 +1,5 @@
-/* object.c: puts a code object together: target and version, the kernels with their descriptors and metadata, the
- * variables. */
+/* object.c: puts a code object together: target and version, the kernels with their descriptors and
+ * metadata, the variables. */
 #include "workload/hsa/hsa.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
-/* test_launch.c: what kernels see of a launch: arguments, sizes, local memory, variables; on every target and version. */
+/* test_launch.c: what kernels see of a launch: arguments, sizes, local memory, variables; on every target
+ * and version. */
 #include "runtime/driver/driver_test.h"
 
 static const struct compiled {

@@ -78,7 +78,8 @@ static inline void elf_note(elf_builder *b, const char *owner, uint32_t type, co
     elf_phdr(b, 1)->p_filesz = elf_phdr(b, 1)->p_memsz = b->notes;
 }
 
-/* A kernel "k" with 16 bytes of code, a variable "v" of 8 bytes, an undefined symbol "u". abi: 0 for version 2. */
+/* A kernel "k" with 16 bytes of code, a variable "v" of 8 bytes, an undefined symbol "u". abi: 0 for
+ * version 2. */
 static inline void elf_build(elf_builder *b, uint8_t abi)
 {
     static const char strings[] = "\0k\0k.kd\0v\0u";

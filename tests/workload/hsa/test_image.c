@@ -1,4 +1,5 @@
-/* test_image.c: code objects made by hand: what is read from them, and what is refused when a byte is wrong. */
+/* test_image.c: code objects made by hand: what is read from them, and what is refused when a byte is
+ * wrong. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
