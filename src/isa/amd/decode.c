@@ -1,5 +1,5 @@
-/* decode.c: the way into the decoder: which encoding a word belongs to, operands, and the scalar encodings. Reads
- * nothing but the bytes that it was given and the tables. */
+/* decode.c: the way into the decoder: which encoding a word belongs to, operands, and the scalar
+ * encodings. Reads nothing but the bytes that it was given and the tables. */
 #include "isa/amd/decode.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ bool amd_decode_literal(amd_decoder *d)
     return true;
 }
 
-/* Where registers of more than 32 bits begin: pairs on even numbers, the rest on multiples of four. Lower bits of the
- * code are ignored, as the hardware does. Returns false where no such register is. */
+/* Where registers of more than 32 bits begin: pairs on even numbers, the rest on multiples of four. Lower
+ * bits of the code are ignored, as the hardware does. Returns false where no such register is. */
 static bool align_scalar(const amd_decoder *d, unsigned *code, unsigned dwords)
 {
     if (dwords == 1)

@@ -12,8 +12,8 @@ static void flag_if(amd_inst *out, bool condition, uint32_t flag)
         out->flags |= flag;
 }
 
-/* Registers of the data: one for each component in dmask, two components in one with d16 on gfx10, one more for the
- * status that tfe and lwe ask for. */
+/* Registers of the data: one for each component in dmask, two components in one with d16 on gfx10, one
+ * more for the status that tfe and lwe ask for. */
 static unsigned data_dwords(const amd_decoder *d)
 {
     const amd_inst *out = d->out;
@@ -86,7 +86,8 @@ static bool decode_bvh(amd_decoder *d, unsigned nsa_words)
     amd_inst *out = d->out;
     bool a16 = out->flags & AMD_A16, wide = d->row->op == AMD_IMAGE_BVH64_INTERSECT_RAY;
     unsigned addresses = wide ? (a16 ? 9 : 12) : (a16 ? 8 : 11);
-    if (out->dmask != 15 || !(out->flags & AMD_UNORM) || !(out->flags & AMD_R128) || amd_bits(d->w1, 21, 5))
+    if (out->dmask != 15 || amd_bits(d->w1, 21, 5) ||
+        (out->flags & ~(uint32_t)(AMD_A16 | AMD_NSA)) != (AMD_UNORM | AMD_R128))
         return false;
     unsigned vaddr = amd_bits(d->w1, 0, 8), dwords = nsa_words ? addresses : addresses > 8 ? 16 : addresses;
     if (!amd_decode_vector(d, &out->vdst, amd_bits(d->w1, 8, 8), AMD_SHAPE_V128) ||

@@ -1,5 +1,5 @@
-/* decode_memory.c: the encodings that leave the register file: SMEM, DS, FLAT, GLOBAL, SCRATCH, buffers, and export.
- * Images have a file of their own. */
+/* decode_memory.c: the encodings that leave the register file: SMEM, DS, FLAT, GLOBAL, SCRATCH, buffers,
+ * and export. Images have a file of their own. */
 #include "isa/amd/decode.h"
 
 static bool has(const amd_decoder *d, unsigned flag)
@@ -84,6 +84,8 @@ bool amd_decode_ds(amd_decoder *d)
     unsigned opcode = d->gfx10 ? amd_bits(d->w0, 18, 8) : amd_bits(d->w0, 17, 8);
     bool gds = amd_bit(d->w0, d->gfx10 ? 17 : 16);
     if (!amd_decode_row(d, AMD_DS, opcode))
+        return false;
+    if (!d->gfx10 && amd_bit(d->w0, 25) && !d->row->dst && !d->row->src[1] && !has(d, AMD_ROW_GDSONLY))
         return false;
     if ((gds && has(d, AMD_ROW_NOGDS | AMD_ROW_NOOFF)) || (!gds && has(d, AMD_ROW_GDSONLY)))
         return false;

@@ -1,5 +1,5 @@
-/* decode_vop.c: the vector encodings: VOP1, VOP2, VOPC with SDWA and DPP, VOP3, VOP3P, VINTRP. A field that the
- * instruction does not use must be 0 where LLVM asks for it: other bits are no instruction. */
+/* decode_vop.c: the vector encodings: VOP1, VOP2, VOPC with SDWA and DPP, VOP3, VOP3P, VINTRP. A field
+ * that the instruction does not use must be 0 where LLVM asks for it: other bits are no instruction. */
 #include "isa/amd/decode.h"
 
 enum { CODE_DPP8 = 233, CODE_DPP8_FI = 234, CODE_SDWA = 249, CODE_DPP16 = 250 };
@@ -62,8 +62,8 @@ static bool destinations(amd_decoder *d, unsigned vdst)
     return true;
 }
 
-/* Integer sources of instructions with modifiers: the bits may be set but change nothing, and LLVM shows the minus
- * sign of some as sext(). */
+/* Integer sources of instructions with modifiers: the bits may be set but change nothing, and LLVM shows
+ * the minus sign of some as sext(). */
 static void integer_modifiers(amd_decoder *d)
 {
     amd_inst *out = d->out;
@@ -216,8 +216,10 @@ bool amd_decode_vop1(amd_decoder *d)
     bool plain;
     if (!amd_decode_row(d, AMD_VOP1, amd_bits(d->w0, 9, 8)))
         return false;
-    if (!d->row->dst) /* v_nop and its like have nothing else */
-        return vdst == 0;
+    if (!d->row->dst) { /* v_nop and its like have nothing else, and no second word */
+        unsigned code = amd_bits(d->w0, 0, 9);
+        return vdst == 0 && (d->gfx10 || (code != CODE_SDWA && code != CODE_DPP16));
+    }
     return destinations(d, vdst) && first_source(d, 1, false, &plain);
 }
 

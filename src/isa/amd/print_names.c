@@ -1,4 +1,5 @@
-/* print_names.c: immediates that LLVM shows by name: hardware registers, messages, counters, formats, targets. */
+/* print_names.c: immediates that LLVM shows by name: hardware registers, messages, counters, formats,
+ * targets. */
 #include "isa/amd/print.h"
 
 void amd_print_hwreg(amd_printer *p, unsigned simm16)

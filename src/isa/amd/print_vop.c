@@ -12,8 +12,8 @@ static bool is_constant(unsigned code)
     return (code >= AMD_INT_0 && code <= 208) || (code >= AMD_FLOAT && code <= 248) || code == AMD_LITERAL;
 }
 
-/* The constant of v_madmk and its like. Where the first source is the same constant, LLVM 15 shows it as a number of
- * 32 bits in v_madmk_f16, and as a half in v_madak_f16. */
+/* The constant of v_madmk and its like. Where the first source is the same constant, LLVM 15 shows it as a
+ * number of 32 bits in v_madmk_f16, and as a half in v_madak_f16. */
 static void print_constant(amd_printer *p, unsigned index)
 {
     amd_operand first = p->inst->src[0];

@@ -1,5 +1,5 @@
-/* tables.c: includes the *.def files: once for the rows, once per target for the way from opcode to row. All of it
- * is constant data; a look-up is two array accesses. */
+/* tables.c: includes the *.def files: once for the rows, once per target for the way from opcode to row.
+ * All of it is constant data; a look-up is two array accesses. */
 #include "isa/amd/tables.h"
 
 #include <threads.h>
@@ -52,7 +52,7 @@ enum {
     BARE = AMD_ROW_BARE,
     LDSOUT = AMD_ROW_LDSOUT,
     SAMPLER = AMD_ROW_SAMPLER,
-    GATHER = AMD_ROW_GATHER,
+    GATHER4 = AMD_ROW_SAMPLER | AMD_ROW_D16OK | AMD_ROW_GATHER,
     LOD = AMD_ROW_LOD,
     OFF = AMD_ROW_OFF,
     BIAS = AMD_ROW_BIAS,

@@ -1,5 +1,5 @@
-/* tables.h: the rows of the *.def files as arrays, for the decoder, the printer and the coverage list. Private to
- * this folder: others see amd.h. */
+/* tables.h: the rows of the *.def files as arrays, for the decoder, the printer and the coverage list.
+ * Private to this folder: others see amd.h. */
 #ifndef ISA_AMD_TABLES_H
 #define ISA_AMD_TABLES_H
 
