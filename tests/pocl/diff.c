@@ -1,6 +1,6 @@
-/* diff.c: the same OpenCL kernels on the simulator and on PoCL: equal integers, floats within the limits of the
- * specification. `pocl_diff THEME [KERNEL]` runs kernels/THEME.cl in every variant that the build compiled; exit
- * code 77 (skipped) without PoCL or without compiled kernels. */
+/* diff.c: the same OpenCL kernels on the simulator and on PoCL: equal integers, floats within the limits of
+ * the specification. `pocl_diff THEME [KERNEL]` runs kernels/THEME.cl in every variant that the build
+ * compiled; exit code 77 (skipped) without PoCL or without compiled kernels. */
 #include "diff.h"
 #include "ocl.h"
 

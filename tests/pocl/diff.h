@@ -33,8 +33,8 @@ typedef struct value_type {
 /* From OpenCL's name of a type, "uint4*" or "uint4"; false if it is none. */
 bool value_type_parse(const char *name, value_type *out);
 
-/* Fills count elements as the argument's name says. `which` counts the inputs of the kernel: 0 runs through the
- * corners fast, 1 slowly, so that all pairs occur. */
+/* Fills count elements as the argument's name says. `which` counts the inputs of the kernel: 0 runs through
+ * the corners fast, 1 slowly, so that all pairs occur. */
 void value_fill(const char *arg_name, value_type type, unsigned which, void *data, size_t count,
                 ls_random *random);
 
@@ -56,9 +56,9 @@ typedef struct reference {
 /* For the kernel "f32_sin" or "f64_sin"; NULL if it is no such kernel. *found is false for an unknown X. */
 const reference *reference_find(const char *kernel, bool *found);
 
-/* How far `got` is from `expected`, in units in the last place of a float of this many bytes; 0 for equal classes
- * (NaN, infinity of one sign), infinite for different ones. An infinity in place of a value that rounds beyond
- * the largest is 0 too. */
+/* How far `got` is from `expected`, in units in the last place of a float of this many bytes; 0 for equal
+ * classes (NaN, infinity of one sign), infinite for different ones. An infinity in place of a value that
+ * rounds beyond the largest is 0 too. */
 double reference_ulps(double got, long double expected, unsigned bytes);
 
 #endif

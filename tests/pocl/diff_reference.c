@@ -1,5 +1,5 @@
-/* diff_reference.c: the math functions in long double, and the distance of a result in units in the last place. The
- * limits are those of the OpenCL specification for the full profile. */
+/* diff_reference.c: the math functions in long double, and the distance of a result in units in the last
+ * place. The limits are those of the OpenCL specification for the full profile. */
 #include "diff.h"
 
 #include <math.h>

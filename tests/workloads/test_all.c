@@ -1,6 +1,6 @@
-/* test_all.c: every workload on the emulator, in one variant of its kernels: `workloads_all GPU VARIANT` compares the
- * results with the references in all sizes, and those of 1, 2 and 8 threads with each other. Exit code 77 (skipped)
- * without compiled kernels. */
+/* test_all.c: every workload on the emulator, in one variant of its kernels: `workloads_all GPU VARIANT`
+ * compares the results with the references in all sizes, and those of 1, 2 and 8 threads with each other.
+ * Exit code 77 (skipped) without compiled kernels. */
 #include "sizes.h"
 
 #include <inttypes.h>

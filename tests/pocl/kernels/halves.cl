@@ -1,5 +1,5 @@
-/* halves.cl: 16-bit floats: loads and stores with every rounding mode, and arithmetic where the device has it; the
- * CPU does the same in 32 bits and rounds once, which is exact for these operations. */
+/* halves.cl: 16-bit floats: loads and stores with every rounding mode, and arithmetic where the device has
+ * it; the CPU does the same in 32 bits and rounds once, which is exact for these operations. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 

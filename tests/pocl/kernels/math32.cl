@@ -1,5 +1,5 @@
-/* math32.cl: the math built-in functions for float; the test compares with references in higher precision and the
- * limits of the OpenCL specification. The kernel's name after f32_ is the reference's. */
+/* math32.cl: the math built-in functions for float; the test compares with references in higher precision and
+ * the limits of the OpenCL specification. The kernel's name after f32_ is the reference's. */
 
 #define UNARY(name)                                                                                           \
     __kernel void f32_##name(__global const float *a, __global float *out)                                    \
