@@ -1,7 +1,8 @@
 /* divide.h: the helpers of division and of argument reduction: v_div_scale, v_div_fmas, v_div_fixup and
  * v_trig_preop. Around v_rcp and fused products they make a correctly rounded quotient over the whole range: scale
  * moves operands away from where intermediate results leave the range, fmas undoes it with the last rounding, fixup
- * puts in the special cases. They work on bits; `flush` says that denormal sources count as zero. */
+ * puts in the special cases. They work on bits; `flush` (0 or all ones) says
+ * that denormal sources count as zero. */
 #ifndef ISA_AMD_EXEC_DIVIDE_H
 #define ISA_AMD_EXEC_DIVIDE_H
 
@@ -37,7 +38,7 @@ static inline float f32_nan3(float r, float a, float b, float c)
     {                                                                                                            \
         return type##_bits(scale(type##_of(x), n));                                                              \
     }                                                                                                            \
-    static inline word div_scale_##type(word s0, word s1, word s2, bool flush, bool *vcc)                        \
+    static inline word div_scale_##type(word s0, word s1, word s2, uint32_t flush, bool *vcc)                      \
     {                                                                                                            \
         const word magnitude = (word)~((word)1 << (sizeof(word) * 8 - 1));                                       \
         s0 = type##_flush(s0, flush);                                                                            \
@@ -126,7 +127,7 @@ static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool sca
 /* s0 is the quotient so far, s1 the denominator, s2 the numerator. A quotient that became infinity or NaN on the way
  * has overflowed (the manuals ask for the exponent of s1 there, which is never all ones at that point). */
 #define DIVIDE_FIXUP(type, word, infinite, sign_bit, quiet, default_nan, under, exponent)                        \
-    static inline word div_fixup_##type(word s0, word s1, word s2, bool flush)                                   \
+    static inline word div_fixup_##type(word s0, word s1, word s2, uint32_t flush)                               \
     {                                                                                                            \
         s1 = type##_flush(s1, flush);                                                                            \
         s2 = type##_flush(s2, flush);                                                                            \

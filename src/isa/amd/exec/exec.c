@@ -10,6 +10,14 @@
 #define SIXTEEN_ FOUR_, FOUR_, FOUR_, FOUR_
 const uint32_t lanes_ones[64] __attribute__((aligned(64))) = { SIXTEEN_, SIXTEEN_, SIXTEEN_, SIXTEEN_ };
 
+#define PLUS_(n) (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6, (n) + 7
+#define MINUS_(n) -(n), -(n)-1, -(n)-2, -(n)-3, -(n)-4, -(n)-5, -(n)-6, -(n)-7
+const int32_t lanes_inline[128] = {
+    PLUS_(0), PLUS_(8), PLUS_(16), PLUS_(24), PLUS_(32), PLUS_(40), PLUS_(48), PLUS_(56), 64, MINUS_(1), MINUS_(9),
+    [AMD_FLOAT - AMD_INT_0] = 0x3f000000, -0x41000000, 0x3f800000, -0x40800000, 0x40000000, -0x40000000, 0x40800000,
+    -0x3f800000, 0x3e22f983,
+};
+
 /* --- variants -------------------------------------------------------------------------------------------- */
 
 static const lanes_variant *const variants[] = {
@@ -107,7 +115,7 @@ bool amd_exec_has(amd_target target, amd_op op)
     static const amd_format memory[] = { AMD_SMEM, AMD_DS,   AMD_MUBUF,  AMD_MTBUF,
                                          AMD_MIMG, AMD_FLAT, AMD_GLOBAL, AMD_SCRATCH };
     for (size_t k = 0; k < sizeof memory / sizeof *memory; k++) {
-        inst.format = memory[k];
+        inst.format = (uint8_t)memory[k];
         if (amd_exec_find_memory(target, target == AMD_GFX803 ? 64 : 32, &inst))
             return true;
     }

@@ -53,41 +53,45 @@ static inline bool f64_is_nan(uint64_t x)
     return (x & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
 }
 
-/* MODE's denormal bits: in and out, single and double (with half). */
-static inline bool f32_daz(const amd_wave *w)
+/* Bits of MODE as masks, 0 or all ones, so that they combine without branches: which denormals are flushed, in and
+ * out, single and double (with half), and IEEE. */
+static inline uint32_t f32_daz(const amd_wave *w)
 {
-    return !(w->mode & 0x10);
+    return (w->mode >> 4 & 1u) - 1u;
 }
-static inline bool f32_ftz(const amd_wave *w)
+static inline uint32_t f32_ftz(const amd_wave *w)
 {
-    return !(w->mode & 0x20);
+    return (w->mode >> 5 & 1u) - 1u;
 }
-static inline bool f64_daz(const amd_wave *w)
+static inline uint32_t f64_daz(const amd_wave *w)
 {
-    return !(w->mode & 0x40);
+    return (w->mode >> 6 & 1u) - 1u;
 }
-static inline bool f64_ftz(const amd_wave *w)
+static inline uint32_t f64_ftz(const amd_wave *w)
 {
-    return !(w->mode & 0x80);
+    return (w->mode >> 7 & 1u) - 1u;
 }
-static inline bool mode_ieee(const amd_wave *w)
+static inline uint32_t mode_ieee(const amd_wave *w)
 {
-    return w->mode >> 9 & 1;
-}
-
-static inline uint32_t f32_flush(uint32_t x, bool on)
-{
-    return on && !(x & 0x7f800000u) ? x & 0x80000000u : x;
+    return 0u - (w->mode >> 9 & 1u);
 }
 
-static inline uint64_t f64_flush(uint64_t x, bool on)
+static inline uint32_t f32_flush(uint32_t x, uint32_t on)
 {
-    return on && !(x & UINT64_C(0x7ff0000000000000)) ? x & UINT64_C(0x8000000000000000) : x;
+    uint32_t gone = x & 0x7f800000u ? 0u : 0x7fffffffu;
+    return x & ~(gone & on);
 }
 
-static inline uint32_t f16_flush(uint32_t x, bool on)
+static inline uint64_t f64_flush(uint64_t x, uint32_t on)
 {
-    return on && !(x & 0x7c00u) ? x & 0x8000u : x;
+    uint64_t gone = x & UINT64_C(0x7ff0000000000000) ? 0u : UINT64_C(0x7fffffffffffffff);
+    return x & ~(gone & (uint64_t)(int64_t)(int32_t)on);
+}
+
+static inline uint32_t f16_flush(uint32_t x, uint32_t on)
+{
+    uint32_t gone = x & 0x7c00u ? 0u : 0x7fffu;
+    return x & ~(gone & on);
 }
 
 /* --- half precision -------------------------------------------------------------------------------------- */
@@ -179,51 +183,61 @@ static inline int32_t f16_key(uint32_t x)
 }
 
 /* A number wins over a NaN; in IEEE mode a signalling NaN wins over everything and becomes quiet. */
-#define FLOATS_MINMAX(type, word, quiet_bit)                                                                     \
-    static inline bool type##_is_snan(word x)                                                                    \
+#define FLOATS_MINMAX(type, word, sword, quiet_bit)                                                              \
+    static inline word type##_if(bool condition, word yes, word no) /* masks: a branch would not vectorise */    \
     {                                                                                                            \
-        return type##_is_nan(x) && !(x & (quiet_bit));                                                           \
+        word m = (word)0 - (word)condition;                                                                      \
+        return (yes & m) | (no & ~m);                                                                            \
     }                                                                                                            \
-    static inline word type##_pick(word a, word b, bool first, bool ieee)                                        \
+    static inline word type##_pick(word a, word b, word r, uint32_t ieee)                                        \
     {                                                                                                            \
-        word r = first ? a : b;                                                                                  \
-        r = type##_is_nan(b) ? a : r;                                                                            \
-        r = type##_is_nan(a) ? b : r;                                                                            \
-        r = ieee && type##_is_snan(b) ? b | (quiet_bit) : r;                                                     \
-        return ieee && type##_is_snan(a) ? a | (quiet_bit) : r;                                                  \
+        word loud = (word)(sword)(int32_t)ieee;                                                                  \
+        word snan_a = type##_if(type##_is_nan(a), loud, 0) & ((word)0 - (word)!(a & (quiet_bit)));               \
+        word snan_b = type##_if(type##_is_nan(b), loud, 0) & ((word)0 - (word)!(b & (quiet_bit)));               \
+        r = type##_if(type##_is_nan(b), a, r);                                                                   \
+        r = type##_if(type##_is_nan(a), b, r);                                                                   \
+        r = (r & ~snan_b) | ((b | (quiet_bit)) & snan_b);                                                        \
+        return (r & ~snan_a) | ((a | (quiet_bit)) & snan_a);                                                     \
     }                                                                                                            \
-    static inline word type##_min(word a, word b, bool ieee)                                                     \
+    static inline word type##_min(word a, word b, uint32_t ieee)                                                 \
     {                                                                                                            \
-        return type##_pick(a, b, type##_key(a) < type##_key(b), ieee);                                           \
+        return type##_pick(a, b, type##_if(type##_key(a) < type##_key(b), a, b), ieee);                          \
     }                                                                                                            \
-    static inline word type##_max(word a, word b, bool ieee)                                                     \
+    static inline word type##_max(word a, word b, uint32_t ieee)                                                 \
     {                                                                                                            \
-        return type##_pick(a, b, type##_key(a) >= type##_key(b), ieee);                                          \
+        return type##_pick(a, b, type##_if(type##_key(a) < type##_key(b), b, a), ieee);                          \
     }                                                                                                            \
-    static inline word type##_med3(word a, word b, word c, bool ieee)                                            \
+    static inline word type##_med3(word a, word b, word c, uint32_t ieee)                                        \
     {                                                                                                            \
         word low = type##_min(type##_min(a, b, ieee), c, ieee);                                                  \
-        bool top_a = type##_key(a) >= type##_key(b) && type##_key(a) >= type##_key(c);                           \
-        bool top_b = type##_key(b) >= type##_key(c);                                                             \
-        word mid = top_a ? type##_max(b, c, ieee) : top_b ? type##_max(a, c, ieee) : type##_max(a, b, ieee);     \
-        return type##_is_nan(a) || type##_is_nan(b) || type##_is_nan(c) ? low : mid;                             \
+        bool up = type##_key(b) < type##_key(c);                                                                 \
+        word mid = type##_max(a, type##_if(up, b, c), ieee);                                                     \
+        word top = type##_if(up, c, b);                                                                          \
+        mid = type##_if(type##_key(a) < type##_key(top), mid, type##_max(b, c, ieee));                           \
+        mid = type##_if(type##_is_nan(a), low, mid);                                                             \
+        mid = type##_if(type##_is_nan(b), low, mid);                                                             \
+        return type##_if(type##_is_nan(c), low, mid);                                                            \
     }
-FLOATS_MINMAX(f32, uint32_t, 0x400000u)
-FLOATS_MINMAX(f16, uint32_t, 0x200u)
-FLOATS_MINMAX(f64, uint64_t, UINT64_C(0x8000000000000))
+FLOATS_MINMAX(f32, uint32_t, int32_t, 0x400000u)
+FLOATS_MINMAX(f16, uint32_t, int32_t, 0x200u)
+FLOATS_MINMAX(f64, uint64_t, int64_t, UINT64_C(0x8000000000000))
 
 /* Minimum and maximum flush denormals on gfx10; gfx803 leaves them alone. */
+static inline uint32_t minmax_gfx10(const amd_wave *w)
+{
+    return w->target == AMD_GFX803 ? 0u : UINT32_MAX;
+}
 static inline uint32_t f32_mm(uint32_t x, const amd_wave *w)
 {
-    return f32_flush(x, w->target != AMD_GFX803 && f32_daz(w));
+    return f32_flush(x, minmax_gfx10(w) & f32_daz(w));
 }
 static inline uint64_t f64_mm(uint64_t x, const amd_wave *w)
 {
-    return f64_flush(x, w->target != AMD_GFX803 && f64_daz(w));
+    return f64_flush(x, minmax_gfx10(w) & f64_daz(w));
 }
 static inline uint32_t f16_mm(uint32_t x, const amd_wave *w)
 {
-    return f16_flush(x & 0xffffu, w->target != AMD_GFX803 && f64_daz(w));
+    return f16_flush(x & 0xffffu, minmax_gfx10(w) & f64_daz(w));
 }
 
 /* --- to integers: towards zero, saturated, NaN is 0 ------------------------------------------------------- */

@@ -147,46 +147,44 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
 
 /* Which of several NaN sources an addition returns depends on how the host's compiler ordered it; so a NaN result
  * is made again: the first NaN source, quiet, or the default NaN. */
-#define NAN_F32_1 (f32_is_nan(a[i]) ? a[i] | 0x400000u : 0xffc00000u)
-#define NAN_F32_2 (f32_is_nan(a[i]) ? a[i] | 0x400000u : f32_is_nan(b[i]) ? b[i] | 0x400000u : 0xffc00000u)
-#define NAN_F32_3                                                                                                \
-    (f32_is_nan(a[i])   ? a[i] | 0x400000u                                                                       \
-     : f32_is_nan(b[i]) ? b[i] | 0x400000u                                                                       \
-     : f32_is_nan(c[i]) ? c[i] | 0x400000u                                                                       \
-                        : 0xffc00000u)
-#define HALF_NAN_(p) ((p[i] & 0xffffu) | 0x200u)
-#define NAN_F16_1 (f16_is_nan(a[i]) ? HALF_NAN_(a) : 0xfe00u)
-#define NAN_F16_2 (f16_is_nan(a[i]) ? HALF_NAN_(a) : f16_is_nan(b[i]) ? HALF_NAN_(b) : 0xfe00u)
-#define NAN_F16_3                                                                                                \
-    (f16_is_nan(a[i]) ? HALF_NAN_(a) : f16_is_nan(b[i]) ? HALF_NAN_(b) : f16_is_nan(c[i]) ? HALF_NAN_(c) : 0xfe00u)
+static inline uint32_t kernel_nan_32(uint32_t x, uint32_t y, uint32_t z)
+{
+    uint32_t r = f32_is_nan(z) ? z | 0x400000u : 0xffc00000u;
+    r = f32_is_nan(y) ? y | 0x400000u : r;
+    return f32_is_nan(x) ? x | 0x400000u : r;
+}
+static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
+{
+    const uint64_t quiet = UINT64_C(0x8000000000000);
+    uint64_t r = f64_is_nan(z) ? z | quiet : UINT64_C(0xfff8000000000000);
+    r = f64_is_nan(y) ? y | quiet : r;
+    return f64_is_nan(x) ? x | quiet : r;
+}
+#define NAN_F32_1 kernel_nan_32(a[i], 0, 0)
+#define NAN_F32_2 kernel_nan_32(a[i], b[i], 0)
+#define NAN_F32_3 kernel_nan_32(a[i], b[i], c[i])
+#define NAN_F16_1 kernel_nan_16(0x7e00u, LOAD_U16(a), 0, 0)
+#define NAN_F16_2 kernel_nan_16(0x7e00u, LOAD_U16(a), LOAD_U16(b), 0)
+#define NAN_F16_3 kernel_nan_16(0x7e00u, LOAD_U16(a), LOAD_U16(b), LOAD_U16(c))
 #define NAN_R16_3 NAN_F16_3
-#define QUIET_64_ UINT64_C(0x8000000000000)
-#define DEFAULT_64_ UINT64_C(0xfff8000000000000)
-#define NAN_F64_1 (f64_is_nan(LOAD_U64(a)) ? LOAD_U64(a) | QUIET_64_ : DEFAULT_64_)
-#define NAN_F64_2                                                                                                \
-    (f64_is_nan(LOAD_U64(a))   ? LOAD_U64(a) | QUIET_64_                                                         \
-     : f64_is_nan(LOAD_U64(b)) ? LOAD_U64(b) | QUIET_64_                                                         \
-                               : DEFAULT_64_)
-#define NAN_F64_3                                                                                                \
-    (f64_is_nan(LOAD_U64(a))   ? LOAD_U64(a) | QUIET_64_                                                         \
-     : f64_is_nan(LOAD_U64(b)) ? LOAD_U64(b) | QUIET_64_                                                         \
-     : f64_is_nan(LOAD_U64(c)) ? LOAD_U64(c) | QUIET_64_                                                         \
-                               : DEFAULT_64_)
+#define NAN_F64_1 kernel_nan_64(LOAD_U64(a), 0, 0)
+#define NAN_F64_2 kernel_nan_64(LOAD_U64(a), LOAD_U64(b), 0)
+#define NAN_F64_3 kernel_nan_64(LOAD_U64(a), LOAD_U64(b), LOAD_U64(c))
 
 #define FIX_F32(t, nan)                                                                                          \
     {                                                                                                            \
-        uint32_t r_ = f32_is_nan(t[i]) ? nan : t[i];                                                             \
+        uint32_t n_ = nan, r_ = f32_is_nan(t[i]) ? n_ : t[i];                                                             \
         d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                               \
     }
 #define FIX_F16(t, nan)                                                                                          \
     {                                                                                                            \
-        uint32_t r_ = f16_is_nan(t[i]) ? nan : t[i];                                                             \
+        uint32_t n_ = nan, r_ = f16_is_nan(t[i]) ? n_ : t[i];                                                             \
         d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                               \
     }
 #define FIX_R16(t, nan) FIX_F16(t, nan)
 #define FIX_F64(t, nan)                                                                                          \
     {                                                                                                            \
-        uint64_t r_ = f64_is_nan(LOAD_U64(t)) ? nan : LOAD_U64(t);                                               \
+        uint64_t n_ = nan, r_ = f64_is_nan(LOAD_U64(t)) ? n_ : LOAD_U64(t);                                               \
         d[i] = ((uint32_t)r_ & mask[i]) | (d[i] & ~mask[i]);                                                     \
         d[i + LANES] = ((uint32_t)(r_ >> 32) & mask[i]) | (d[i + LANES] & ~mask[i]);                             \
     }
@@ -198,13 +196,9 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
 #define LANES_BITS(t) LANES_PASTE(lanes, bits, LANES)(t)
 
 #define KERNEL_HELPERS_(N)                                                                                       \
-    /* Two at a time: a compare is unordered if either is a NaN. */                                              \
     static inline bool any_nan_f32_##N(const uint32_t *t)                                                        \
     {                                                                                                            \
-        uint32_t bad = 0;                                                                                        \
-        for (unsigned i = 0; i < N / 2; i++)                                                                     \
-            bad |= __builtin_isunordered(f32_of(t[i]), f32_of(t[i + N / 2])) ? UINT32_MAX : 0;                   \
-        return bad != 0;                                                                                         \
+        return kernel_any_nan(t, N);                                                                             \
     }                                                                                                            \
     static inline bool any_nan_f16_##N(const uint32_t *t)                                                        \
     {                                                                                                            \
@@ -228,23 +222,54 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
         return bits;                                                                                             \
     }
 
+/* kernel_signs: the sign bits of a group of words. kernel_any_nan: looks at two words at a time, because a compare is
+ * unordered if either is a NaN. */
 #if defined(__AVX2__)
 #define KERNEL_GROUP_ 8
+static inline __m256 kernel_group(const uint32_t *t)
+{
+    return _mm256_load_ps((const float *)(const void *)t);
+}
 static inline unsigned kernel_signs(const uint32_t *t)
 {
-    return (unsigned)_mm256_movemask_ps(_mm256_load_ps((const float *)(const void *)t));
+    return (unsigned)_mm256_movemask_ps(kernel_group(t));
+}
+static inline bool kernel_any_nan(const uint32_t *t, unsigned n)
+{
+    __m256 bad = _mm256_cmp_ps(kernel_group(t), kernel_group(t + 8), _CMP_UNORD_Q);
+    for (unsigned i = 16; i < n; i += 16)
+        bad = _mm256_or_ps(bad, _mm256_cmp_ps(kernel_group(t + i), kernel_group(t + i + 8), _CMP_UNORD_Q));
+    return _mm256_movemask_ps(bad) != 0;
 }
 #elif defined(__SSE2__)
 #define KERNEL_GROUP_ 4
+static inline __m128 kernel_group(const uint32_t *t)
+{
+    return _mm_load_ps((const float *)(const void *)t);
+}
 static inline unsigned kernel_signs(const uint32_t *t)
 {
-    return (unsigned)_mm_movemask_ps(_mm_load_ps((const float *)(const void *)t));
+    return (unsigned)_mm_movemask_ps(kernel_group(t));
+}
+static inline bool kernel_any_nan(const uint32_t *t, unsigned n)
+{
+    __m128 bad = _mm_cmpunord_ps(kernel_group(t), kernel_group(t + 4));
+    for (unsigned i = 8; i < n; i += 8)
+        bad = _mm_or_ps(bad, _mm_cmpunord_ps(kernel_group(t + i), kernel_group(t + i + 4)));
+    return _mm_movemask_ps(bad) != 0;
 }
 #else
 #define KERNEL_GROUP_ 1
 static inline unsigned kernel_signs(const uint32_t *t)
 {
     return *t >> 31;
+}
+static inline bool kernel_any_nan(const uint32_t *t, unsigned n)
+{
+    bool bad = false;
+    for (unsigned i = 0; i < n; i++)
+        bad |= f32_is_nan(t[i]);
+    return bad;
 }
 #endif
 KERNEL_HELPERS_(32)

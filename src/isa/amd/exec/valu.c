@@ -1,8 +1,8 @@
 /* valu.c: the bodies of vector instructions and the table of their kernels. Compiled once per variant of the host.
  * A body resolves operands to arrays of lanes and hands them to the operation's kernel. There are two kinds:
- *   quick   sources are registers, constants or scalars as they are; the result goes straight to its register
+ *   quick   operands as they are; the result goes straight to its register (valu_quick.h, valu_body.h)
  *   full    modifiers, SDWA, DPP, op_sel, clamp, VGPR indexing, halves of registers: sources are copied first and the
- *           result is merged afterwards
+ *           result is merged afterwards (valu_full.h)
  * valu_find() chooses; what the instruction looks like is not asked again. */
 #include "isa/amd/exec/floats.h"
 #include "isa/amd/exec/ints.h"
@@ -25,7 +25,6 @@ static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *ins
     const lanes_row *row = lanes == 32 ? &rows_32[inst->op] : &rows_64[inst->op];
     if (!row->kernel)
         return lanes == 32 ? special_32(target, inst) : special_64(target, inst);
-    bool compare = row->flags & LANES_COMPARE;
     bool clamp = inst->flags & AMD_CLAMP;
     bool packed = row->flags & (LANES_PACKED | LANES_MIX) || row->src[0] == LANES_P16 || row->src[0] == LANES_PF16;
     bool plain_packed = inst->op_sel == 0 && inst->op_sel_hi == 7 && !inst->neg && !inst->neg_hi &&
@@ -38,14 +37,7 @@ static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *ins
         full |= inst->src[k].code < AMD_VGPR; /* constants have their own rules there */
     if (full)
         return lanes == 32 ? full_32 : full_64;
-    if (compare)
-        return lanes == 32 ? row->env ? compare_env_32 : compare_32 : row->env ? compare_env_64 : compare_64;
-    bool wide = lanes_is_wide(row->src[0]) || lanes_is_wide(row->src[1]) || lanes_is_wide(row->src[2]);
-    bool mask = row->src[2] == LANES_MASK;
-    if (wide || mask || row->flags & LANES_CARRY)
-        return lanes == 32 ? general_32 : general_64;
-    unsigned shape = row->flags & LANES_ACC ? 3u : row->sources - 1u;
-    return (lanes == 32 ? quick_bodies_32 : quick_bodies_64)[shape][row->env != LANES_ENV_NONE];
+    return lanes == 32 ? quick_find_32(inst) : quick_find_64(inst);
 }
 
 static bool valu_has(amd_op op)

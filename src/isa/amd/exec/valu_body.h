@@ -72,17 +72,6 @@ static inline void NAME(write_mask)(amd_wave *w, unsigned code, uint64_t bits)
         w->sgpr[code + 1] = (uint32_t)(bits >> 32);
 }
 
-/* A 32-bit source: the register itself, or `t` filled with a scalar. */
-static inline const uint32_t *NAME(source)(const amd_wave *w, const amd_inst *inst, unsigned k, unsigned type,
-                                           uint32_t *t)
-{
-    unsigned code = inst->src[k].code;
-    if (__builtin_expect(code >= AMD_VGPR, 1))
-        return NAME(vgpr)(w, code);
-    NAME(broadcast)(t, code < AMD_INT_0 ? w->sgpr[code] : (uint32_t)lanes_scalar(w, inst, code, type));
-    return t;
-}
-
 /* Any source without modifiers. */
 static inline const uint32_t *NAME(any_source)(const amd_wave *w, const amd_inst *inst, unsigned k, unsigned type,
                                                uint32_t *t)
@@ -94,65 +83,16 @@ static inline const uint32_t *NAME(any_source)(const amd_wave *w, const amd_inst
     }
     if (code >= AMD_VGPR)
         return NAME(vgpr)(w, code);
-    uint64_t value = lanes_scalar(w, inst, code, type);
+    uint64_t value = lanes_scalar(w, inst, code, (lanes_type)type);
     NAME(broadcast)(t, (uint32_t)value);
     if (lanes_is_wide(type))
         NAME(broadcast)(t + LANES, (uint32_t)(value >> 32));
     return t;
 }
 
-/* --- quick bodies ---------------------------------------------------------------------------------------- */
-
 static void NAME(full)(amd_wave *w, const amd_inst *inst);
 
-__attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const amd_inst *inst, unsigned sources,
-                                                              bool acc, bool env)
-{
-    if (__builtin_expect(w->gpr_idx_mode, 0)) {
-        NAME(full)(w, inst);
-        return;
-    }
-    const lanes_row *row = &NAME(rows)[inst->op];
-    uint32_t t0[LANES] ALIGNED_, t1[LANES] ALIGNED_, t2[LANES] ALIGNED_, m[LANES] ALIGNED_;
-    uint32_t *d = NAME(vgpr)(w, inst->vdst.code);
-    const uint32_t *a = NAME(source)(w, inst, 0, row->src[0], t0);
-    const uint32_t *b = sources > 1 ? NAME(source)(w, inst, 1, row->src[1], t1) : a;
-    const uint32_t *c = acc ? d : sources > 2 ? NAME(source)(w, inst, 2, row->src[2], t2) : a;
-    const uint32_t *mask = lanes_ones;
-    uint64_t exec = NAME(exec)(w);
-    if (__builtin_expect(exec != FULL_EXEC_, 0)) {
-        NAME(spread)(m, exec);
-        mask = m;
-    }
-    unsigned saved = env ? lanes_env_enter(w->mode, row->env) : 0;
-    row->kernel(d, a, b, c, mask, w);
-    if (env)
-        lanes_env_leave(saved);
-}
-
-#define QUICK_(name, sources, acc, env)                                                                          \
-    static void name(amd_wave *w, const amd_inst *inst)                                                          \
-    {                                                                                                            \
-        NAME(quick)(w, inst, sources, acc, env);                                                                 \
-    }
-QUICK_(NAME(quick_1), 1, false, false)
-QUICK_(NAME(quick_2), 2, false, false)
-QUICK_(NAME(quick_3), 3, false, false)
-QUICK_(NAME(quick_acc), 2, true, false)
-QUICK_(NAME(quick_1_env), 1, false, true)
-QUICK_(NAME(quick_2_env), 2, false, true)
-QUICK_(NAME(quick_3_env), 3, false, true)
-QUICK_(NAME(quick_acc_env), 2, true, true)
-#undef QUICK_
-
-static const amd_body NAME(quick_bodies)[4][2] = {
-    { NAME(quick_1), NAME(quick_1_env) },
-    { NAME(quick_2), NAME(quick_2_env) },
-    { NAME(quick_3), NAME(quick_3_env) },
-    { NAME(quick_acc), NAME(quick_acc_env) },
-};
-
-/* 64-bit operands, masks in and carries out. */
+/* Any operands without modifiers, any EXEC. */
 static void NAME(general)(amd_wave *w, const amd_inst *inst)
 {
     if (__builtin_expect(w->gpr_idx_mode, 0)) {
@@ -171,7 +111,7 @@ static void NAME(general)(amd_wave *w, const amd_inst *inst)
         NAME(spread)(m, exec);
         mask = m;
     }
-    unsigned saved = row->env ? lanes_env_enter(w->mode, row->env) : 0;
+    unsigned saved = row->env ? lanes_env_enter(w->mode, (lanes_env)row->env) : 0;
     uint64_t bits = row->kernel(d, s[0], s[1], s[2], mask, w);
     if (row->env)
         lanes_env_leave(saved);
@@ -180,7 +120,7 @@ static void NAME(general)(amd_wave *w, const amd_inst *inst)
 }
 
 /* Compares write 0 for lanes that are off. gfx10's v_cmpx has EXEC as its destination already. */
-__attribute__((always_inline)) static inline void NAME(compare_body)(amd_wave *w, const amd_inst *inst, bool env)
+static void NAME(compare)(amd_wave *w, const amd_inst *inst)
 {
     if (__builtin_expect(w->gpr_idx_mode, 0)) {
         NAME(full)(w, inst);
@@ -190,25 +130,16 @@ __attribute__((always_inline)) static inline void NAME(compare_body)(amd_wave *w
     uint32_t t[2][2 * LANES] ALIGNED_;
     const uint32_t *a = NAME(any_source)(w, inst, 0, row->src[0], t[0]);
     const uint32_t *b = NAME(any_source)(w, inst, 1, row->src[1], t[1]);
-    unsigned saved = env ? lanes_env_enter(w->mode, row->env) : 0;
+    unsigned saved = row->env ? lanes_env_enter(w->mode, (lanes_env)row->env) : 0;
     uint64_t bits = row->kernel(NULL, a, b, b, lanes_ones, w) & NAME(exec)(w);
-    if (env)
+    if (row->env)
         lanes_env_leave(saved);
     NAME(write_mask)(w, inst->sdst.code, bits);
     if (row->flags & LANES_EXEC)
         NAME(write_mask)(w, AMD_EXEC_LO, bits);
 }
 
-static void NAME(compare)(amd_wave *w, const amd_inst *inst)
-{
-    NAME(compare_body)(w, inst, false);
-}
-
-static void NAME(compare_env)(amd_wave *w, const amd_inst *inst)
-{
-    NAME(compare_body)(w, inst, true);
-}
-
+#include "isa/amd/exec/valu_quick.h"
 #include "isa/amd/exec/valu_full.h"
 #include "isa/amd/exec/valu_special.h"
 

@@ -100,7 +100,7 @@ static void NAME(finish)(const amd_wave *w, const amd_inst *inst, unsigned type,
 {
     static const float factor[4] = { 1.0f, 2.0f, 4.0f, 0.5f };
     bool wide = type == LANES_F64;
-    bool flush = type == LANES_F32 ? f32_ftz(w) : f64_ftz(w);
+    uint32_t flush = type == LANES_F32 ? f32_ftz(w) : f64_ftz(w);
     float scale = flush && !mode_ieee(w) ? factor[inst->omod & 3] : 1.0f;
     bool clamp = inst->flags & AMD_CLAMP, nan_to_zero = w->mode >> 8 & 1;
     if (scale == 1.0f && !clamp)
@@ -139,7 +139,7 @@ static void NAME(place)(const amd_wave *w, const amd_inst *inst, const lanes_row
         for (unsigned i = 0; i < LANES; i++) {
             uint32_t x = t[i] << shift & field;
             bool negative = x >> (shift + bits - 1) & 1;
-            uint32_t above = negative ? ~((field << 1) - 1u) & ~field & (0u - (1u << (shift + bits - 1))) : 0u;
+            uint32_t above = negative && shift + bits < 32 ? UINT32_MAX << (shift + bits) : 0u;
             t[i] = inst->sdwa.dst_unused == 2 ? x | (old[i] & ~field) : inst->sdwa.dst_unused == 1 ? x | above : x;
         }
         return;

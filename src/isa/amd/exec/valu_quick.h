@@ -1,0 +1,113 @@
+/* valu_quick.h: the bodies for what programs are made of: every lane on, no modifiers, sources in vector registers
+ * but perhaps the first; part of valu_body.h. Anything else goes to the general body, at run time if EXEC says so. A
+ * body is stamped per shape so that nothing is left to ask but the operation's kernel. */
+
+#ifndef VALU_QUICK_ONCE
+#define VALU_QUICK_ONCE
+enum { THIRD_NONE, THIRD_VGPR, THIRD_ACC, THIRD_MASK };
+#endif
+
+__attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const amd_inst *inst, unsigned sources,
+                                                              unsigned third, bool scalar, lanes_env env, bool carry)
+{
+    if (__builtin_expect(NAME(exec)(w) != FULL_EXEC_ || w->gpr_idx_mode, 0)) {
+        NAME(general)(w, inst);
+        return;
+    }
+    const lanes_row *row = &NAME(rows)[inst->op];
+    uint32_t t[LANES] ALIGNED_, m[LANES] ALIGNED_;
+    uint32_t *d = NAME(vgpr)(w, inst->vdst.code);
+    const uint32_t *a = t;
+    if (scalar) {
+        unsigned code = inst->src[0].code;
+        NAME(broadcast)(t, code < AMD_INT_0      ? w->sgpr[code]
+                           : code == AMD_LITERAL ? inst->literal
+                                                 : (uint32_t)lanes_inline[code - AMD_INT_0]);
+    } else {
+        a = NAME(vgpr)(w, inst->src[0].code);
+    }
+    const uint32_t *b = sources > 1 ? NAME(vgpr)(w, inst->src[1].code) : a;
+    const uint32_t *c = a;
+    if (third == THIRD_VGPR)
+        c = NAME(vgpr)(w, inst->src[2].code);
+    else if (third == THIRD_ACC)
+        c = d;
+    if (third == THIRD_MASK) {
+        NAME(spread)(m, NAME(read_mask)(w, inst->src[2].code));
+        c = m;
+    }
+    if (env == LANES_ENV_NONE && !carry) {
+        row->kernel(d, a, b, c, lanes_ones, w);
+        return;
+    }
+    unsigned saved = env ? lanes_env_enter(w->mode, env) : 0;
+    uint64_t bits = row->kernel(d, a, b, c, lanes_ones, w);
+    if (env)
+        lanes_env_leave(saved);
+    if (carry)
+        NAME(write_mask)(w, inst->sdst.code, bits);
+}
+
+#define QUICK_(name, sources, third, scalar, env, carry)                                                         \
+    static void name(amd_wave *w, const amd_inst *inst)                                                          \
+    {                                                                                                            \
+        NAME(quick)(w, inst, sources, third, scalar, env, carry);                                                \
+    }
+#define QUICK_ENVS_(shape, sources, third, scalar)                                                               \
+    QUICK_(NAME(shape##_none), sources, third, scalar, LANES_ENV_NONE, false)                                    \
+    QUICK_(NAME(shape##_f32), sources, third, scalar, LANES_ENV_F32, false)                                      \
+    QUICK_(NAME(shape##_flush), sources, third, scalar, LANES_ENV_FLUSH, false)                                  \
+    QUICK_(NAME(shape##_f64), sources, third, scalar, LANES_ENV_F64, false)                                      \
+    QUICK_(NAME(shape##_trans), sources, third, scalar, LANES_ENV_TRANS, false)
+QUICK_ENVS_(quick_1, 1, THIRD_NONE, false)
+QUICK_ENVS_(quick_2, 2, THIRD_NONE, false)
+QUICK_ENVS_(quick_3, 2, THIRD_VGPR, false)
+QUICK_ENVS_(quick_acc, 2, THIRD_ACC, false)
+QUICK_ENVS_(quick_1s, 1, THIRD_NONE, true)
+QUICK_ENVS_(quick_2s, 2, THIRD_NONE, true)
+QUICK_ENVS_(quick_3s, 2, THIRD_VGPR, true)
+QUICK_ENVS_(quick_accs, 2, THIRD_ACC, true)
+QUICK_(NAME(quick_select), 2, THIRD_MASK, false, LANES_ENV_NONE, false)
+QUICK_(NAME(quick_selects), 2, THIRD_MASK, true, LANES_ENV_NONE, false)
+QUICK_(NAME(quick_carry), 2, THIRD_NONE, false, LANES_ENV_NONE, true)
+QUICK_(NAME(quick_carrys), 2, THIRD_NONE, true, LANES_ENV_NONE, true)
+QUICK_(NAME(quick_carry_in), 2, THIRD_MASK, false, LANES_ENV_NONE, true)
+QUICK_(NAME(quick_carry_ins), 2, THIRD_MASK, true, LANES_ENV_NONE, true)
+
+#define QUICK_ROW_(shape)                                                                                        \
+    {                                                                                                            \
+        NAME(shape##_none), NAME(shape##_f32), NAME(shape##_flush), NAME(shape##_f64), NAME(shape##_trans),      \
+    }
+static const amd_body NAME(quick_bodies)[2][4][5] = {
+    { QUICK_ROW_(quick_1), QUICK_ROW_(quick_2), QUICK_ROW_(quick_3), QUICK_ROW_(quick_acc) },
+    { QUICK_ROW_(quick_1s), QUICK_ROW_(quick_2s), QUICK_ROW_(quick_3s), QUICK_ROW_(quick_accs) },
+};
+static const amd_body NAME(quick_masked)[2][3] = {
+    { NAME(quick_select), NAME(quick_carry), NAME(quick_carry_in) },
+    { NAME(quick_selects), NAME(quick_carrys), NAME(quick_carry_ins) },
+};
+#undef QUICK_
+#undef QUICK_ENVS_
+#undef QUICK_ROW_
+
+/* The body for operands without modifiers. */
+static amd_body NAME(quick_find)(const amd_inst *inst)
+{
+    const lanes_row *row = &NAME(rows)[inst->op];
+    bool acc = row->flags & LANES_ACC, carry = row->flags & LANES_CARRY, mask = row->src[2] == LANES_MASK;
+    if (row->flags & LANES_COMPARE)
+        return NAME(compare);
+    bool scalar = inst->src[0].code < AMD_VGPR;
+    bool special = (inst->src[0].code >= AMD_SHARED_BASE && inst->src[0].code < AMD_FLOAT) ||
+                   (inst->src[0].code >= AMD_VCCZ && inst->src[0].code <= AMD_LDS_DIRECT);
+    if (scalar && (special || lanes_is_wide(row->src[0]) || lanes_is_16(row->src[0])))
+        return NAME(general);
+    for (unsigned k = 1; k < row->sources; k++)
+        if (inst->src[k].code < AMD_VGPR && !(k == 2 && (acc || mask)))
+            return NAME(general);
+    if (carry && (row->env || (row->sources == 3 && !mask)))
+        return NAME(general);
+    if (carry || mask)
+        return NAME(quick_masked)[scalar][!carry ? 0 : mask ? 2 : 1];
+    return NAME(quick_bodies)[scalar][acc ? 3 : row->sources - 1][row->env];
+}
