@@ -6,6 +6,8 @@
 
 typedef ls_status measuring(const validate_reference *ref, validate_report *report, ls_error *err);
 
+/* "all", then as in fidelity_presets without the first, against which the others are held. */
+static const char *const fidelities[] = { "all", "basic", "memory", NULL };
 static const char *const parts[] = { "micro", "traces", "hardware", "determinism", NULL };
 static measuring *const measurings[] = { validate_micro, validate_traces, validate_hardware,
                                          validate_determinism };
@@ -38,7 +40,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
     validate_reference ref;
     validate_report report = { 0 };
     const cli_style style = cli_style_of(ctx->color_out);
+    const char *fidelity = cli_text(ctx, "fidelity");
     ls_status status = validate_reference_open(&ref, ctx->arena, cli_text(ctx, "reference"), err);
+    if (fidelity && !cli_given(ctx, "reference"))
+        status = LS_OK; /* generated kernels are enough */
     if (status != LS_OK)
         return status;
     ref.threads = (uint32_t)cli_uint(ctx, "threads");
@@ -46,7 +51,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ref.platform_dir_count = cli_count(ctx, "platform-dir");
     if (!ref.platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    for (size_t i = 0; parts[i] && status == LS_OK; i++)
+    if (fidelity)
+        status = validate_fidelity(&ref, &report,
+                                   cli_choice(ctx, "fidelity") ? (int)cli_choice(ctx, "fidelity") : -1, err);
+    for (size_t i = 0; !fidelity && parts[i] && status == LS_OK; i++)
         if (!cli_given(ctx, "only") || cli_choice(ctx, "only") == i)
             status = measurings[i](&ref, &report, err);
     if (status == LS_OK) {
@@ -69,6 +77,8 @@ static const cli_option options[] = {
       .help = "measured facts, beside traces and formats; else $" VALIDATE_VARIABLE ", else " VALIDATE_DEFAULT },
     { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts,
       .help = "run one part instead of all four" },
+    { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelities,
+      .help = "instead: what simpler models cost in accuracy and gain in speed; needs no reference" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads of each simulation; no result depends on it" },
     { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
@@ -82,6 +92,8 @@ static const cli_option options[] = {
 
 static const cli_example examples[] = {
     { "lockstep validate", "everything, against the reference in " VALIDATE_DEFAULT },
+    { "lockstep validate --fidelity all --html fidelity.html",
+      "error and speed of --fidelity basic and memory" },
     { "lockstep validate --only traces --html validation.html", "real traces only, and a page with a plot" },
 };
 

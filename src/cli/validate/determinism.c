@@ -1,9 +1,7 @@
 /* determinism.c: every trace with several numbers of host threads: all results must be the same to the
  * last digit. */
-#include "base/file.h"
 #include "cli/validate/validate.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,36 +11,6 @@ static const uint32_t threads[] = { 1, 2, 3, 8 };
 
 static const char *const columns[] = { "trace",     "platform",  "kernels",   "1 thread",
                                        "2 threads", "3 threads", "8 threads", NULL };
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static ls_status list_traces(const validate_reference *ref, const char ***names, size_t *count, ls_error *err)
-{
-    LS_VEC(const char *) found = { 0 };
-    DIR *dir = opendir(ref->traces);
-    if (!dir) {
-        ls_fail(err, LS_ERR_INPUT, "the reference has no traces");
-        return ls_error_at(err, ref->traces, 0, 0);
-    }
-    bool memory = true;
-    for (struct dirent *entry; memory && (entry = readdir(dir));) {
-        const char *list = ls_arena_printf(ref->arena, "%s/%s/kernelslist.g", ref->traces, entry->d_name);
-        const char *name = ls_arena_strdup(ref->arena, entry->d_name);
-        memory = list && name && (!ls_file_exists(list) || ls_vec_push(&found, name));
-    }
-    closedir(dir);
-    *names = memory ? ls_arena_array(ref->arena, found.count + 1, sizeof **names) : NULL;
-    *count = found.count;
-    if (*names && found.count) {
-        memcpy(*names, found.at, found.count * sizeof **names);
-        qsort(*names, found.count, sizeof **names, by_name);
-    }
-    ls_vec_fini(&found);
-    return *names ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for the list of traces");
-}
 
 static ls_status run_trace_often(const validate_reference *ref, validate_report *report,
                                  validate_section *section, const ls_config_request *platform,
@@ -93,7 +61,7 @@ ls_status validate_determinism(const validate_reference *ref, validate_report *r
         status =
             ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", CONFIG, ref->configs);
     if (status == LS_OK)
-        status = list_traces(ref, &names, &count, err);
+        status = validate_list_traces(ref, &names, &count, err);
     for (size_t i = 0; i < count && names && status == LS_OK; i++)
         status = run_trace_often(ref, report, section, &platform, names[i], err);
     if (status != LS_OK)

@@ -4,6 +4,7 @@
 #include "cli/validate/validate.h"
 #include "platform/import.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,37 @@ ls_status validate_import(const validate_reference *ref, const char *name, ls_co
         out->text_bytes = import.yaml_bytes;
     }
     return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+ls_status validate_list_traces(const validate_reference *ref, const char ***names, size_t *count,
+                               ls_error *err)
+{
+    LS_VEC(const char *) found = { 0 };
+    DIR *dir = opendir(ref->traces);
+    if (!dir) {
+        ls_fail(err, LS_ERR_INPUT, "the reference has no traces");
+        return ls_error_at(err, ref->traces, 0, 0);
+    }
+    bool memory = true;
+    for (struct dirent *entry; memory && (entry = readdir(dir));) {
+        const char *list = ls_arena_printf(ref->arena, "%s/%s/kernelslist.g", ref->traces, entry->d_name);
+        const char *name = ls_arena_strdup(ref->arena, entry->d_name);
+        memory = list && name && (!ls_file_exists(list) || ls_vec_push(&found, name));
+    }
+    closedir(dir);
+    *names = memory ? ls_arena_array(ref->arena, found.count + 1, sizeof **names) : NULL;
+    *count = found.count;
+    if (*names && found.count) {
+        memcpy(*names, found.at, found.count * sizeof **names);
+        qsort(*names, found.count, sizeof **names, by_name);
+    }
+    ls_vec_fini(&found);
+    return *names ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for the list of traces");
 }
 
 /* ---------------------------------------------------------------------------------------------------- CSV */

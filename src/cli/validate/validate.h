@@ -78,6 +78,10 @@ ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, cons
 ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out,
                           ls_error *err);
 
+/* The directories of ref->traces that have a kernelslist.g, by name. */
+ls_status validate_list_traces(const validate_reference *ref, const char ***names, size_t *count,
+                               ls_error *err);
+
 /* A CSV file in memory: no quoted commas in the columns that are asked for. */
 typedef struct validate_csv {
     size_t rows, columns;
@@ -129,6 +133,8 @@ ls_status validate_micro(const validate_reference *ref, validate_report *report,
 ls_status validate_traces(const validate_reference *ref, validate_report *report, ls_error *err);
 ls_status validate_determinism(const validate_reference *ref, validate_report *report, ls_error *err);
 ls_status validate_hardware(const validate_reference *ref, validate_report *report, ls_error *err);
+/* One preset of cli/fidelity.h, or all of them (only < 0). Needs no reference: ref->traces may be NULL. */
+ls_status validate_fidelity(const validate_reference *ref, validate_report *report, int only, ls_error *err);
 
 /* ------------------------------------------------------------------------------------------------ telling */
 
