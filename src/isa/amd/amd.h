@@ -183,11 +183,14 @@ enum { /* amd_inst.flags: bits of memory instructions and of SDWA, DPP */
  *   SMEM      sdst (data, also of stores: then read); src[0] base; src[1] offset register; offset
  *   VOP*      vdst (VGPR, or an SGPR for v_readlane_b32), sdst (VOPC, VOP3B: mask out), src[0..2], the mask in of
  *             v_cndmask and v_addc is src[2]
+ *             v_madmk: src[1] is the constant, v_madak: src[2]; both are src[0] * src[1] + src[2]
+ *   VINTRP    vdst; src[0] (VOP3: src[1], src[2]); simm is attribute * 4 + channel; v_interp_mov_f32: dmask is the
+ *             parameter; op_sel 1 is "high"
  *   DS        vdst; src[0] address, src[1] data0, src[2] data1; offset (or offset0, and offset1 in simm)
  *   FLAT etc. vdst; src[0] address, src[1] data, src[2] saddr; offset
  *   MUBUF     vdst (load) or src[1] (store, atomic; returns go to vdst); src[0] vaddr, src[2] resource,
  *   MTBUF     src[3] soffset; offset; simm is the format of MTBUF
- *   MIMG      vdst or src[1]; src[0] vaddr, src[2] resource, src[3] sampler; dmask, dim
+ *   MIMG      vdst or src[1]; src[0] vaddr (dwords: how many, also with NSA), src[2] resource, src[3] sampler; dmask, dim
  *   EXP       src[0..3]; simm is the target; dmask is en
  */
 typedef struct amd_inst {

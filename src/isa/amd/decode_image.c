@@ -86,7 +86,7 @@ static bool decode_bvh(amd_decoder *d, unsigned nsa_words)
     amd_inst *out = d->out;
     bool a16 = out->flags & AMD_A16, wide = d->row->op == AMD_IMAGE_BVH64_INTERSECT_RAY;
     unsigned addresses = wide ? (a16 ? 9 : 12) : (a16 ? 8 : 11);
-    if (out->dmask != 15 || amd_bits(d->w1, 21, 5) ||
+    if (out->dmask != 15 || out->dim || amd_bits(d->w1, 21, 5) ||
         (out->flags & ~(uint32_t)(AMD_A16 | AMD_NSA)) != (AMD_UNORM | AMD_R128))
         return false;
     unsigned vaddr = amd_bits(d->w1, 0, 8), dwords = nsa_words ? addresses : addresses > 8 ? 16 : addresses;

@@ -243,7 +243,7 @@ bool amd_decode_exp(amd_decoder *d)
     /* Compressed: two halves in one register, four in two. */
     unsigned per_source = out->flags & AMD_COMPR ? 2 : 1;
     for (unsigned i = 0; i < 4 / per_source; i++)
-        if (out->dmask >> (i * per_source) & (per_source * 2 - 1))
+        if ((unsigned)out->dmask >> (i * per_source) & (per_source * 2 - 1))
             amd_decode_fixed(d, &out->src[i], AMD_VGPR + amd_bits(d->w1, 8 * i, 8), AMD_KIND_B32, 1);
     out->src_count = 4;
     return true;

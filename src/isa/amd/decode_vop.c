@@ -216,10 +216,8 @@ bool amd_decode_vop1(amd_decoder *d)
     bool plain;
     if (!amd_decode_row(d, AMD_VOP1, amd_bits(d->w0, 9, 8)))
         return false;
-    if (!d->row->dst) { /* v_nop and its like have nothing else, and no second word */
-        unsigned code = amd_bits(d->w0, 0, 9);
-        return vdst == 0 && (d->gfx10 || (code != CODE_SDWA && code != CODE_DPP16));
-    }
+    if (!d->row->dst) /* v_nop and its like have nothing else */
+        return vdst == 0;
     return destinations(d, vdst) && first_source(d, 1, false, &plain);
 }
 
