@@ -272,6 +272,9 @@ static const cli_option options[] = {
       .help = "run only these kernels of the trace, as in 3-7,12,name:*gemm*" },
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",
       .help = "run only the first N thread blocks of each kernel; 0: all" },
+    { .name = "profile", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "with core.memory analytic: hit rates that lockstep profile has written; else those of its cache, or of a "
+              "sample of each kernel" },
     { .name = "warm-l2", .help = "memory copies of the trace make their range valid in L2" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },

@@ -1,6 +1,10 @@
 /* run_trace.c: see run_trace.h. */
 #include "cli/run_trace.h"
 
+#include "base/file.h"
+#include "model/gpu/gpu.h"
+#include "model/gpu/shape.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,6 +23,45 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
     return ls_metrics_mark(t->metrics, &interval, err);
 }
 
+/* Hit rates from a file: the one that was asked for, or one that `lockstep profile` has kept. */
+static ls_status load_profile(run_trace *t, const run_trace_options *options, ls_engine *engine, bool *found,
+                              ls_error *err)
+{
+    gpu_shape shape;
+    ls_hash hash;
+    ls_arena arena = { 0 };
+    *found = false;
+    ls_status status = gpu_get_shape(engine, &shape, err);
+    if (status != LS_OK)
+        return status;
+    if (!shape.analytic)
+        return options->profile == NULL ? LS_OK
+                                        : ls_fail(err, LS_ERR_USAGE,
+                                                  "a profile is of use with core.memory analytic only: add --fidelity "
+                                                  "memory, or leave --profile out");
+    const char *path = options->profile;
+    if (path == NULL) {
+        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape, LS_PROFILE_CACHE, &hash,
+                                 err);
+        path = status == LS_OK ? ls_profile_cache_path(&arena, hash) : NULL;
+        if (path != NULL && !ls_file_exists(path))
+            path = NULL;
+    }
+    if (status == LS_OK && path != NULL)
+        status = ls_profile_read(path, &t->profile, err);
+    if (status == LS_OK && path != NULL)
+        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape, t->profile.method, &hash,
+                                 err);
+    if (status == LS_OK && path != NULL && !ls_hash_same(hash, t->profile.hash))
+        status = ls_fail(err, LS_ERR_INPUT,
+                         "profile '%s' is of another trace, choice of kernels or platform: make it anew with `lockstep "
+                         "profile`",
+                         path);
+    *found = status == LS_OK && path != NULL;
+    ls_arena_fini(&arena);
+    return status;
+}
+
 ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
                           ls_metrics *metrics, ls_error *err)
 {
@@ -30,8 +73,14 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         status = ls_select_kernels(t->trace, options->kernels, &t->selection, err);
     if (status != LS_OK)
         return status;
+    bool found = false;
+    if (ls_engine_find_block(engine, GPU_DISPATCH_BLOCK) != NULL)
+        status = load_profile(t, options, engine, &found, err);
+    if (status != LS_OK)
+        return status;
     const ls_replay_options replay = {
         .selection = &t->selection,
+        .profile = found ? &t->profile : NULL,
         .cta_limit = options->cta_limit,
         .warm_l2 = options->warm_l2,
         .kernel_done = kernel_done,
@@ -52,6 +101,7 @@ ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_en
         .cta_limit = cli_uint(ctx, "ctas"),
         .warm_l2 = cli_flag(ctx, "warm-l2"),
         .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
+        .profile = cli_text(ctx, "profile"),
     };
     return run_trace_begin(t, &options, engine, metrics, err);
 }
@@ -59,6 +109,7 @@ ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_en
 void run_trace_close(run_trace *t)
 {
     ls_replay_destroy(t->replay);
+    ls_profile_fini(&t->profile);
     ls_selection_fini(&t->selection);
     ls_trace_close(t->trace);
 }

@@ -32,7 +32,7 @@ struct ls_replay {
     ls_arena names;
     bool started;
     gpu_shape shape;
-    ls_profiler *profiler; /* made when it is first needed */
+    ls_profiler *profiler; /* of machines without simulated memory, if there is no profile */
 };
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
@@ -88,11 +88,6 @@ static ls_status find_rates(ls_replay *r, open_kernel *o, ls_error *err)
         o->sampled = found->insts == 0 ? 1 : (double)found->walked / (double)found->insts;
         return ls_profile_rates(found, &r->shape, &o->rates, err);
     }
-    if (r->profiler == NULL) {
-        ls_status status = ls_profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
-        if (status != LS_OK)
-            return status;
-    }
     ls_profile_kernel found;
     const ls_profile_request request = { .info = info,
                                          .insts = ls_kernel_insts(o->kernel),
@@ -122,13 +117,22 @@ static bool selected(ls_replay *r, uint64_t command)
     return r->next_selected < selection->count && selection->at[r->next_selected].command == command;
 }
 
+/* Without simulated memory it is the profile's caches that a copy fills. */
+static void warm(ls_replay *r, uint64_t address, uint64_t bytes)
+{
+    if (!r->shape.analytic)
+        gpu_warm(r->engine, address, bytes);
+    else if (r->profiler != NULL)
+        ls_profiler_warm(r->profiler, address, bytes);
+}
+
 static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_error *err)
 {
     ls_replay *r = self;
     for (; r->next_command < ls_trace_command_count(r->trace); r->next_command++) {
         const ls_command *command = ls_trace_command(r->trace, r->next_command);
         if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
-            gpu_warm(r->engine, command->address, command->bytes);
+            warm(r, command->address, command->bytes);
         if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next_command))
             continue;
         ls_kernel *kernel;
@@ -227,6 +231,8 @@ ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_o
     if (options != NULL)
         r->options = *options;
     ls_status status = gpu_get_shape(engine, &r->shape, err);
+    if (status == LS_OK && r->shape.analytic && r->options.profile == NULL)
+        status = ls_profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
     if (status != LS_OK) {
         free(r);
         return status;

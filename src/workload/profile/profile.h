@@ -83,6 +83,8 @@ typedef struct ls_profile_request {
 typedef struct ls_profiler ls_profiler;
 ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out, ls_error *err);
 void ls_profiler_destroy(ls_profiler *profiler);
+/* A copy to the device: its bytes are in L2. */
+void ls_profiler_warm(ls_profiler *profiler, uint64_t address, uint64_t bytes);
 /* *out is valid after success only; ls_profile_kernel_fini() is due then. */
 ls_status ls_profiler_run(ls_profiler *profiler, const ls_profile_request *request, ls_profile_kernel *out,
                           ls_error *err);

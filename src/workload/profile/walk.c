@@ -14,6 +14,11 @@
 
 /* -------------------------------------------------------------------------------------------------------- memory */
 
+static uint32_t log2_of(uint64_t value)
+{
+    return value == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(value);
+}
+
 static inline uint32_t ones(uint32_t sectors)
 {
     return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15; /* a digit for each set of four */
@@ -74,6 +79,19 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
     if (deep != 0) {
         r->deep |= deep;
         r->level = RATES_DRAM;
+    }
+}
+
+void ls_profiler_warm(ls_profiler *p, uint64_t address, uint64_t bytes)
+{
+    uint64_t first = address / CACHE_LINE_BYTES, last = bytes == 0 ? first : (address + bytes - 1) / CACHE_LINE_BYTES;
+    for (uint64_t number = first; bytes != 0 && number <= last; number++) {
+        mem_place place = mem_map_place(&p->shape.map, number * CACHE_LINE_BYTES);
+        uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
+        uint32_t bits = log2_of(p->shape.l2.sets);
+        uint32_t set = (slice << bits) + level_set(p->shape.l2.hash, bits, place.local / CACHE_LINE_BYTES);
+        level_victim victim;
+        level_look(&p->l2, set, number, true, &victim)->valid = 15;
     }
 }
 
@@ -325,11 +343,6 @@ static void run_epoch(ls_profiler *p)
 }
 
 /* ----------------------------------------------------------------------------------------------------- one kernel */
-
-static uint32_t log2_of(uint64_t value)
-{
-    return value == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(value);
-}
 
 static ls_status set_up_l1(ls_profiler *p, ls_error *err)
 {
