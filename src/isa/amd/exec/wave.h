@@ -60,14 +60,15 @@ typedef struct amd_wave {
 
 /* What the waves of a work-group share. */
 typedef struct amd_group {
-    uint8_t *lds;
+    uint8_t *lds; /* 64-byte aligned; 4 bytes past its end must be readable */
     uint32_t lds_bytes;
     uint32_t id[3];
     struct amd_memory *memory;
     /* Flat addresses: the upper 32 bits select LDS or scratch (HSA's apertures). */
     uint64_t shared_base, private_base;
-    /* Private memory: lane l of wave w has scratch_bytes at
-     * scratch + (w * lanes + l) * scratch_bytes in the FLAT view; buffers swizzle by their own resource words. */
+    /* Private memory: wave w has lanes * scratch_bytes from scratch + w * lanes * scratch_bytes on, its lanes interleaved
+     * by dwords: byte b of lane l is at (b & ~3) * lanes + 4 * l + (b & 3). Flat and scratch instructions see that
+     * layout; the buffer resource that a wave starts with describes the same. */
     uint64_t scratch;
     uint32_t scratch_bytes; /* per lane */
 } amd_group;
