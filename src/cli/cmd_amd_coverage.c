@@ -1,5 +1,5 @@
-/* cmd_amd_coverage.c: `lockstep amd coverage`: which operations a target has, in which encodings, and which of them
- * can be executed. */
+/* cmd_amd_coverage.c: `lockstep amd coverage`: which operations a target has, in which encodings, and
+ * which of them can be executed. */
 #include "cli/cmd_amd.h"
 
 #include "isa/amd/exec/wave.h"

@@ -1,5 +1,5 @@
-/* The tables of facts: bytes and the text that LLVM 15 prints for them, written by tools/amd-enumerate. Each must
- * be decoded to its last byte and printed the same. */
+/* The tables of facts: bytes and the text that LLVM 15 prints for them, written by tools/amd-enumerate.
+ * Each must be decoded to its last byte and printed the same. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
