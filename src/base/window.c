@@ -19,7 +19,7 @@ struct ls_window {
     uint64_t bytes;
     uint64_t mapped;
     _Atomic uint64_t generation;
-    pthread_mutex_t lock; /* guards extents and mapped */
+    pthread_mutex_t lock;      /* guards extents and mapped */
     LS_VEC(ls_extent) extents; /* by address; one per alloc or map */
 };
 
@@ -170,7 +170,8 @@ ls_status ls_window_alloc(ls_window *window, uint64_t bytes, uint64_t align, uin
         return ls_fail(err, LS_ERR_NOMEM, "%llu bytes do not fit into the simulated memory of %llu MiB",
                        (unsigned long long)bytes, (unsigned long long)(window->bytes >> 20));
     if ((align & (align - 1)) != 0)
-        return ls_fail(err, LS_ERR_USAGE, "the alignment %llu is not a power of two", (unsigned long long)align);
+        return ls_fail(err, LS_ERR_USAGE, "the alignment %llu is not a power of two",
+                       (unsigned long long)align);
     if (bytes == 0)
         bytes = 1;
     bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
@@ -183,7 +184,8 @@ ls_status ls_window_alloc(ls_window *window, uint64_t bytes, uint64_t align, uin
 ls_status ls_window_map(ls_window *window, uint64_t address, uint64_t bytes, uint32_t state, ls_error *err)
 {
     if (!window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
-        return ls_fail(err, LS_ERR_USAGE, "0x%llx with %llu bytes is no range of pages in the simulated memory",
+        return ls_fail(err, LS_ERR_USAGE,
+                       "0x%llx with %llu bytes is no range of pages in the simulated memory",
                        (unsigned long long)address, (unsigned long long)bytes);
     pthread_mutex_lock(&window->lock);
     size_t at = window_place(window, address);
@@ -237,7 +239,8 @@ static bool window_split(ls_window *window, uint64_t address)
 ls_status ls_window_protect(ls_window *window, uint64_t address, uint64_t bytes, uint32_t state, ls_error *err)
 {
     if (state == 0 || !window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
-        return ls_fail(err, LS_ERR_USAGE, "0x%llx with %llu bytes is no range of pages in the simulated memory",
+        return ls_fail(err, LS_ERR_USAGE,
+                       "0x%llx with %llu bytes is no range of pages in the simulated memory",
                        (unsigned long long)address, (unsigned long long)bytes);
     if (!ls_window_host(window, address, bytes))
         return ls_fail(err, LS_ERR_USAGE, "not all of 0x%llx with %llu bytes is mapped",

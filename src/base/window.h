@@ -15,7 +15,7 @@
 /* Simulated addresses begin here: a null pointer and small offsets from it are never mapped. */
 #define LS_WINDOW_BASE 0x100000000u
 
-enum {              /* the state of a page; 0: unmapped */
+enum { /* the state of a page; 0: unmapped */
        LS_PAGE_READ = 1u,
        LS_PAGE_WRITE = 2u, /* by simulated programs; the host writes read-only pages too (a loader must) */
 };
@@ -45,7 +45,8 @@ ls_status ls_window_map(ls_window *window, uint64_t address, uint64_t bytes, uin
 /* Gives back what one alloc or map at `address` took; its host memory too. LS_ERR_USAGE if there is nothing. */
 ls_status ls_window_free(ls_window *window, uint64_t address, ls_error *err);
 /* Changes the state of mapped pages, for example to read-only after loading. */
-ls_status ls_window_protect(ls_window *window, uint64_t address, uint64_t bytes, uint32_t state, ls_error *err);
+ls_status ls_window_protect(ls_window *window, uint64_t address, uint64_t bytes, uint32_t state,
+                            ls_error *err);
 
 /* The whole allocation around an address, or false. Threads may ask while others allocate. */
 bool ls_window_find(ls_window *window, uint64_t address, ls_extent *out);
@@ -57,7 +58,8 @@ uint64_t ls_window_generation(const ls_window *window);
 void *ls_window_host(const ls_window *window, uint64_t address, uint64_t bytes);
 /* Copies between the host and the window; LS_ERR_USAGE names the first address that is not mapped. */
 ls_status ls_window_read(const ls_window *window, uint64_t address, void *out, uint64_t bytes, ls_error *err);
-ls_status ls_window_write(ls_window *window, uint64_t address, const void *data, uint64_t bytes, ls_error *err);
+ls_status ls_window_write(ls_window *window, uint64_t address, const void *data, uint64_t bytes,
+                          ls_error *err);
 
 /* --- for those who touch it a million times a second --- */
 

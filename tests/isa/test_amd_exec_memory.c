@@ -89,7 +89,9 @@ static void faults(void **state)
     assert_int_equal(r.wave.fault.kind, AMD_FAULT_READ_ONLY);
     assert_int_equal(r.wave.fault.lane, 5);
     assert_true(r.wave.fault.write);
-    static const uint64_t wild[] = { 0, 4, UINT64_MAX, UINT64_MAX - 3, LS_WINDOW_BASE - 4, 0x7fffffffffffull, 1ull << 63 };
+    static const uint64_t wild[] = {
+        0, 4, UINT64_MAX, UINT64_MAX - 3, LS_WINDOW_BASE - 4, 0x7fffffffffffull, 1ull << 63
+    };
     for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++)
         for (unsigned all = 0; all < 2; all++) {
             for (unsigned lane = 0; lane < 64; lane++)
@@ -127,16 +129,11 @@ static void extensions_and_halves(void **state)
         amd_op op;
         uint32_t expect;
     } rows[] = {
-        { AMD_GLOBAL_LOAD_UBYTE, 0x85 },
-        { AMD_GLOBAL_LOAD_SBYTE, 0xffffff85 },
-        { AMD_GLOBAL_LOAD_USHORT, 0x9685 },
-        { AMD_GLOBAL_LOAD_SSHORT, 0xffff9685 },
-        { AMD_GLOBAL_LOAD_UBYTE_D16, 0xaaaa0085 },
-        { AMD_GLOBAL_LOAD_UBYTE_D16_HI, 0x0085bbbb },
-        { AMD_GLOBAL_LOAD_SBYTE_D16, 0xaaaaff85 },
-        { AMD_GLOBAL_LOAD_SBYTE_D16_HI, 0xff85bbbb },
-        { AMD_GLOBAL_LOAD_SHORT_D16, 0xaaaa9685 },
-        { AMD_GLOBAL_LOAD_SHORT_D16_HI, 0x9685bbbb },
+        { AMD_GLOBAL_LOAD_UBYTE, 0x85 },           { AMD_GLOBAL_LOAD_SBYTE, 0xffffff85 },
+        { AMD_GLOBAL_LOAD_USHORT, 0x9685 },        { AMD_GLOBAL_LOAD_SSHORT, 0xffff9685 },
+        { AMD_GLOBAL_LOAD_UBYTE_D16, 0xaaaa0085 }, { AMD_GLOBAL_LOAD_UBYTE_D16_HI, 0x0085bbbb },
+        { AMD_GLOBAL_LOAD_SBYTE_D16, 0xaaaaff85 }, { AMD_GLOBAL_LOAD_SBYTE_D16_HI, 0xff85bbbb },
+        { AMD_GLOBAL_LOAD_SHORT_D16, 0xaaaa9685 }, { AMD_GLOBAL_LOAD_SHORT_D16_HI, 0x9685bbbb },
     };
     rig r;
     rig_init(&r, AMD_GFX1030, 32);
@@ -181,7 +178,8 @@ static void flat_apertures(void **state)
     rig_address(&r, 0, 1, r.buffer + 64);
     rig_address(&r, 0, 2, r.group.shared_base + 128);
     rig_address(&r, 0, 3, r.group.shared_base + RIG_LDS); /* past the end: dropped */
-    amd_inst store = rig_inst(AMD_FLAT_STORE_DWORDX2, AMD_FLAT), load = rig_inst(AMD_FLAT_LOAD_DWORDX2, AMD_FLAT);
+    amd_inst store = rig_inst(AMD_FLAT_STORE_DWORDX2, AMD_FLAT),
+             load = rig_inst(AMD_FLAT_LOAD_DWORDX2, AMD_FLAT);
     rig_run(&r, &store);
     assert_int_equal(r.wave.stop, AMD_RUNNING);
     uint32_t word;
@@ -225,7 +223,7 @@ static void lds_ranges(void **state)
     assert_int_equal(rig_v(&r, 17)[2], (2 * 64 + 16) / 4 + 64);
     assert_int_equal(rig_v(&r, 16)[9], RIG_LDS / 4 - 1);
     assert_int_equal(rig_v(&r, 17)[9], 0); /* past the end */
-    r.wave.sgpr[AMD_M0] = 20; /* GCN3's own limit */
+    r.wave.sgpr[AMD_M0] = 20;              /* GCN3's own limit */
     rig_run(&r, &inst);
     assert_int_equal(rig_v(&r, 16)[0], 4);
     assert_int_equal(rig_v(&r, 16)[1], 0);
@@ -401,7 +399,8 @@ static void scene(rig *r, uint32_t seed, amd_format format)
         r->lds[i] = (uint8_t)random_next(&seed);
     for (unsigned i = 0; i < 32 * 64; i++)
         r->vgpr[i] = random_next(&seed) * 2654435761u;
-    uint32_t shape = random_next(&seed) % 5, first = random_next(&seed) % 512 * 16, stride = random_next(&seed) % 8 * 4;
+    uint32_t shape = random_next(&seed) % 5, first = random_next(&seed) % 512 * 16,
+             stride = random_next(&seed) % 8 * 4;
     unsigned align = random_next(&seed) % 3 == 0 ? 1 : 16;
     for (unsigned lane = 0; lane < r->wave.lanes; lane++) {
         uint32_t at = first + lane * 4;
@@ -465,7 +464,8 @@ static void short_cuts(void **state)
                     assert_memory_equal(a.vgpr, b.vgpr, 32 * 64 * 4);
                     assert_memory_equal(a.lds, b.lds, RIG_LDS);
                     assert_memory_equal(rig_at(&a, a.buffer), rig_at(&b, b.buffer), RIG_BYTES);
-                    assert_memory_equal(rig_at(&a, a.group.scratch), rig_at(&b, b.group.scratch), 64 * 2 * 256);
+                    assert_memory_equal(rig_at(&a, a.group.scratch), rig_at(&b, b.group.scratch),
+                                        64 * 2 * 256);
                     checked++;
                 }
             }
@@ -480,11 +480,15 @@ static void every_memory_operation_has_a_body(void **state)
     (void)state;
     static const char *const without[] = { "ds_gws", "ds_ordered_count", "image_get_lod", "image_msaa_load",
                                            "image_bvh" };
-    static const char *const prefix[] = { "flat_",  "global_",  "scratch_", "buffer_",        "tbuffer_", "image_",
-                                          "s_load", "s_store", "s_buffer", "s_atomic", "s_dcache", "s_scratch" };
+    static const char *const prefix[] = {
+        "flat_",  "global_", "scratch_", "buffer_",  "tbuffer_", "image_",
+        "s_load", "s_store", "s_buffer", "s_atomic", "s_dcache", "s_scratch"
+    };
     for (unsigned op = 1; op < AMD_OP_COUNT; op++) {
         const char *name = amd_op_name((amd_op)op);
-        bool memory = strncmp(name, "ds_", 3) == 0, skip = strstr(name, "_c_") != NULL || strcmp(name, "image_sample_c") == 0 || strcmp(name, "image_gather4_c") == 0;
+        bool memory = strncmp(name, "ds_", 3) == 0, skip = strstr(name, "_c_") != NULL ||
+                                                           strcmp(name, "image_sample_c") == 0 ||
+                                                           strcmp(name, "image_gather4_c") == 0;
         for (size_t i = 0; i < sizeof prefix / sizeof prefix[0]; i++)
             memory = memory || strncmp(name, prefix[i], strlen(prefix[i])) == 0;
         for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)

@@ -29,7 +29,7 @@ static void halves(void **state)
             assert_true((back & 0x7fff) > 0x7c00);
     }
     assert_int_equal(amd_float_to_half(65519.0f), 0x7bff);
-    assert_int_equal(amd_float_to_half(65520.0f), 0x7c00); /* rounds away from what is there */
+    assert_int_equal(amd_float_to_half(65520.0f), 0x7c00);           /* rounds away from what is there */
     assert_int_equal(amd_float_to_half(1.0f + 1.0f / 2048), 0x3c00); /* a tie goes to even */
     assert_int_equal(amd_float_to_half(1.0f + 3.0f / 2048), 0x3c02);
     assert_int_equal(amd_float_to_half(2.98e-8f), 0);
@@ -178,7 +178,9 @@ static void descriptors(void **state)
     (void)state;
     for (unsigned target = 0; target < AMD_TARGET_COUNT; target++)
         for (unsigned kind = 0; kind <= AMD_IMAGE_2D_ARRAY; kind++) {
-            amd_image image = { .address = 0x123456789a00, .kind = (uint8_t)kind, .width = 1001, .height = 77, .depth = 5 };
+            amd_image image = {
+                .address = 0x123456789a00, .kind = (uint8_t)kind, .width = 1001, .height = 77, .depth = 5
+            };
             image.texel = amd_format_gcn3(10, AMD_NUMBER_UNORM);
             memcpy(image.select, "\4\5\6\7", 4);
             if (kind == AMD_IMAGE_1D || kind == AMD_IMAGE_1D_ARRAY)
@@ -203,7 +205,9 @@ static void descriptors(void **state)
             image.width = 20000;
             assert_false(amd_image_pack((amd_target)target, &image, words));
         }
-    amd_sampler sampler = { .wrap = { 2, 6, 0 }, .unnormalized = true, .linear = true, .linear_z = false, .border = 2 };
+    amd_sampler sampler = {
+        .wrap = { 2, 6, 0 }, .unnormalized = true, .linear = true, .linear_z = false, .border = 2
+    };
     uint32_t words[4];
     amd_sampler_pack(&sampler, words);
     amd_sampler back = amd_sampler_unpack(words);

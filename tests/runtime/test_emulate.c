@@ -18,14 +18,13 @@
  * s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1; v_addc_u32 v2, vcc, 0, v2, vcc;
  * flat_store_dword v[1:2], v0; s_endpgm */
 static const uint32_t ids8[] = {
-    0xc0060100, 0x00000000, 0x8e068602, 0x32000006, 0x24020082, 0xbf8c007f, 0x7e040205, 0x32020204,
-    0x38040480, 0xdc700000, 0x00000001, 0xbf810000,
+    0xc0060100, 0x00000000, 0x8e068602, 0x32000006, 0x24020082, 0xbf8c007f,
+    0x7e040205, 0x32020204, 0x38040480, 0xdc700000, 0x00000001, 0xbf810000,
 };
 
 /* The same for gfx1010: v_add_nc_u32, global_store_dword v1, v0, s[4:5] */
 static const uint32_t ids10[] = {
-    0xf4040100, 0xfa000000, 0x8f068602, 0x4a000006, 0x34020082, 0xbf8cc07f, 0xdc708000, 0x00040001,
-    0xbf810000,
+    0xf4040100, 0xfa000000, 0x8f068602, 0x4a000006, 0x34020082, 0xbf8cc07f, 0xdc708000, 0x00040001, 0xbf810000,
 };
 
 /* v_readfirstlane_b32 s6, v0; s_cmp_eq_u32 s6, 0; s_cbranch_scc1 to s_endpgm; s_barrier; s_endpgm */
@@ -40,22 +39,21 @@ static const uint32_t forever8[] = {
 
 /* LDS word 0 counts the work-items; after a barrier all add it to the word that the argument points to. */
 static const uint32_t sum8[] = {
-    0xc0060100, 0x00000000, 0xbefc00c1, 0x24060082, 0x7e080281, 0x7e0a0280, 0xd8000000, 0x00000405,
-    0xbf8c007f, 0xbf8a0000, 0xd86c0000, 0x06000005, 0xbf8c007f, 0x7e020204, 0x7e040205, 0xdd080000,
-    0x00000601, 0xbf810000,
+    0xc0060100, 0x00000000, 0xbefc00c1, 0x24060082, 0x7e080281, 0x7e0a0280, 0xd8000000, 0x00000405, 0xbf8c007f,
+    0xbf8a0000, 0xd86c0000, 0x06000005, 0xbf8c007f, 0x7e020204, 0x7e040205, 0xdd080000, 0x00000601, 0xbf810000,
 };
 
 /* Lane 7 of each wave reads address 0 in work-groups from 3 on. */
 static const uint32_t fault8[] = {
-    0xc0060100, 0x00000000, 0x7e020280, 0x7e040280, 0xbf0a8302, 0xbf850004, 0x7d940087, 0xbe88206a,
-    0xdc500000, 0x03000001, 0xbf810000,
+    0xc0060100, 0x00000000, 0x7e020280, 0x7e040280, 0xbf0a8302, 0xbf850004,
+    0x7d940087, 0xbe88206a, 0xdc500000, 0x03000001, 0xbf810000,
 };
 
 /* v0 goes through private memory (buffer_store_dword, buffer_load_dword) to argument + 256 * work-group + 4 * v0. */
 static const uint32_t scratch8[] = {
-    0xc0060202, 0x00000000, 0x80000700, 0x82018001, 0x24020082, 0xe0700008, 0x80000000, 0xbf8c0f70,
-    0xe0500008, 0x80000400, 0xbf8c0070, 0x8e068806, 0x80080608, 0x7e060209, 0x32040208, 0x38060680,
-    0xdc700000, 0x00000402, 0xbf810000,
+    0xc0060202, 0x00000000, 0x80000700, 0x82018001, 0x24020082, 0xe0700008, 0x80000000,
+    0xbf8c0f70, 0xe0500008, 0x80000400, 0xbf8c0070, 0x8e068806, 0x80080608, 0x7e060209,
+    0x32040208, 0x38060680, 0xdc700000, 0x00000402, 0xbf810000,
 };
 
 enum { KERNARG = 1u << 3, SCRATCH_BUFFER = 1u << 0, WAVE32 = 1u << 10 };
@@ -92,8 +90,8 @@ static emulate_kernel machine_kernel(machine *m, const uint32_t *code, size_t by
                              .code = m->code,
                              .code_bytes = bytes,
                              .entry = m->code,
-                             .rsrc1 = 3 | 0xc0u << 12,     /* 16 VGPRs */
-                             .rsrc2 = 2u << 1 | 1u << 7,   /* two user SGPRs, then the work-group's x */
+                             .rsrc1 = 3 | 0xc0u << 12,   /* 16 VGPRs */
+                             .rsrc2 = 2u << 1 | 1u << 7, /* two user SGPRs, then the work-group's x */
                              .properties = KERNARG,
                              .lds_bytes = 64 };
 }
@@ -207,10 +205,11 @@ static void first_fault(void **state)
         assert_int_equal(fault.pc, m.code + 32);
         assert_string_equal(fault.text, "flat_load_dword v3, v[1:2]");
         char expect[256];
-        snprintf(expect, sizeof expect,
-                 "kernel test, pc 0x%llx, work-group 3,0,0, wave 0: flat_load_dword v3, v[1:2]: lane 7 reads 4 bytes "
-                 "at 0x0, which is not mapped",
-                 (unsigned long long)m.code + 32);
+        snprintf(
+            expect, sizeof expect,
+            "kernel test, pc 0x%llx, work-group 3,0,0, wave 0: flat_load_dword v3, v[1:2]: lane 7 reads 4 bytes "
+            "at 0x0, which is not mapped",
+            (unsigned long long)m.code + 32);
         assert_string_equal(error.what, expect);
         emulate_program_destroy(program);
         machine_fini(&m);
@@ -293,7 +292,9 @@ static void trace(void **state)
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
     assert_non_null(file);
-    emulate_trace_filter filter = { .one_group = true, .group = { 1, 0, 0 }, .pc_from = m.code + 8, .pc_to = m.code + 16 };
+    emulate_trace_filter filter = {
+        .one_group = true, .group = { 1, 0, 0 }, .pc_from = m.code + 8, .pc_to = m.code + 16
+    };
     emulate_trace *out;
     assert_int_equal(emulate_trace_create(file, AMD_GFX803, 64, &filter, &out, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 256, 64);

@@ -111,7 +111,8 @@ static ls_status emulate_check(const emulate_program *program, const emulate_lau
 {
     uint64_t items = 1, groups = 1;
     if (launch->dims < 1 || launch->dims > 3)
-        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %u dimensions; there are 1 to 3", program->name, launch->dims);
+        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %u dimensions; there are 1 to 3", program->name,
+                       launch->dims);
     for (unsigned i = 0; i < 3; i++) {
         if (launch->grid[i] == 0 || launch->group[i] == 0)
             return ls_fail(err, LS_ERR_USAGE, "kernel %s: dimension %u of the grid or of the work-group is 0",
@@ -127,8 +128,8 @@ static ls_status emulate_check(const emulate_program *program, const emulate_lau
     }
     uint64_t lds = (uint64_t)program->kernel.lds_bytes + launch->dynamic_lds_bytes;
     if (lds > EMULATE_LDS_MAX)
-        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %llu bytes of LDS; a work-group has at most %u", program->name,
-                       (unsigned long long)lds, EMULATE_LDS_MAX);
+        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %llu bytes of LDS; a work-group has at most %u",
+                       program->name, (unsigned long long)lds, EMULATE_LDS_MAX);
     return LS_OK;
 }
 
@@ -168,8 +169,8 @@ static ls_status emulate_scratch(emulate *emulator, uint64_t per_thread, ls_erro
     return status;
 }
 
-static ls_status emulate_prepare(emulate *emulator, const emulate_program *program, const emulate_launch *launch,
-                                 ls_error *err)
+static ls_status emulate_prepare(emulate *emulator, const emulate_program *program,
+                                 const emulate_launch *launch, ls_error *err)
 {
     uint32_t scratch = (program->kernel.scratch_bytes + 15) & ~15u;
     uint64_t waves = ((uint64_t)launch->group[0] * launch->group[1] * launch->group[2] + program->lanes - 1) /
@@ -288,7 +289,8 @@ static void emulate_sum(const emulate *emulator, const emulate_program *program,
                 counts->atomics += accesses;
                 counts->atomic_bytes += accesses * bytes;
                 break;
-            default: break;
+            default:
+                break;
             }
         }
     }
@@ -297,14 +299,22 @@ static void emulate_sum(const emulate *emulator, const emulate_program *program,
 static const char *emulate_reason(const amd_fault *fault)
 {
     switch (fault->kind) {
-    case AMD_FAULT_UNMAPPED: return "is not mapped";
-    case AMD_FAULT_MISALIGNED: return "is misaligned";
-    case AMD_FAULT_READ_ONLY: return "is read-only";
-    case AMD_FAULT_LDS_RANGE: return "lies outside of LDS";
-    case AMD_FAULT_TRAP: return "the program trapped";
-    case AMD_FAULT_BARRIER: return "it waits at a barrier, but waves of its work-group have ended";
-    case AMD_FAULT_LIMIT: return "more instructions than the limit allows";
-    default: return "no instruction that can be executed";
+    case AMD_FAULT_UNMAPPED:
+        return "is not mapped";
+    case AMD_FAULT_MISALIGNED:
+        return "is misaligned";
+    case AMD_FAULT_READ_ONLY:
+        return "is read-only";
+    case AMD_FAULT_LDS_RANGE:
+        return "lies outside of LDS";
+    case AMD_FAULT_TRAP:
+        return "the program trapped";
+    case AMD_FAULT_BARRIER:
+        return "it waits at a barrier, but waves of its work-group have ended";
+    case AMD_FAULT_LIMIT:
+        return "more instructions than the limit allows";
+    default:
+        return "no instruction that can be executed";
     }
 }
 
@@ -317,8 +327,8 @@ static ls_status emulate_report(const emulate_program *program, emulate_fault *f
     const amd_fault *what = &fault->fault;
     const uint32_t *id = fault->work_group;
     char place[160], why[160];
-    snprintf(place, sizeof place, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)fault->pc, id[0],
-             id[1], id[2], fault->wave);
+    snprintf(place, sizeof place, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)fault->pc,
+             id[0], id[1], id[2], fault->wave);
     if (what->bytes != 0)
         snprintf(why, sizeof why, "lane %u %s %u bytes at 0x%llx, which %s", what->lane,
                  what->write ? "writes" : "reads", what->bytes, (unsigned long long)what->address,
@@ -355,8 +365,9 @@ ls_status emulate_run(emulate *emulator, const emulate_program *program, const e
     if (atomic_load(&job.fault_group) != UINT64_MAX)
         status = emulate_report(program, &own, err);
     else if (job.limit != 0 && atomic_load(&job.instructions) > job.limit)
-        status = ls_fail(err, LS_ERR_CHECK, "kernel %s: its waves execute more than the limit of %llu instructions",
-                         program->name, (unsigned long long)job.limit);
+        status =
+            ls_fail(err, LS_ERR_CHECK, "kernel %s: its waves execute more than the limit of %llu instructions",
+                    program->name, (unsigned long long)job.limit);
     if (status != LS_OK && own.fault.kind == AMD_FAULT_NONE)
         own.fault.kind = AMD_FAULT_LIMIT;
     if (fault)

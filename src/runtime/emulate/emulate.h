@@ -33,8 +33,8 @@ typedef struct emulate_program emulate_program;
 ls_status emulate_program_create(const emulate_kernel *kernel, const ls_window *window, emulate_program **out,
                                  ls_error *err);
 void emulate_program_destroy(emulate_program *program);
-unsigned emulate_program_lanes(const emulate_program *program);       /* 32 or 64 */
-unsigned emulate_program_vgprs(const emulate_program *program);       /* per lane, as allocated */
+unsigned emulate_program_lanes(const emulate_program *program);        /* 32 or 64 */
+unsigned emulate_program_vgprs(const emulate_program *program);        /* per lane, as allocated */
 unsigned emulate_program_instructions(const emulate_program *program); /* static, decoded */
 
 /* --- the emulator ---------------------------------------------------------------------------------------- */
@@ -62,17 +62,18 @@ typedef struct emulate_launch {
     uint64_t kernarg;           /* simulated address of the arguments, filled by the caller */
     uint64_t dispatch_id;
     uint64_t max_instructions; /* of one wavefront; 0: no limit */
-    bool lenient_barriers; /* waves that ended count as arrived, as on the hardware; otherwise that is a fault */
-    emulate_hook hook;     /* NULL: none. With a hook one thread runs everything, in work-group order. */
+    bool
+        lenient_barriers; /* waves that ended count as arrived, as on the hardware; otherwise that is a fault */
+    emulate_hook hook;    /* NULL: none. With a hook one thread runs everything, in work-group order. */
     void *hook_self;
 } emulate_launch;
 
 /* What a launch executed. The same for any number of threads. */
 typedef struct emulate_counts {
-    uint64_t instructions;                   /* of wavefronts */
-    uint64_t by_class[AMD_CLASS_COUNT];      /* amd_class */
-    uint64_t lanes;                          /* active, summed over vector and memory instructions */
-    uint64_t loads, stores, atomics;         /* lanes (or scalar instructions) that accessed memory */
+    uint64_t instructions;              /* of wavefronts */
+    uint64_t by_class[AMD_CLASS_COUNT]; /* amd_class */
+    uint64_t lanes;                     /* active, summed over vector and memory instructions */
+    uint64_t loads, stores, atomics;    /* lanes (or scalar instructions) that accessed memory */
     uint64_t load_bytes, store_bytes, atomic_bytes;
     uint64_t work_groups, waves, barriers;
 } emulate_counts;
@@ -104,14 +105,14 @@ typedef struct emulate_trace emulate_trace;
 
 typedef struct emulate_trace_filter {
     bool one_group, one_wave;
-    uint32_t group[3]; /* with one_group */
-    uint32_t wave;     /* with one_wave */
+    uint32_t group[3];       /* with one_group */
+    uint32_t wave;           /* with one_wave */
     uint64_t pc_from, pc_to; /* simulated addresses [from, to); both 0: all */
 } emulate_trace_filter;
 
 /* The file is borrowed; filter NULL: everything. Set launch.hook = emulate_trace_hook, hook_self = the trace. */
-ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes, const emulate_trace_filter *filter,
-                               emulate_trace **out, ls_error *err);
+ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes,
+                               const emulate_trace_filter *filter, emulate_trace **out, ls_error *err);
 void emulate_trace_hook(void *self, const emulate_step *step);
 /* LS_ERR_IO if something could not be written. Frees the trace. */
 ls_status emulate_trace_finish(emulate_trace *trace, ls_error *err);

@@ -54,7 +54,7 @@ typedef struct emulate_context {
     uint32_t *vgprs;   /* in it, aligned to 64 bytes: one block per wave */
     size_t vgpr_block; /* registers of one wave, in dwords */
     uint8_t *lds;
-    emulate_tally *tally; /* [op_count + 2] of the program */
+    emulate_tally *tally;   /* [op_count + 2] of the program */
     uint64_t packet, queue; /* simulated addresses */
     uint64_t instructions, wave_total, barriers;
     uint64_t fault_pc;

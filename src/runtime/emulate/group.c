@@ -39,8 +39,8 @@ static void group_scalars(const emulate_context *context, amd_wave *wave)
         group_scratch_resource(context, sgpr);
         at += 4;
     }
-    uint64_t pairs[5] = { context->packet, context->queue, context->launch->kernarg, context->launch->dispatch_id,
-                          group->scratch };
+    uint64_t pairs[5] = { context->packet, context->queue, context->launch->kernarg,
+                          context->launch->dispatch_id, group->scratch };
     if (kernel->target == AMD_GFX803) /* offset from where the resource begins, and bytes per lane */
         pairs[4] = (uint64_t)group->scratch_bytes << 32;
     for (unsigned i = 0; i < 5; i++)

@@ -26,8 +26,10 @@ static bool program_ends(const amd_inst *inst)
     case AMD_S_BRANCH:
     case AMD_S_SETPC_B64:
     case AMD_S_RFE_B64:
-    case AMD_S_CODE_END: return true;
-    default: return false;
+    case AMD_S_CODE_END:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -64,8 +66,8 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
     amd_target target = program->kernel.target;
     for (;;) {
         if (offset >= walk->bytes || (offset & 3) != 0)
-            return ls_fail(err, LS_ERR_INPUT, "kernel %s: control runs off its code at pc 0x%llx", program->name,
-                           (unsigned long long)(program->kernel.code + offset));
+            return ls_fail(err, LS_ERR_INPUT, "kernel %s: control runs off its code at pc 0x%llx",
+                           program->name, (unsigned long long)(program->kernel.code + offset));
         if (walk->seen[offset / 4])
             return LS_OK;
         amd_inst inst;
@@ -100,12 +102,14 @@ static ls_status program_rest(program_walk *walk, ls_error *err)
     amd_target target = program->kernel.target;
     for (uint64_t offset = 0; offset + 4 <= walk->bytes;) {
         amd_inst inst;
-        bool good = amd_decode(target, program->lanes, program->code + offset, (size_t)(walk->bytes - offset), &inst);
+        bool good =
+            amd_decode(target, program->lanes, program->code + offset, (size_t)(walk->bytes - offset), &inst);
         if (good && !walk->seen[offset / 4] && amd_exec_find(target, program->lanes, &inst)) {
             inst.pc = (uint32_t)offset;
             walk->seen[offset / 4] = 1;
             if (!ls_vec_push(&walk->found, inst))
-                return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s", program->name);
+                return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s",
+                               program->name);
         }
         offset += good ? inst.bytes : 4;
     }
@@ -122,7 +126,8 @@ static int program_order(const void *a, const void *b)
 
 static bool program_covers(const amd_operand *operand, unsigned code)
 {
-    return operand->code <= code && code < (unsigned)operand->code + (operand->dwords > 1 ? operand->dwords : 1u);
+    return operand->code <= code &&
+           code < (unsigned)operand->code + (operand->dwords > 1 ? operand->dwords : 1u);
 }
 
 static bool program_writes_exec(const amd_inst *inst)
@@ -140,7 +145,8 @@ static bool program_last(const amd_inst *inst)
 {
     return inst->class_ == AMD_CLASS_BRANCH || program_ends(inst) || inst->op == AMD_S_SWAPPC_B64 ||
            inst->op == AMD_S_CALL_B64 || inst->op == AMD_S_SUBVECTOR_LOOP_BEGIN ||
-           inst->op == AMD_S_SUBVECTOR_LOOP_END || inst->op == AMD_S_RFE_RESTORE_B64 || program_writes_exec(inst);
+           inst->op == AMD_S_SUBVECTOR_LOOP_END || inst->op == AMD_S_RFE_RESTORE_B64 ||
+           program_writes_exec(inst);
 }
 
 /* Reads the clock, which runs do not advance before their end. */

@@ -23,8 +23,8 @@ struct emulate_trace {
     trace_shadow shadow[EMULATE_WAVES_MAX];
 };
 
-ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes, const emulate_trace_filter *filter,
-                               emulate_trace **out, ls_error *err)
+ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes,
+                               const emulate_trace_filter *filter, emulate_trace **out, ls_error *err)
 {
     emulate_trace *trace = calloc(1, sizeof *trace);
     if (!trace)
@@ -56,7 +56,7 @@ static void trace_scalar_name(unsigned code, char *out, size_t capacity)
         unsigned code;
         const char *name;
     } named[] = {
-        { AMD_VCC_LO, "vcc_lo" },   { AMD_VCC_HI, "vcc_hi" }, { AMD_M0, "m0" },
+        { AMD_VCC_LO, "vcc_lo" },   { AMD_VCC_HI, "vcc_hi" },   { AMD_M0, "m0" },
         { AMD_EXEC_LO, "exec_lo" }, { AMD_EXEC_HI, "exec_hi" },
     };
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
@@ -124,14 +124,16 @@ void emulate_trace_hook(void *self, const emulate_step *step)
     if (wave->index >= EMULATE_WAVES_MAX)
         return;
     trace_shadow *shadow = &trace->shadow[wave->index];
-    if (shadow->time >= wave->time || memcmp(shadow->work_group, step->work_group, sizeof step->work_group) != 0)
+    if (shadow->time >= wave->time ||
+        memcmp(shadow->work_group, step->work_group, sizeof step->work_group) != 0)
         shadow->known = false;
     if (trace_wants(trace, step)) {
         char text[160];
         amd_print(trace->target, trace->lanes, step->inst, text, sizeof text);
         const uint32_t *id = step->work_group;
         fprintf(trace->file,
-                "{\"group\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "],\"wave\":%u,\"pc\":\"0x%" PRIx64 "\",\"text\":\"",
+                "{\"group\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "],\"wave\":%u,\"pc\":\"0x%" PRIx64
+                "\",\"text\":\"",
                 id[0], id[1], id[2], wave->index, step->pc);
         trace_text(trace->file, text);
         fprintf(trace->file, "\",\"exec\":\"0x%" PRIx64 "\",\"writes\":{", amd_wave_exec(wave));

@@ -34,16 +34,26 @@ typedef struct format_run {
 } format_run;
 enum { U = AMD_NUMBER_UNORM, S, US, SS, UI, SI, FL = AMD_NUMBER_FLOAT, END = 0xff };
 static const format_run format_runs[] = {
-    { 1, 1, { U, S, US, SS, UI, SI, END } },    { 7, 2, { U, S, US, SS, UI, SI, FL } },
-    { 14, 3, { U, S, US, SS, UI, SI, END } },   { 20, 4, { UI, SI, FL, END } },
-    { 23, 5, { U, S, US, SS, UI, SI, FL } },    { 30, 6, { U, S, US, SS, UI, SI, FL } },
-    { 37, 7, { U, S, US, SS, UI, SI, FL } },    { 44, 8, { U, S, US, SS, UI, SI, END } },
-    { 50, 9, { U, S, US, SS, UI, SI, END } },   { 56, 10, { U, S, US, SS, UI, SI, END } },
-    { 62, 11, { UI, SI, FL, END } },            { 65, 12, { U, S, US, SS, UI, SI, FL } },
-    { 72, 13, { UI, SI, FL, END } },            { 75, 14, { UI, SI, FL, END } },
-    { 128, 1, { AMD_NUMBER_SRGB, END } },       { 129, 3, { AMD_NUMBER_SRGB, END } },
-    { 130, 10, { AMD_NUMBER_SRGB, END } },      { 133, 16, { U, END } },
-    { 134, 17, { U, END } },                    { 135, 18, { U, END } },
+    { 1, 1, { U, S, US, SS, UI, SI, END } },
+    { 7, 2, { U, S, US, SS, UI, SI, FL } },
+    { 14, 3, { U, S, US, SS, UI, SI, END } },
+    { 20, 4, { UI, SI, FL, END } },
+    { 23, 5, { U, S, US, SS, UI, SI, FL } },
+    { 30, 6, { U, S, US, SS, UI, SI, FL } },
+    { 37, 7, { U, S, US, SS, UI, SI, FL } },
+    { 44, 8, { U, S, US, SS, UI, SI, END } },
+    { 50, 9, { U, S, US, SS, UI, SI, END } },
+    { 56, 10, { U, S, US, SS, UI, SI, END } },
+    { 62, 11, { UI, SI, FL, END } },
+    { 65, 12, { U, S, US, SS, UI, SI, FL } },
+    { 72, 13, { UI, SI, FL, END } },
+    { 75, 14, { UI, SI, FL, END } },
+    { 128, 1, { AMD_NUMBER_SRGB, END } },
+    { 129, 3, { AMD_NUMBER_SRGB, END } },
+    { 130, 10, { AMD_NUMBER_SRGB, END } },
+    { 133, 16, { U, END } },
+    { 134, 17, { U, END } },
+    { 135, 18, { U, END } },
     { 136, 19, { U, END } },
 };
 enum { FORMAT_RUNS = sizeof format_runs / sizeof format_runs[0] };
@@ -154,7 +164,8 @@ static uint32_t format_to_small(float value, unsigned mantissa)
         exponent = -13;
     float scaled = ldexpf(value, (int)mantissa + 1 - exponent); /* an integer in units of the last place */
     uint32_t units = (uint32_t)nearbyintf(scaled);
-    uint32_t out = units + ((uint32_t)(exponent + 13) << mantissa); /* a carry moves into the exponent by itself */
+    uint32_t out =
+        units + ((uint32_t)(exponent + 13) << mantissa); /* a carry moves into the exponent by itself */
     return out < (0x1fu << mantissa) ? out : 0x1fu << mantissa;
 }
 
@@ -182,20 +193,26 @@ static uint32_t format_component(unsigned number, unsigned bits, uint32_t raw, b
     uint32_t most = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
     int32_t as_signed = (int32_t)(raw << (32 - bits)) >> (32 - bits);
     switch (number) {
-    case AMD_NUMBER_UNORM: return format_bits((float)raw / (float)most);
+    case AMD_NUMBER_UNORM:
+        return format_bits((float)raw / (float)most);
     case AMD_NUMBER_SNORM: {
         float value = (float)as_signed / (float)(most >> 1);
         return format_bits(value < -1 ? -1 : value);
     }
-    case AMD_NUMBER_USCALED: return format_bits((float)raw);
-    case AMD_NUMBER_SSCALED: return format_bits((float)as_signed);
-    case AMD_NUMBER_UINT: return raw;
-    case AMD_NUMBER_SINT: return (uint32_t)as_signed;
+    case AMD_NUMBER_USCALED:
+        return format_bits((float)raw);
+    case AMD_NUMBER_SSCALED:
+        return format_bits((float)as_signed);
+    case AMD_NUMBER_UINT:
+        return raw;
+    case AMD_NUMBER_SINT:
+        return (uint32_t)as_signed;
     case AMD_NUMBER_SRGB: {
         float value = (float)raw / (float)most;
         return format_bits(alpha ? value : format_from_srgb(value));
     }
-    default: break;
+    default:
+        break;
     }
     if (bits == 32)
         return raw;
@@ -240,18 +257,23 @@ static uint32_t format_raw(unsigned number, unsigned bits, uint32_t in, bool alp
     case AMD_NUMBER_SRGB:
         value = alpha ? value : format_to_srgb(value);
         return (uint32_t)nearbyint((double)format_limit(value, 0, 1) * most);
-    case AMD_NUMBER_UNORM: return (uint32_t)nearbyint((double)format_limit(value, 0, 1) * most);
-    case AMD_NUMBER_SNORM: return (uint32_t)(int32_t)nearbyint((double)format_limit(value, -1, 1) * high) & most;
-    case AMD_NUMBER_USCALED: return (uint32_t)(double)format_limit(value, 0, (float)most);
+    case AMD_NUMBER_UNORM:
+        return (uint32_t)nearbyint((double)format_limit(value, 0, 1) * most);
+    case AMD_NUMBER_SNORM:
+        return (uint32_t)(int32_t)nearbyint((double)format_limit(value, -1, 1) * high) & most;
+    case AMD_NUMBER_USCALED:
+        return (uint32_t)(double)format_limit(value, 0, (float)most);
     case AMD_NUMBER_SSCALED:
         return (uint32_t)(int32_t)(double)format_limit(value, (float)low, (float)high) & most;
-    case AMD_NUMBER_UINT: return in < most ? in : most;
+    case AMD_NUMBER_UINT:
+        return in < most ? in : most;
     case AMD_NUMBER_SINT: {
         int32_t as_signed = (int32_t)in;
         as_signed = as_signed < low ? low : as_signed > high ? high : as_signed;
         return (uint32_t)as_signed & most;
     }
-    default: break;
+    default:
+        break;
     }
     if (bits == 32)
         return in;

@@ -18,13 +18,13 @@ typedef enum amd_image_kind {
 enum { AMD_SELECT_0, AMD_SELECT_1, AMD_SELECT_X = 4, AMD_SELECT_Y, AMD_SELECT_Z, AMD_SELECT_W };
 
 typedef struct amd_image {
-    uint64_t address;   /* a multiple of 256 */
-    amd_texel texel;    /* bytes 0: no valid format */
-    uint8_t select[4];  /* AMD_SELECT_*: of red, green, blue, alpha */
-    uint8_t kind;       /* amd_image_kind */
+    uint64_t address;       /* a multiple of 256 */
+    amd_texel texel;        /* bytes 0: no valid format */
+    uint8_t select[4];      /* AMD_SELECT_*: of red, green, blue, alpha */
+    uint8_t kind;           /* amd_image_kind */
     uint32_t width, height; /* texels; height 1 for 1D */
-    uint32_t depth;     /* slices of 3D, layers of arrays, 6 for a cube; else 1 */
-    uint32_t pitch;     /* texels from row to row: amd_image_pitch() */
+    uint32_t depth;         /* slices of 3D, layers of arrays, 6 for a cube; else 1 */
+    uint32_t pitch;         /* texels from row to row: amd_image_pitch() */
 } amd_image;
 
 /* Texels from row to row that a descriptor of this width means. */

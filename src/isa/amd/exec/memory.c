@@ -10,11 +10,9 @@ static const mem_row mem_rows[AMD_OP_COUNT] = {
 #define STORE(op, n, by, more)                                                                                \
     [AMD_##op] = { .kind = AMD_ACCESS_STORE, .bytes = n, .how = MEM_##by, .present = true, .flags = more },
 #define ATOMIC_ROW(op, n, what, more)                                                                         \
-    [AMD_##op] = { .kind = AMD_ACCESS_ATOMIC,                                                                 \
-                   .bytes = n,                                                                                \
-                   .atomic = AMD_ATOMIC_##what,                                                               \
-                   .present = true,                                                                           \
-                   .flags = more },
+    [AMD_##op] = {                                                                                            \
+        .kind = AMD_ACCESS_ATOMIC, .bytes = n, .atomic = AMD_ATOMIC_##what, .present = true, .flags = more    \
+    },
 #define FAMILY_NOTHING MEM_NOTHING, .kind = AMD_ACCESS_NONE
 #define FAMILY_TIME MEM_TIME, .kind = AMD_ACCESS_EXCHANGE
 #define FAMILY_WAVE_ID MEM_WAVE_ID, .kind = AMD_ACCESS_EXCHANGE
@@ -163,7 +161,8 @@ bool amd_mem_perform(amd_wave *wave, const amd_inst *inst, amd_access *access)
 
 /* --- step 3 ----------------------------------------------------------------------------------------------- */
 
-static void mem_writeback_scalar(amd_wave *wave, const amd_inst *inst, const mem_row *row, const amd_access *access)
+static void mem_writeback_scalar(amd_wave *wave, const amd_inst *inst, const mem_row *row,
+                                 const amd_access *access)
 {
     unsigned dwords = row->bytes / 4u, there = access->lanes != 0 ? access->piece_bytes / 4u : 0;
     if (inst->sdst.code == AMD_NULL)
@@ -176,22 +175,34 @@ static uint32_t mem_register(mem_how how, uint32_t old, uint32_t data)
 {
     uint32_t low = data & 0xff, sign = (uint32_t)(int32_t)(int8_t)data;
     switch (how) {
-    case MEM_U8: return low;
-    case MEM_I8: return sign;
-    case MEM_U16: return data & 0xffff;
-    case MEM_I16: return (uint32_t)(int32_t)(int16_t)data;
-    case MEM_U8_LOW: return (old & 0xffff0000u) | low;
-    case MEM_I8_LOW: return (old & 0xffff0000u) | (sign & 0xffff);
-    case MEM_B16_LOW: return (old & 0xffff0000u) | (data & 0xffff);
-    case MEM_U8_HIGH: return (old & 0xffff) | low << 16;
-    case MEM_I8_HIGH: return (old & 0xffff) | sign << 16;
-    case MEM_B16_HIGH: return (old & 0xffff) | data << 16;
-    default: return data;
+    case MEM_U8:
+        return low;
+    case MEM_I8:
+        return sign;
+    case MEM_U16:
+        return data & 0xffff;
+    case MEM_I16:
+        return (uint32_t)(int32_t)(int16_t)data;
+    case MEM_U8_LOW:
+        return (old & 0xffff0000u) | low;
+    case MEM_I8_LOW:
+        return (old & 0xffff0000u) | (sign & 0xffff);
+    case MEM_B16_LOW:
+        return (old & 0xffff0000u) | (data & 0xffff);
+    case MEM_U8_HIGH:
+        return (old & 0xffff) | low << 16;
+    case MEM_I8_HIGH:
+        return (old & 0xffff) | sign << 16;
+    case MEM_B16_HIGH:
+        return (old & 0xffff) | data << 16;
+    default:
+        return data;
     }
 }
 
 /* A load into LDS: lane i goes to M0 + offset + 4 i. */
-static void mem_writeback_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row, const amd_access *access)
+static void mem_writeback_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row,
+                              const amd_access *access)
 {
     uint32_t base = (wave->sgpr[AMD_M0] & 0xffff) + (uint32_t)inst->offset;
     MEM_FOR_LANES(lane, access->lanes | access->zero)
@@ -216,7 +227,7 @@ void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *a
     if (row->family == MEM_COUNTER) {
         uint32_t *to = mem_vgpr(wave, inst->vdst.code);
         MEM_FOR_LANES(lane, amd_wave_exec(wave))
-            to[lane] = access->data[0][0];
+        to[lane] = access->data[0][0];
         return;
     }
     if (inst->format == AMD_SMEM) {
@@ -237,18 +248,20 @@ void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *a
         mem_writeback_lds(wave, inst, row, access);
         return;
     }
-    unsigned dwords = row->kind == AMD_ACCESS_EXCHANGE ? 1 : amd_mem_bytes(inst) <= 4 ? 1 : amd_mem_bytes(inst) / 4;
+    unsigned dwords = row->kind == AMD_ACCESS_EXCHANGE ? 1
+                      : amd_mem_bytes(inst) <= 4       ? 1
+                                                       : amd_mem_bytes(inst) / 4;
     for (unsigned i = 0; i < dwords; i++) {
         uint32_t *to = mem_vgpr(wave, inst->vdst.code + i);
         MEM_FOR_LANES(lane, access->lanes)
-            to[lane] = mem_register((mem_how)row->how, to[lane], access->data[lane][i]);
+        to[lane] = mem_register((mem_how)row->how, to[lane], access->data[lane][i]);
         MEM_FOR_LANES(lane, access->zero)
-            to[lane] = mem_register((mem_how)row->how, to[lane], 0);
+        to[lane] = mem_register((mem_how)row->how, to[lane], 0);
     }
     if (inst->flags & AMD_TFE) {
         uint32_t *to = mem_vgpr(wave, inst->vdst.code + dwords);
         MEM_FOR_LANES(lane, access->lanes | access->zero)
-            to[lane] = 0; /* resident: nothing failed */
+        to[lane] = 0; /* resident: nothing failed */
     }
 }
 

@@ -55,11 +55,11 @@ typedef enum amd_atomic {
 #define AMD_PIECES_MAX 8
 #define AMD_DATA_DWORDS 32
 typedef struct amd_access {
-    uint64_t lanes;      /* that access memory */
-    uint64_t zero;       /* active ones that are out of range: they read 0 and write nothing */
-    uint64_t in_lds;     /* of a FLAT access: lanes whose address is one of LDS */
-    uint8_t kind;        /* amd_access_kind */
-    uint8_t space;       /* amd_access_space */
+    uint64_t lanes;  /* that access memory */
+    uint64_t zero;   /* active ones that are out of range: they read 0 and write nothing */
+    uint64_t in_lds; /* of a FLAT access: lanes whose address is one of LDS */
+    uint8_t kind;    /* amd_access_kind */
+    uint8_t space;   /* amd_access_space */
     uint8_t pieces;
     uint8_t piece_bytes; /* 1, 2, 4, 8, 12, 16; scalar: also 32, 64, or less where a buffer ends */
     uint8_t atomic;      /* amd_atomic */
@@ -68,7 +68,8 @@ typedef struct amd_access {
     amd_texel texel;     /* typed: what the bytes mean */
     uint8_t filter;      /* a sample's linear axes: bits x, y, z */
     uint8_t border;      /* a sample's border colour, as amd_sampler has it */
-    uint64_t absent[AMD_PIECES_MAX]; /* lanes whose piece is not there (a texel outside of the image): it reads 0 */
+    uint64_t
+        absent[AMD_PIECES_MAX]; /* lanes whose piece is not there (a texel outside of the image): it reads 0 */
     uint64_t address[AMD_PIECES_MAX][64];
     uint32_t data[64][AMD_DATA_DWORDS];
     float weight[3][64]; /* linear filters: how far between two texels, per axis */

@@ -8,7 +8,7 @@ static void address_take(const amd_wave *wave, amd_access *access, unsigned code
     for (unsigned i = 0; i < dwords; i++) {
         const uint32_t *from = mem_vgpr(wave, code + i);
         MEM_FOR_LANES(lane, access->lanes)
-            access->data[lane][at + i] = from[lane];
+        access->data[lane][at + i] = from[lane];
     }
 }
 
@@ -23,7 +23,7 @@ static void address_data(const amd_wave *wave, const amd_inst *inst, const mem_r
             address_take(wave, access, inst->src[2].code, dwords, dwords);
         if (row->how == MEM_U8_HIGH || row->how == MEM_B16_HIGH)
             MEM_FOR_LANES(lane, access->lanes)
-                access->data[lane][0] >>= 16;
+        access->data[lane][0] >>= 16;
     } else if (row->kind == AMD_ACCESS_ATOMIC && !(row->flags & MEM_SRC2)) {
         bool pair = row->atomic == AMD_ATOMIC_CMPSWAP || row->atomic == AMD_ATOMIC_FCMPSWAP;
         if (inst->format != AMD_DS) { /* the comparand follows the operand */
@@ -134,15 +134,19 @@ static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row
 /* --- flat, global, scratch -------------------------------------------------------------------------------- */
 
 /* Interleaved private memory: a dword at a time. */
-static bool address_private(amd_wave *wave, const mem_row *row, amd_access *access, unsigned lane, uint32_t offset)
+static bool address_private(amd_wave *wave, const mem_row *row, amd_access *access, unsigned lane,
+                            uint32_t offset)
 {
     bool write = row->kind != AMD_ACCESS_LOAD;
     if (offset >= wave->group->scratch_bytes || wave->group->scratch_bytes - offset < row->bytes)
-        return mem_fault(wave, AMD_FAULT_UNMAPPED, lane, wave->group->private_base + offset, row->bytes, write);
+        return mem_fault(wave, AMD_FAULT_UNMAPPED, lane, wave->group->private_base + offset, row->bytes,
+                         write);
     if ((offset & 3) + (row->bytes < 4 ? row->bytes : 4u) > 4)
-        return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, wave->group->private_base + offset, row->bytes, write);
+        return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, wave->group->private_base + offset, row->bytes,
+                         write);
     if (row->kind == AMD_ACCESS_ATOMIC && row->bytes > 4)
-        return mem_fault(wave, AMD_FAULT_UNSUPPORTED, lane, wave->group->private_base + offset, row->bytes, true);
+        return mem_fault(wave, AMD_FAULT_UNSUPPORTED, lane, wave->group->private_base + offset, row->bytes,
+                         true);
     for (unsigned piece = 0; piece < access->pieces; piece++)
         access->address[piece][lane] = mem_private(wave, lane, offset + piece * 4);
     return true;
@@ -167,8 +171,8 @@ static bool address_scratch(amd_wave *wave, const amd_inst *inst, const mem_row 
     else if (inst->src[0].code >= AMD_VGPR && inst->src[0].code < AMD_VGPR + 256)
         from = mem_vgpr(wave, inst->src[0].code);
     MEM_FOR_LANES(lane, access->lanes)
-        if (!address_private(wave, row, access, lane, base + (from ? from[lane] : 0)))
-            return false;
+    if (!address_private(wave, row, access, lane, base + (from ? from[lane] : 0)))
+        return false;
     return true;
 }
 
@@ -181,13 +185,13 @@ static bool address_global(amd_wave *wave, const amd_inst *inst, const mem_row *
         base += mem_sgpr64(wave, inst->src[2].code);
     if (row->flags & MEM_ADDTID) {
         MEM_FOR_LANES(lane, access->lanes)
-            access->address[0][lane] = base + lane * 4;
+        access->address[0][lane] = base + lane * 4;
         return true;
     }
     const uint32_t *low = mem_vgpr(wave, inst->src[0].code);
     const uint32_t *high = low + wave->lanes;
     MEM_FOR_LANES(lane, access->lanes)
-        access->address[0][lane] = base + low[lane] + (scalar ? 0 : (uint64_t)high[lane] << 32);
+    access->address[0][lane] = base + low[lane] + (scalar ? 0 : (uint64_t)high[lane] << 32);
     return true;
 }
 
@@ -221,7 +225,8 @@ static bool address_flat(amd_wave *wave, const amd_inst *inst, const mem_row *ro
         uint64_t whole = (low[lane] | (uint64_t)high[lane] << 32) + (uint64_t)(int64_t)inst->offset;
         uint64_t address = lds ? offset : whole;
         if (lds && (address & (align - 1)) != 0)
-            return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, whole, row->bytes, row->kind != AMD_ACCESS_LOAD);
+            return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, whole, row->bytes,
+                             row->kind != AMD_ACCESS_LOAD);
         for (unsigned piece = 0; piece < access->pieces; piece++) {
             access->address[piece][lane] = address + piece * 4;
             if (lds && (address >= group->lds_bytes || group->lds_bytes - address < row->bytes))
@@ -278,14 +283,26 @@ bool amd_mem_address(amd_wave *wave, const amd_inst *inst, amd_access *access)
     }
     bool good = false;
     switch (inst->format) {
-    case AMD_SMEM: return address_scalar(wave, inst, row, access);
+    case AMD_SMEM:
+        return address_scalar(wave, inst, row, access);
     case AMD_MUBUF:
-    case AMD_MTBUF: good = mem_buffer_address(wave, inst, row, access); break;
-    case AMD_MIMG: return mem_image_address(wave, inst, row, access);
-    case AMD_DS: good = address_lds(wave, inst, row, access); break;
-    case AMD_GLOBAL: good = address_global(wave, inst, row, access); break;
-    case AMD_SCRATCH: good = address_scratch(wave, inst, row, access); break;
-    default: good = address_flat(wave, inst, row, access); break;
+    case AMD_MTBUF:
+        good = mem_buffer_address(wave, inst, row, access);
+        break;
+    case AMD_MIMG:
+        return mem_image_address(wave, inst, row, access);
+    case AMD_DS:
+        good = address_lds(wave, inst, row, access);
+        break;
+    case AMD_GLOBAL:
+        good = address_global(wave, inst, row, access);
+        break;
+    case AMD_SCRATCH:
+        good = address_scratch(wave, inst, row, access);
+        break;
+    default:
+        good = address_flat(wave, inst, row, access);
+        break;
     }
     if (good && row->how != MEM_FORMAT && row->how != MEM_FORMAT_D16)
         address_data(wave, inst, row, access);

@@ -31,30 +31,52 @@ static uint64_t atomic_b64(double value)
 }
 
 /* One text for both widths: S is the signed type, TO_F and TO_B go between bits and floats. */
-#define ATOMIC_NEW(S, TO_F, TO_B)                                                                              \
+#define ATOMIC_NEW(S, TO_F, TO_B)                                                                             \
     switch (what) {                                                                                           \
-    case AMD_ATOMIC_SWAP: return d;                                                                           \
-    case AMD_ATOMIC_CMPSWAP: return m == c ? d : m;                                                           \
-    case AMD_ATOMIC_ADD: return m + d;                                                                        \
-    case AMD_ATOMIC_SUB: return m - d;                                                                        \
-    case AMD_ATOMIC_RSUB: return d - m;                                                                       \
-    case AMD_ATOMIC_SMIN: return (S)m < (S)d ? m : d;                                                         \
-    case AMD_ATOMIC_UMIN: return m < d ? m : d;                                                               \
-    case AMD_ATOMIC_SMAX: return (S)m > (S)d ? m : d;                                                         \
-    case AMD_ATOMIC_UMAX: return m > d ? m : d;                                                               \
-    case AMD_ATOMIC_AND: return m & d;                                                                        \
-    case AMD_ATOMIC_OR: return m | d;                                                                         \
-    case AMD_ATOMIC_XOR: return m ^ d;                                                                        \
-    case AMD_ATOMIC_MSKOR: return (m & ~d) | c;                                                               \
-    case AMD_ATOMIC_INC: return m >= d ? 0 : m + 1;                                                           \
-    case AMD_ATOMIC_DEC: return m == 0 || m > d ? d : m - 1;                                                  \
-    case AMD_ATOMIC_WRAP: return m >= d ? m - d : m + c;                                                      \
-    case AMD_ATOMIC_CSUB: return m >= d ? m - d : 0;                                                          \
-    case AMD_ATOMIC_FCMPSWAP: return TO_F(m) == TO_F(c) ? d : m;                                              \
-    case AMD_ATOMIC_FMIN: return TO_F(d) < TO_F(m) ? d : m;                                                   \
-    case AMD_ATOMIC_FMAX: return TO_F(d) > TO_F(m) ? d : m;                                                   \
-    case AMD_ATOMIC_FADD: return TO_B(TO_F(m) + TO_F(d));                                                     \
-    default: break;                                                                                           \
+    case AMD_ATOMIC_SWAP:                                                                                     \
+        return d;                                                                                             \
+    case AMD_ATOMIC_CMPSWAP:                                                                                  \
+        return m == c ? d : m;                                                                                \
+    case AMD_ATOMIC_ADD:                                                                                      \
+        return m + d;                                                                                         \
+    case AMD_ATOMIC_SUB:                                                                                      \
+        return m - d;                                                                                         \
+    case AMD_ATOMIC_RSUB:                                                                                     \
+        return d - m;                                                                                         \
+    case AMD_ATOMIC_SMIN:                                                                                     \
+        return (S)m < (S)d ? m : d;                                                                           \
+    case AMD_ATOMIC_UMIN:                                                                                     \
+        return m < d ? m : d;                                                                                 \
+    case AMD_ATOMIC_SMAX:                                                                                     \
+        return (S)m > (S)d ? m : d;                                                                           \
+    case AMD_ATOMIC_UMAX:                                                                                     \
+        return m > d ? m : d;                                                                                 \
+    case AMD_ATOMIC_AND:                                                                                      \
+        return m & d;                                                                                         \
+    case AMD_ATOMIC_OR:                                                                                       \
+        return m | d;                                                                                         \
+    case AMD_ATOMIC_XOR:                                                                                      \
+        return m ^ d;                                                                                         \
+    case AMD_ATOMIC_MSKOR:                                                                                    \
+        return (m & ~d) | c;                                                                                  \
+    case AMD_ATOMIC_INC:                                                                                      \
+        return m >= d ? 0 : m + 1;                                                                            \
+    case AMD_ATOMIC_DEC:                                                                                      \
+        return m == 0 || m > d ? d : m - 1;                                                                   \
+    case AMD_ATOMIC_WRAP:                                                                                     \
+        return m >= d ? m - d : m + c;                                                                        \
+    case AMD_ATOMIC_CSUB:                                                                                     \
+        return m >= d ? m - d : 0;                                                                            \
+    case AMD_ATOMIC_FCMPSWAP:                                                                                 \
+        return TO_F(m) == TO_F(c) ? d : m;                                                                    \
+    case AMD_ATOMIC_FMIN:                                                                                     \
+        return TO_F(d) < TO_F(m) ? d : m;                                                                     \
+    case AMD_ATOMIC_FMAX:                                                                                     \
+        return TO_F(d) > TO_F(m) ? d : m;                                                                     \
+    case AMD_ATOMIC_FADD:                                                                                     \
+        return TO_B(TO_F(m) + TO_F(d));                                                                       \
+    default:                                                                                                  \
+        break;                                                                                                \
     }
 
 static uint32_t atomic_new32(amd_atomic what, uint32_t m, uint32_t d, uint32_t c)
@@ -77,10 +99,14 @@ static uint64_t atomic_new64(amd_atomic what, uint64_t m, uint64_t d, uint64_t c
 static uint32_t atomic_shared32(uint32_t *place, amd_atomic what, uint32_t d, uint32_t c)
 {
     switch (what) {
-    case AMD_ATOMIC_ADD: return __atomic_fetch_add(place, d, __ATOMIC_SEQ_CST);
-    case AMD_ATOMIC_SUB: return __atomic_fetch_sub(place, d, __ATOMIC_SEQ_CST);
-    case AMD_ATOMIC_SWAP: return __atomic_exchange_n(place, d, __ATOMIC_SEQ_CST);
-    default: break;
+    case AMD_ATOMIC_ADD:
+        return __atomic_fetch_add(place, d, __ATOMIC_SEQ_CST);
+    case AMD_ATOMIC_SUB:
+        return __atomic_fetch_sub(place, d, __ATOMIC_SEQ_CST);
+    case AMD_ATOMIC_SWAP:
+        return __atomic_exchange_n(place, d, __ATOMIC_SEQ_CST);
+    default:
+        break;
     }
     uint32_t old = __atomic_load_n(place, __ATOMIC_SEQ_CST);
     while (!__atomic_compare_exchange_n(place, &old, atomic_new32(what, old, d, c), true, __ATOMIC_SEQ_CST,

@@ -8,7 +8,7 @@ typedef struct buffer_resource {
     uint32_t stride, records;
     uint32_t element_bytes, index_stride; /* of a swizzled buffer */
     bool swizzle, add_tid;
-    uint8_t bounds;   /* gfx10: what is checked */
+    uint8_t bounds;    /* gfx10: what is checked */
     uint8_t select[4]; /* which component goes where: 0 zero, 1 one, 4 to 7 x to w */
     amd_texel texel;
 } buffer_resource;
@@ -55,10 +55,14 @@ static bool buffer_past(const amd_wave *wave, const buffer_resource *r, uint32_t
         return index >= r->records;
     }
     switch (r->bounds) {
-    case 0: return index >= r->records || offset + bytes > r->stride;
-    case 1: return index >= r->records;
-    case 2: return r->records == 0;
-    default: break;
+    case 0:
+        return index >= r->records || offset + bytes > r->stride;
+    case 1:
+        return index >= r->records;
+    case 2:
+        return r->records == 0;
+    default:
+        break;
     }
     if (r->swizzle && r->stride != 0)
         return index >= r->records / r->stride || offset + bytes > r->stride;
@@ -76,8 +80,8 @@ static uint64_t buffer_address(const buffer_resource *r, uint32_t index, uint64_
 }
 
 /* Packs what a store with a format takes from registers. */
-static void buffer_pack(const amd_wave *wave, const amd_inst *inst, const mem_row *row, const buffer_resource *r,
-                        amd_access *access)
+static void buffer_pack(const amd_wave *wave, const amd_inst *inst, const mem_row *row,
+                        const buffer_resource *r, amd_access *access)
 {
     bool halves = row->how == MEM_FORMAT_D16, packed = wave->target != AMD_GFX803;
     MEM_FOR_LANES(lane, access->lanes)

@@ -77,7 +77,7 @@ void mem_exchange(amd_wave *wave, const amd_inst *inst, amd_access *access)
         return;
     }
     MEM_FOR_LANES(lane, active)
-        access->data[lane][0] = 0;
+    access->data[lane][0] = 0;
     MEM_FOR_LANES(lane, active)
-        access->data[exchange_lane(wave, lane, address[lane] + offset)][0] = from[lane];
+    access->data[exchange_lane(wave, lane, address[lane] + offset)][0] = from[lane];
 }

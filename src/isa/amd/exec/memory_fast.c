@@ -32,14 +32,20 @@ FAST_SCALAR(64)
 
 static amd_body fast_find_scalar(const amd_inst *inst, const mem_row *row)
 {
-    if (row->kind != AMD_ACCESS_LOAD || row->family != MEM_MOVE || row->flags != 0 || inst->sdst.code >= AMD_NULL)
+    if (row->kind != AMD_ACCESS_LOAD || row->family != MEM_MOVE || row->flags != 0 ||
+        inst->sdst.code >= AMD_NULL)
         return NULL;
     switch (row->bytes) {
-    case 4: return fast_scalar_4;
-    case 8: return fast_scalar_8;
-    case 16: return fast_scalar_16;
-    case 32: return fast_scalar_32;
-    default: return fast_scalar_64;
+    case 4:
+        return fast_scalar_4;
+    case 8:
+        return fast_scalar_8;
+    case 16:
+        return fast_scalar_16;
+    case 32:
+        return fast_scalar_32;
+    default:
+        return fast_scalar_64;
     }
 }
 
@@ -128,7 +134,8 @@ FAST void fast_indices(const uint32_t *from, unsigned lanes, fast_place *place)
 /* True if the active lanes agree in a register. */
 FAST bool fast_same(const uint32_t *from, unsigned lanes, const fast_place *place)
 {
-    __m256i first = _mm256_set1_epi32((int)from[__builtin_ctzll(place->exec)]), differ = _mm256_setzero_si256();
+    __m256i first = _mm256_set1_epi32((int)from[__builtin_ctzll(place->exec)]),
+            differ = _mm256_setzero_si256();
     for (unsigned lane = 0; lane < lanes; lane += 8) {
         __m256i value = _mm256_xor_si256(fast_at(from + lane), first);
         if (!place->full)
@@ -205,7 +212,8 @@ FAST bool fast_private(amd_wave *wave, const amd_inst *inst, unsigned lanes, uns
         any = _mm256_or_si256(any, at);
         __m256i part = _mm256_and_si256(at, _mm256_set1_epi32(3));
         at = _mm256_mullo_epi32(_mm256_sub_epi32(at, part), _mm256_set1_epi32((int)lanes));
-        at = _mm256_add_epi32(_mm256_add_epi32(at, part), _mm256_add_epi32(step, _mm256_set1_epi32((int)lane * 4)));
+        at = _mm256_add_epi32(_mm256_add_epi32(at, part),
+                              _mm256_add_epi32(step, _mm256_set1_epi32((int)lane * 4)));
         fast_put(place->index + lane, at);
     }
     if (!_mm256_testz_si256(any, _mm256_set1_epi32((int)(size - 1))))
@@ -213,7 +221,7 @@ FAST bool fast_private(amd_wave *wave, const amd_inst *inst, unsigned lanes, uns
     uint32_t least = ((place->low + offset) & ~3u) * lanes;
     uint32_t most = ((place->low + place->spread + offset) & ~3u) * lanes + lanes * 4;
     place->low = least;
-    place->spread = most - least - 4; /* at most */
+    place->spread = most - least - 4;              /* at most */
     uint64_t reach = (bytes + 3u) / 4 * 4 * lanes; /* parts of dwords are read as whole ones */
     place->base = mem_range(wave, inst, base + least, place->spread + reach + (bytes < 4 ? 4 : 0), write);
     return place->base != NULL;
@@ -313,7 +321,8 @@ FAST void fast_load(uint32_t *to, unsigned lanes, unsigned dwords, unsigned apar
 }
 
 /* Bytes and halves: whole dwords are read, so 4 bytes must be there. */
-FAST void fast_load_small(uint32_t *to, unsigned lanes, mem_how how, const uint8_t *base, const fast_place *place)
+FAST void fast_load_small(uint32_t *to, unsigned lanes, mem_how how, const uint8_t *base,
+                          const fast_place *place)
 {
     __m256i low = _mm256_set1_epi32((int)place->low);
     const int *from = (const int *)(const void *)base;
@@ -360,7 +369,7 @@ FAST void fast_store(const uint32_t *from, unsigned lanes, unsigned bytes, unsig
     } else {
         base -= place->low;
         MEM_FOR_LANES(lane, place->exec)
-            fast_store_lane(base + place->index[lane], from + lane, lanes, bytes, apart);
+        fast_store_lane(base + place->index[lane], from + lane, lanes, bytes, apart);
     }
 }
 
@@ -368,10 +377,10 @@ FAST void fast_store(const uint32_t *from, unsigned lanes, unsigned bytes, unsig
  *
  * WHERE is the kind of address, n the bytes of a lane. */
 
-#define FAST_APART(lanes, WHERE) ((WHERE) == 'p' ? (lanes) * 4u : 4u)
+#define FAST_APART(lanes, WHERE) ((WHERE) == 'p' ? (lanes)*4u : 4u)
 
-FAST bool fast_find(amd_wave *wave, const amd_inst *inst, unsigned lanes, int where, unsigned n, unsigned reach,
-                    bool write, fast_place *place)
+FAST bool fast_find(amd_wave *wave, const amd_inst *inst, unsigned lanes, int where, unsigned n,
+                    unsigned reach, bool write, fast_place *place)
 {
     if (where == 'g')
         return fast_global(wave, inst, lanes, reach, write, place);
@@ -380,7 +389,8 @@ FAST bool fast_find(amd_wave *wave, const amd_inst *inst, unsigned lanes, int wh
     return fast_lds(wave, inst, lanes, (uint32_t)inst->offset + n, n == 12 ? 16 : n, place);
 }
 
-FAST void fast_body_load(amd_wave *wave, const amd_inst *inst, unsigned lanes, int where, unsigned n, mem_how how)
+FAST void fast_body_load(amd_wave *wave, const amd_inst *inst, unsigned lanes, int where, unsigned n,
+                         mem_how how)
 {
     fast_place place;
     fast_lanes(wave, lanes, &place);
@@ -413,7 +423,8 @@ FAST void fast_body_store(amd_wave *wave, const amd_inst *inst, unsigned lanes, 
 }
 
 /* ds_read2, ds_write2: two places, offsets in elements. */
-FAST void fast_body_two(amd_wave *wave, const amd_inst *inst, unsigned lanes, unsigned n, unsigned unit, bool write)
+FAST void fast_body_two(amd_wave *wave, const amd_inst *inst, unsigned lanes, unsigned n, unsigned unit,
+                        bool write)
 {
     fast_place place;
     fast_lanes(wave, lanes, &place);
@@ -449,11 +460,12 @@ FAST void fast_body_two(amd_wave *wave, const amd_inst *inst, unsigned lanes, un
     FAST_MOVES(lanes, p)                                                                                      \
     FAST_TWO(lanes, 4, 4) FAST_TWO(lanes, 8, 8) FAST_TWO(lanes, 4, 256) FAST_TWO(lanes, 8, 512)
 #define FAST_MOVES(lanes, where)                                                                              \
-    FAST_LOAD(lanes, where, 1, U8) FAST_LOAD(lanes, where, 1, I8) FAST_LOAD(lanes, where, 2, U16)             \
-    FAST_LOAD(lanes, where, 2, I16) FAST_LOAD(lanes, where, 4, B32) FAST_LOAD(lanes, where, 8, B32)           \
-    FAST_LOAD(lanes, where, 12, B32) FAST_LOAD(lanes, where, 16, B32)                                         \
-    FAST_STORE(lanes, where, 1) FAST_STORE(lanes, where, 2) FAST_STORE(lanes, where, 4)                       \
-    FAST_STORE(lanes, where, 8) FAST_STORE(lanes, where, 12) FAST_STORE(lanes, where, 16)
+    FAST_LOAD(lanes, where, 1, U8)                                                                            \
+    FAST_LOAD(lanes, where, 1, I8) FAST_LOAD(lanes, where, 2, U16) FAST_LOAD(lanes, where, 2, I16)            \
+        FAST_LOAD(lanes, where, 4, B32) FAST_LOAD(lanes, where, 8, B32) FAST_LOAD(lanes, where, 12, B32)      \
+            FAST_LOAD(lanes, where, 16, B32) FAST_STORE(lanes, where, 1) FAST_STORE(lanes, where, 2)          \
+                FAST_STORE(lanes, where, 4) FAST_STORE(lanes, where, 8) FAST_STORE(lanes, where, 12)          \
+                    FAST_STORE(lanes, where, 16)
 #define FAST_CHAR_g 'g'
 #define FAST_CHAR_l 'l'
 #define FAST_CHAR_p 'p'
@@ -518,8 +530,8 @@ static amd_body fast_find_vector(unsigned lanes, const amd_inst *inst, const mem
     unsigned unit = row->flags & MEM_TWO ? row->bytes * (row->flags & MEM_ST64 ? 64u : 1u) : 0;
     for (size_t i = 0; i < sizeof fast_rows / sizeof fast_rows[0]; i++) {
         const fast_row *fast = &fast_rows[i];
-        if (fast->lanes == lanes && fast->where == where && fast->write == write && fast->bytes == row->bytes &&
-            (write || fast->how == row->how) && fast->unit == unit)
+        if (fast->lanes == lanes && fast->where == where && fast->write == write &&
+            fast->bytes == row->bytes && (write || fast->how == row->how) && fast->unit == unit)
             return fast->body;
     }
     return NULL;

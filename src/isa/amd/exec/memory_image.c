@@ -139,7 +139,8 @@ static bool image_wrap(unsigned wrap, int64_t at, int64_t size, int64_t *out)
     case AMD_WRAP_MIRROR_ONCE_BORDER:
         at = at < 0 ? -1 - at : at;
         break;
-    default: break;
+    default:
+        break;
     }
     *out = at;
     return at >= 0 && at < size;
@@ -147,8 +148,9 @@ static bool image_wrap(unsigned wrap, int64_t at, int64_t size, int64_t *out)
 
 static uint64_t image_texel_address(const amd_image *image, const int64_t at[3])
 {
-    return image->address + (((uint64_t)at[2] * image->height + (uint64_t)at[1]) * image->pitch + (uint64_t)at[0]) *
-                                image->texel.bytes;
+    return image->address +
+           (((uint64_t)at[2] * image->height + (uint64_t)at[1]) * image->pitch + (uint64_t)at[0]) *
+               image->texel.bytes;
 }
 
 /* One texel by whole coordinates. */
@@ -187,8 +189,8 @@ static image_axis image_place(float coordinate, uint32_t size, bool normalized, 
     return axis;
 }
 
-static void image_sample(const amd_wave *wave, const amd_inst *inst, const image_op *op, const amd_image *image,
-                         const amd_sampler *sampler, amd_access *access, unsigned lane)
+static void image_sample(const amd_wave *wave, const amd_inst *inst, const image_op *op,
+                         const amd_image *image, const amd_sampler *sampler, amd_access *access, unsigned lane)
 {
     unsigned axes = image_axes(image->kind), spatial = axes - image_layered(image->kind);
     unsigned first = op->offset + op->bias;
@@ -235,8 +237,8 @@ static void image_sample(const amd_wave *wave, const amd_inst *inst, const image
 
 /* --- step 1 -------------------------------------------------------------------------------------------------- */
 
-static void image_store_data(const amd_wave *wave, const amd_inst *inst, const image_op *op, const amd_image *image,
-                             amd_access *access)
+static void image_store_data(const amd_wave *wave, const amd_inst *inst, const image_op *op,
+                             const amd_image *image, amd_access *access)
 {
     MEM_FOR_LANES(lane, access->lanes)
     {
@@ -281,7 +283,7 @@ static void image_atomic_data(const amd_wave *wave, const amd_inst *inst, amd_ac
     for (unsigned i = 0; i < dwords; i++) {
         const uint32_t *from = mem_vgpr(wave, inst->src[1].code + i);
         MEM_FOR_LANES(lane, access->lanes)
-            access->data[lane][i] = from[lane];
+        access->data[lane][i] = from[lane];
     }
 }
 
@@ -301,7 +303,7 @@ bool mem_image_address(amd_wave *wave, const amd_inst *inst, const mem_row *row,
         bool flat = image.kind == AMD_IMAGE_1D_ARRAY;
         uint32_t facts[4] = { image.width, flat ? image.depth : image.height, flat ? 1 : image.depth, 1 };
         MEM_FOR_LANES(lane, access->lanes)
-            memcpy(access->data[lane], facts, sizeof facts);
+        memcpy(access->data[lane], facts, sizeof facts);
         return true;
     }
     bool word = image.texel.bytes == 4 || image.texel.bytes == 8;
@@ -323,11 +325,11 @@ bool mem_image_address(amd_wave *wave, const amd_inst *inst, const mem_row *row,
         access->pieces = (uint8_t)(1u << __builtin_popcount(access->filter));
         access->border = sampler.border;
         MEM_FOR_LANES(lane, access->lanes)
-            image_sample(wave, inst, &op, &image, &sampler, access, lane);
+        image_sample(wave, inst, &op, &image, &sampler, access, lane);
         return true;
     }
     MEM_FOR_LANES(lane, access->lanes)
-        image_plain(wave, inst, &image, access, lane);
+    image_plain(wave, inst, &image, access, lane);
     if (op.store)
         image_store_data(wave, inst, &op, &image, access);
     else if (row->kind == AMD_ACCESS_ATOMIC)
@@ -338,7 +340,8 @@ bool mem_image_address(amd_wave *wave, const amd_inst *inst, const mem_row *row,
 /* --- step 3 -------------------------------------------------------------------------------------------------- */
 
 /* The four registers of a texel: the descriptor's selection of its components, or the border. */
-static void image_components(const amd_access *access, unsigned lane, unsigned piece, bool sample, uint32_t out[4])
+static void image_components(const amd_access *access, unsigned lane, unsigned piece, bool sample,
+                             uint32_t out[4])
 {
     bool integer = amd_format_is_integer(&access->texel);
     float one_float = 1;
@@ -395,8 +398,8 @@ static void image_gather(const amd_inst *inst, const amd_access *access, unsigne
     }
 }
 
-static void image_put(amd_wave *wave, const amd_inst *inst, const amd_access *access, unsigned lane, unsigned mask,
-                      const uint32_t value[4])
+static void image_put(amd_wave *wave, const amd_inst *inst, const amd_access *access, unsigned lane,
+                      unsigned mask, const uint32_t value[4])
 {
     bool halves = (inst->flags & AMD_D16) != 0, packed = wave->target != AMD_GFX803;
     unsigned reg = 0;
@@ -407,7 +410,8 @@ static void image_put(amd_wave *wave, const amd_inst *inst, const amd_access *ac
         if (halves) {
             float wide;
             memcpy(&wide, &value[i], sizeof wide);
-            uint32_t half = amd_format_is_integer(&access->texel) ? value[i] & 0xffff : amd_float_to_half(wide);
+            uint32_t half =
+                amd_format_is_integer(&access->texel) ? value[i] & 0xffff : amd_float_to_half(wide);
             *to = packed && reg % 2 ? (*to & 0xffff) | half << 16 : half;
         } else {
             *to = value[i];
@@ -438,7 +442,7 @@ void mem_image_writeback(amd_wave *wave, const amd_inst *inst, const mem_row *ro
         for (unsigned i = 0; i < access->piece_bytes / 4u; i++) {
             uint32_t *to = mem_vgpr(wave, inst->vdst.code + i);
             MEM_FOR_LANES(lane, access->lanes)
-                to[lane] = access->absent[0] >> lane & 1 ? 0 : access->data[lane][i];
+            to[lane] = access->absent[0] >> lane & 1 ? 0 : access->data[lane][i];
         }
         return;
     }

@@ -32,7 +32,7 @@ typedef enum mem_family {
     MEM_IMAGE_,
 } mem_family;
 
-enum {                     /* mem_row.flags */
+enum {                         /* mem_row.flags */
        MEM_TWO = 1u << 0,      /* two places: offset0 and offset1 count elements */
        MEM_ST64 = 1u << 1,     /* ... of 64 elements */
        MEM_ADDTID = 1u << 2,   /* lane * 4 instead of a register */
@@ -77,7 +77,7 @@ static inline uint32_t mem_scalar(const amd_wave *wave, const amd_inst *inst, co
     if (code <= AMD_INT_0 + 64)
         return code - AMD_INT_0;
     if (code < AMD_INT_MINUS + 16)
-        return (uint32_t)-(int32_t)(code - AMD_INT_MINUS + 1);
+        return (uint32_t) - (int32_t)(code - AMD_INT_MINUS + 1);
     if (code == AMD_LITERAL)
         return inst->literal;
     return 0;
@@ -93,11 +93,9 @@ static inline uint32_t mem_scalar(const amd_wave *wave, const amd_inst *inst, co
 static inline bool mem_fault(amd_wave *wave, amd_fault_kind kind, unsigned lane, uint64_t address,
                              unsigned bytes, bool write)
 {
-    wave->fault = (amd_fault){ .kind = kind,
-                               .lane = (uint8_t)lane,
-                               .bytes = (uint8_t)bytes,
-                               .write = write,
-                               .address = address };
+    wave->fault = (amd_fault){
+        .kind = kind, .lane = (uint8_t)lane, .bytes = (uint8_t)bytes, .write = write, .address = address
+    };
     wave->stop = AMD_FAULTED;
     return false;
 }
@@ -113,7 +111,8 @@ static inline unsigned mem_slot(const amd_inst *inst)
 }
 
 /* The host's place of [start, start + bytes) if all of it lies in one allocation, else NULL. */
-static inline uint8_t *mem_range(amd_wave *wave, const amd_inst *inst, uint64_t start, uint64_t bytes, bool write)
+static inline uint8_t *mem_range(amd_wave *wave, const amd_inst *inst, uint64_t start, uint64_t bytes,
+                                 bool write)
 {
     amd_memory *memory = wave->group->memory;
     const ls_extent *extent = &memory->last[write][mem_slot(inst)];
