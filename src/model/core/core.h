@@ -247,7 +247,7 @@ typedef struct core {
     uint32_t last_fetched;
     int32_t fetched;      /* warp in the fetch register; -1: none */
     uint32_t turn;        /* sub-core that issues first in this cycle */
-    bool dozing;          /* sleeps until a unit is free, with instructions in its pipeline */
+    bool dozing;          /* sleeps until a unit is free, with instructions in front of it */
 
     flight *flights;
     uint16_t free_flight;
@@ -261,7 +261,8 @@ typedef struct core {
     uint32_t sector_count;
     uint64_t sectors[CORE_SECTORS_MAX];
     uint32_t sector_bytes[CORE_SECTORS_MAX];
-    uint32_t conflict_cycles; /* still to wait for shared-memory banks */
+    uint32_t conflict_cycles; /* that its banks of shared memory need */
+    ls_cycle dispatch_until;  /* before this cycle it does nothing else */
     ls_ring shared_ring;      /* loads in the pipeline of shared memory */
     struct {
         ls_cycle ready;

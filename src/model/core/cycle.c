@@ -33,7 +33,7 @@ static bool tick(void *self, ls_cycle now)
     }
     c->resident_warps_then = c->resident_warps;
     ls_cycle next = LS_CYCLE_MAX;
-    c->dozing = false;
+    c->dozing = c->dispatch != NO_FLIGHT;
     if (c->resident_warps > 0) {
         if ((c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0 ||
             (c->front_ready != 0 && front_unit_freed(c)))

@@ -5,9 +5,8 @@
  * always fetched in time.
  * Memory instructions go through the load/store unit as in every model: their registers have no known cycle until
  * release(). */
-#include "model/core/hybrid.h"
-
 #include "model/core/front.h"
+#include "model/core/hybrid_book.h"
 
 #include <string.h>
 
@@ -88,18 +87,21 @@ static inline void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_
         set_wide_results(c, warp, d, done);
 }
 
-/* Whether the next instruction has its registers by `soonest`, the first cycle in which it could issue. */
-static inline void check_head(core *c, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle soonest)
+/* When all registers of an instruction are there. */
+static inline ls_cycle ready_at(const core *c, uint32_t warp, const hybrid_inst *d)
 {
-    hybrid *h = c->hybrid;
-    const ls_cycle *ready = h->ready[warp];
-    uint32_t bit = warp_bit(c, warp);
+    const ls_cycle *ready = c->hybrid->ready[warp];
     ls_cycle need = 0;
     for (const uint16_t *reg = d->reg, *end = reg + d->registers; reg != end; reg++)
         need = ready[*reg] > need ? ready[*reg] : need;
-    if (__builtin_expect(d->wide, 0))
-        need = slow_ready(c, ready, d->inst);
-    h->head_ready[warp] = need;
+    return __builtin_expect(d->wide, 0) ? slow_ready(c, ready, d->inst) : need;
+}
+
+/* The next instruction has its registers in cycle `need`; `soonest`: the first cycle in which it could issue. */
+static inline void set_need(core *c, sub_core *s, uint32_t warp, ls_cycle need, ls_cycle soonest)
+{
+    uint32_t bit = warp_bit(c, warp);
+    c->hybrid->head_ready[warp] = need;
     s->blocked &= ~bit;
     s->memory_blocked &= ~bit;
     if (need > soonest) {
@@ -111,14 +113,11 @@ static inline void check_head(core *c, sub_core *s, uint32_t warp, const hybrid_
     }
 }
 
-static void new_head(core *c, sub_core *s, uint32_t warp)
+static inline void set_head(core *c, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle need)
 {
-    warp_state *w = &c->warps[warp];
-    uint32_t place = w->next->inst;
-    w->head = &w->insts[place];
-    const hybrid_inst *d = hybrid_decode(c, w->head, place);
+    c->warps[warp].head = d->inst;
     s->wants[d->unit] |= warp_bit(c, warp);
-    check_head(c, s, warp, d, c->now + 1);
+    set_need(c, s, warp, need, c->now + 1);
 }
 
 static inline const hybrid_inst *head_of(core *c, uint32_t warp)
@@ -147,7 +146,7 @@ static void look_again(core *c, uint32_t warp)
             wake_at(c, warp, w->busy_until);
     }
     if ((s->buffered & s->blocked & bit) != 0)
-        check_head(c, s, warp, head_of(c, warp), c->now);
+        set_need(c, s, warp, ready_at(c, warp, head_of(c, warp)), c->now);
     c->front_changed |= 1u << sub;
 }
 
@@ -195,40 +194,35 @@ static void issue_memory(core *c, sub_core *s, uint32_t sub, uint32_t warp, cons
         wake_at(c, warp, c->warps[warp].busy_until);
 }
 
-static inline void issue_other(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d, uint32_t mask)
+/* An instruction of an execution unit issues in cycle `now`; returns when its result is there. */
+static inline ls_cycle issue_unit(core *c, hybrid_sub *s, uint32_t sub, uint32_t warp, const hybrid_inst *d,
+                                  ls_cycle now)
 {
-    warp_state *w = &c->warps[warp];
-    ls_cycle done = hybrid_enter(c, sub, warp, d);
-    set_results(c, warp, d, done);
-    c->n.thread_instructions += lane_count(mask);
-    if (__builtin_expect(done == LS_CYCLE_MAX, 0))
-        w->in_flight++;
-    else if (done > w->busy_until)
-        w->busy_until = done;
-    if (__builtin_expect(d->effects, 0))
-        front_effects(c, warp, d->inst, mask, NULL, any_pending(c, warp));
+    const hybrid *h = c->hybrid;
+    uint64_t enter, soonest = (now + 1) * h->steps;
+    uint32_t collector = hybrid_collector(h, s, &enter);
+    if (enter > soonest) {
+        if (enter == HYBRID_STEP_NEVER) {
+            hybrid_park(c, sub, warp, d);
+            c->warps[warp].in_flight++;
+            return LS_CYCLE_MAX;
+        }
+        if (enter / h->steps > now + 1)
+            hybrid_hold_issue(c, sub, d->unit, enter / h->steps);
+        soonest = enter;
+    }
+    return hybrid_run(c, s, warp, d, collector, soonest, now);
 }
 
-/* The warp's next instruction, if there is one, becomes the one to issue; false: it has to be fetched. */
-static inline bool next_head(core *c, sub_core *s, uint32_t warp, bool fetched)
+/* The warp has issued what was buffered, or all. */
+static void buffer_empty(core *c, sub_core *s, uint32_t warp)
 {
     warp_state *w = &c->warps[warp];
-    w->next++;
-    if (--w->buffered == 0) {
-        if (w->next == w->end || !fetched) {
-            s->buffered &= ~warp_bit(c, warp);
-            if (w->next != w->end)
-                c->need_fetch |= UINT64_C(1) << warp;
-            else if (w->busy_until > c->now)
-                wake_at(c, warp, w->busy_until);
-            return false;
-        }
-        w->buffered = 2;
-        if (w->end - w->next == 1)
-            w->buffered = 1;
-    }
-    new_head(c, s, warp);
-    return true;
+    s->buffered &= ~warp_bit(c, warp);
+    if (w->next != w->end)
+        c->need_fetch |= UINT64_C(1) << warp;
+    else if (w->busy_until > c->now)
+        wake_at(c, warp, w->busy_until);
 }
 
 /* Issues the warp's next instruction, and after it, one per cycle, those that nothing can come before: a greedy
@@ -236,38 +230,72 @@ static inline bool next_head(core *c, sub_core *s, uint32_t warp, bool fetched)
 static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, uint32_t warp)
 {
     warp_state *w = &c->warps[warp];
-    const ls_cycle begin = c->now;
-    bool greedy = c->scheduler_kind == SCHED_GTO;
-    uint32_t count = 0, bit = warp_bit(c, warp);
+    const hybrid_inst *d = head_of(c, warp);
+    uint32_t bit = warp_bit(c, warp), buffered = w->buffered;
     s->last_issued = (uint8_t)__builtin_ctz(bit);
-    for (;;) {
-        const hybrid_inst *d = head_of(c, warp);
-        const ls_inst *inst = d->inst;
-        count++;
-        c->n.by_class[inst->class_]++;
-        c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
-        s->wants[d->unit] &= ~bit;
-        if (d->unit == UNIT_memory) {
-            issue_memory(c, s, sub, warp, d);
-            (void)next_head(c, s, warp, false);
-            break;
+    s->wants[d->unit] &= ~bit;
+    if (d->unit == UNIT_memory) {
+        c->n.issued++;
+        c->n.by_class[d->inst->class_]++;
+        c->n.unknown_opcodes += d->unknown;
+        c->n.register_reads += d->read_count;
+        c->n.register_bank_waits += d->read_waits;
+        issue_memory(c, s, sub, warp, d);
+        w->next++;
+        if (--w->buffered == 0) {
+            buffer_empty(c, s, warp);
+        } else {
+            d = hybrid_decode(c, &w->insts[w->next->inst], w->next->inst);
+            set_head(c, s, warp, d, ready_at(c, warp, d));
         }
-        issue_other(c, sub, warp, d, w->next->mask);
-        c->n.warp_instructions++;
-        if (!next_head(c, s, warp, greedy) || !greedy || d->effects || count == HYBRID_BURST)
+        return 1;
+    }
+    const bool greedy = c->scheduler_kind == SCHED_GTO;
+    const ls_dyn *next = w->next, *first = next;
+    ls_cycle now = c->now, busy = w->busy_until, need = 0;
+    uint64_t lanes = 0;
+    bool effects;
+    for (;;) {
+        ls_cycle done = issue_unit(c, h, sub, warp, d, now);
+        set_results(c, warp, d, done);
+        busy = done > busy && done != LS_CYCLE_MAX ? done : busy;
+        lanes += lane_count(next->mask);
+        c->n.by_class[d->inst->class_]++;
+        c->n.register_reads += d->read_count;
+        c->n.register_bank_waits += d->read_waits;
+        c->n.unknown_opcodes += d->unknown;
+        effects = d->effects;
+        next++;
+        if (--buffered == 0) {
+            if (next == w->end || !greedy)
+                break;
+            buffered = w->end - next == 1 ? 1 : 2;
+        }
+        d = hybrid_decode(c, &w->insts[next->inst], next->inst);
+        need = ready_at(c, warp, d);
+        if (!greedy || need > now + 1 || d->unit == UNIT_memory || d->effects || effects ||
+            next - first == HYBRID_BURST)
             break;
-        d = head_of(c, warp);
-        if (d->unit == UNIT_memory || d->effects || (s->blocked & bit) != 0)
-            break;
-        if ((h->taken >> d->unit & 1) != 0) {
-            if (h->issue_free[d->unit] > c->now + 1)
+        if (__builtin_expect((h->taken >> d->unit & 1) != 0, 0)) {
+            if (h->issue_free[d->unit] > now + 1)
                 break;
             h->taken &= ~(1u << d->unit);
         }
-        c->now++;
+        now++;
     }
+    uint32_t count = (uint32_t)(next - first);
     c->n.issued += count;
-    c->now = begin;
+    c->n.warp_instructions += count;
+    c->n.thread_instructions += lanes;
+    w->busy_until = busy;
+    w->next = next;
+    w->buffered = (uint8_t)buffered;
+    if (effects)
+        front_effects(c, warp, &w->insts[next[-1].inst], next[-1].mask, NULL, any_pending(c, warp));
+    if (buffered == 0)
+        buffer_empty(c, s, warp);
+    else
+        set_head(c, s, warp, d, need);
     return count;
 }
 
@@ -277,18 +305,24 @@ static uint32_t issue_sub(core *c, sub_core *s, hybrid_sub *h, uint32_t sub)
     uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
     if (ready != 0) {
         uint32_t can = ready;
+        ls_cycle retry = LS_CYCLE_MAX;
         for (uint32_t set = h->taken; set != 0; set &= set - 1) {
             uint32_t unit = (uint32_t)__builtin_ctz(set);
-            if (h->issue_free[unit] <= c->now)
+            if (h->issue_free[unit] <= c->now) {
                 h->taken &= ~(1u << unit);
-            else
+            } else {
                 can &= ~s->wants[unit];
+                retry = h->issue_free[unit] < retry ? h->issue_free[unit] : retry;
+            }
         }
-        if (c->free_flight == NO_FLIGHT)
+        if (__builtin_expect(c->free_flight == NO_FLIGHT, 0)) {
             can &= ~s->wants[UNIT_memory];
+            retry = c->now + 1;
+        }
         if (can != 0)
             return issue_warp(c, s, h, sub, front_choose(c, s, sub, can) * c->sub_count + sub);
         c->front_ready |= 1u << sub;
+        h->retry = retry;
     }
     front_stalled(s, ready);
     return 0;
@@ -299,10 +333,15 @@ static void issue(core *c)
     hybrid *h = c->hybrid;
     /* The sub-cores to look at, the one whose turn it is in bit 0. */
     uint32_t turn = c->turn, n = c->sub_count, all = (1u << n) - 1;
-    uint32_t look = (c->front_changed | c->front_ready) & ~h->bursting;
+    uint32_t look = c->front_changed & ~h->bursting;
+    for (uint32_t set = c->front_ready & ~look; set != 0; set &= set - 1) {
+        uint32_t sub = (uint32_t)__builtin_ctz(set);
+        if (h->subs[sub].retry <= c->now)
+            look |= 1u << sub;
+    }
+    c->front_ready &= ~look;
     look = (look >> turn | look << (n - turn)) & all;
     c->front_changed = 0;
-    c->front_ready = 0;
     for (; look != 0; look &= look - 1) {
         uint32_t place = (uint32_t)__builtin_ctz(look),
                  sub = place + turn >= n ? place + turn - n : place + turn;
@@ -365,7 +404,8 @@ static void decode(core *c, uint32_t warp)
     w->buffered = left < 2 ? 1 : 2;
     s->buffered |= warp_bit(c, warp);
     c->front_changed |= 1u << warp_sub(c, warp);
-    new_head(c, s, warp);
+    const hybrid_inst *d = hybrid_decode(c, &w->insts[w->next->inst], w->next->inst);
+    set_head(c, s, warp, d, ready_at(c, warp, d));
 }
 
 /* As front.c: two instructions at a time, so many warps per cycle, one round after another. */
@@ -504,6 +544,7 @@ static bool init(core *c)
     h->steps = (uint32_t)c->spec->collect_steps;
     h->banks = (uint32_t)c->spec->register_banks;
     h->collectors = (uint32_t)c->spec->collectors;
+    h->result_buses = (uint32_t)c->spec->result_buses;
     h->memory_due = LS_CYCLE_MAX;
     for (uint32_t warp = 0; warp < CORE_WARPS_MAX; warp++)
         h->bank_shift[warp] = (uint8_t)(warp % h->banks);

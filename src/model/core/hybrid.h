@@ -11,7 +11,7 @@
 
 #define HYBRID_STEP_NEVER UINT64_MAX
 #define HYBRID_WINDOW 64    /* steps of a bank and cycles of a unit that are booked ahead */
-#define HYBRID_CACHE 512    /* decoded instructions, by their place in the program */
+#define HYBRID_CACHE 2048   /* decoded instructions, by their place in the program */
 #define HYBRID_REGISTERS 20 /* of one instruction; more are looked up in the instruction itself */
 #define HYBRID_BURST 64     /* instructions of one warp that are issued at once, at most */
 #define HYBRID_QUEUE 16 /* a power of two, more than a sub-core's collectors and registers before the unit */
@@ -25,7 +25,7 @@ typedef struct hybrid_inst {
     uint8_t read_count, read_waits; /* operands; those that wait for another of the same instruction */
     uint8_t banks_read;             /* a bit per bank with reads */
     uint8_t registers, written;     /* entries of reg[]; the last `written` of them are results */
-    bool effects, wide;             /* wide: reg[] does not hold them all */
+    bool effects, wide, unknown;    /* wide: reg[] does not hold them all */
     uint8_t banks_written;          /* a bit per bank, for warp 0 */
     uint8_t reads[CORE_BANKS_MAX];  /* per bank, for warp 0; those of warp w are w banks further */
     uint16_t reg[HYBRID_REGISTERS];
@@ -55,6 +55,7 @@ typedef struct hybrid_sub {
     } parked_at[UNIT_COUNT];
     hybrid_wait queue[HYBRID_QUEUE]; /* in front of the load/store unit, oldest first */
     uint32_t head, tail;
+    ls_cycle retry;     /* no unit that a ready warp waits for is free before this cycle */
     ls_cycle burst_end; /* the scheduler has already issued for the cycles before this one */
 } hybrid_sub;
 
@@ -62,7 +63,7 @@ struct hybrid {
     hybrid_sub subs[CORE_SUBS_MAX];
     uint32_t waiting;  /* sub-cores with a memory instruction in their queue */
     uint32_t bursting; /* sub-cores whose burst_end is still to come */
-    uint32_t steps, banks, collectors;
+    uint32_t steps, banks, collectors, result_buses;
     uint8_t bank_shift[CORE_WARPS_MAX];           /* warp modulo banks */
     ls_cycle head_ready[CORE_WARPS_MAX];          /* when the registers of the next instruction are there */
     ls_cycle ready[CORE_WARPS_MAX][LS_REG_COUNT]; /* LS_CYCLE_MAX: not known */
@@ -88,8 +89,9 @@ static inline const hybrid_inst *hybrid_decode(core *c, const ls_inst *inst, uin
         hybrid_decode_new(c, d, inst);
     return d;
 }
-/* An instruction issues now; returns the cycle of its write-back, LS_CYCLE_MAX if it had to be parked. */
-ls_cycle hybrid_enter(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d);
+/* The instruction in the unit's issue register waits for a collector of unknown end; for one until `cycle`. */
+void hybrid_park(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d);
+void hybrid_hold_issue(core *c, uint32_t sub, uint32_t unit, ls_cycle cycle);
 void hybrid_enter_memory(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d, uint16_t flight_index);
 void hybrid_written(core *c, uint32_t sub, uint32_t warp,
                     const hybrid_inst *d); /* a load writes its registers now */

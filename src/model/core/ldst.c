@@ -70,8 +70,13 @@ static void begin(core *c, uint16_t index)
 void ldst_take(core *c, uint16_t index)
 {
     begin(c, index);
-    if (OPTION_ON(c->analytic))
+    if (OPTION_ON(c->analytic)) {
         analytic_take(c, index);
+        return;
+    }
+    uint32_t conflicts = c->conflict_cycles > 1 ? c->conflict_cycles - 1 : 0;
+    c->dispatch_until = c->now + 1 + conflicts;
+    c->n.bank_conflict_cycles += conflicts;
 }
 
 /* ---------------------------------------------------------------------------------------------------- completion */
@@ -366,14 +371,8 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
 /* Works on the instruction in the unit; true when it may leave. */
 static bool advance(core *c, flight *f, uint16_t index)
 {
-    if (is_shared(f)) {
-        if (c->conflict_cycles > 1) {
-            c->conflict_cycles--;
-            c->n.bank_conflict_cycles++;
-            return false;
-        }
-        return true;
-    }
+    if (is_shared(f))
+        return c->now >= c->dispatch_until;
     if (c->sector_count == 0)
         return true;
     if (bypasses(c, f)) {
@@ -453,13 +452,15 @@ ls_cycle ldst_next(const core *c)
 {
     if (OPTION_ON(c->analytic))
         return analytic_next(c);
-    if (c->dispatch != NO_FLIGHT || c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT ||
-        !ls_ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) || cache_front_miss(&c->l1) != NULL ||
-        (!ls_ring_empty(&c->out_ring) && !c->network_waiting))
+    if ((c->dispatch != NO_FLIGHT && c->dispatch_until <= c->now + 1) || c->next_wb != NO_FLIGHT ||
+        c->next_global != NO_FLIGHT || !ls_ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) ||
+        cache_front_miss(&c->l1) != NULL || (!ls_ring_empty(&c->out_ring) && !c->network_waiting))
         return c->now + 1;
-    ls_cycle next = LS_CYCLE_MAX;
-    if (!ls_ring_empty(&c->shared_ring))
-        next = c->shared_pipe[ls_ring_front(&c->shared_ring)].ready;
+    ls_cycle next = c->dispatch != NO_FLIGHT ? c->dispatch_until : LS_CYCLE_MAX;
+    if (!ls_ring_empty(&c->shared_ring)) {
+        ls_cycle ready = c->shared_pipe[ls_ring_front(&c->shared_ring)].ready;
+        next = ready < next ? ready : next;
+    }
     if (c->queued_accesses > 0) {
         ls_cycle look = c->look_at <= c->now ? c->now + 1 : c->look_at;
         next = look < next ? look : next;
