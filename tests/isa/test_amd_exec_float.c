@@ -144,7 +144,9 @@ static void test_min_max(void **state)
 static double half_value(uint32_t h)
 {
     int e = (int)(h >> 10 & 31);
-    double m = (double)(h & 0x3ff), v = e == 0 ? ldexp(m, -24) : e == 31 ? (m ? (double)NAN : (double)INFINITY) : ldexp(m + 1024, e - 25);
+    double m = (double)(h & 0x3ff), v = e == 0    ? ldexp(m, -24)
+                                        : e == 31 ? (m ? (double)NAN : (double)INFINITY)
+                                                  : ldexp(m + 1024, e - 25);
     return h & 0x8000 ? -v : v;
 }
 
@@ -174,12 +176,14 @@ static void test_half(void **state)
     for (uint32_t h = 0; h < 0x10000; h += 7) {
         bool nan = (h & 0x7fff) > 0x7c00;
         uint32_t f = rig_op(&r, AMD_V_CVT_F32_F16, h, 0, 0);
-        assert_int_equal(f, nan ? (h & 0x8000) << 16 | 0x7f800000 | 0x400000 | (h & 0x3ff) << 13 : of_f32((float)half_value(h)));
+        assert_int_equal(f, nan ? (h & 0x8000) << 16 | 0x7f800000 | 0x400000 | (h & 0x3ff) << 13
+                                : of_f32((float)half_value(h)));
         assert_int_equal(rig_op(&r, AMD_V_CVT_F16_F32, f, 0, 0), nan ? h | 0x200 : h);
     }
     uint64_t seed = 3;
     for (unsigned k = 0; k < 4000; k++) {
-        uint32_t a = next_random(&seed) & 0xffff, b = next_random(&seed) & 0xffff, c = next_random(&seed) & 0xffff;
+        uint32_t a = next_random(&seed) & 0xffff, b = next_random(&seed) & 0xffff,
+                 c = next_random(&seed) & 0xffff;
         if (k % 4 == 0) {
             a &= 0x83ff;
             c = (c & 0x83ff) | 0x0400;
@@ -211,13 +215,20 @@ static void test_conversions(void **state)
         float x;
         uint32_t expect;
     } rows[] = {
-        { AMD_V_CVT_I32_F32, -1.9f, 0xffffffff },     { AMD_V_CVT_I32_F32, 3e9f, 0x7fffffff },
-        { AMD_V_CVT_I32_F32, -3e9f, 0x80000000 },     { AMD_V_CVT_I32_F32, -2147483648.0f, 0x80000000 },
-        { AMD_V_CVT_I32_F32, NAN, 0 },                { AMD_V_CVT_U32_F32, -0.9f, 0 },
-        { AMD_V_CVT_U32_F32, 3e9f, 3000000000u },     { AMD_V_CVT_U32_F32, 5e9f, 0xffffffff },
-        { AMD_V_CVT_U32_F32, -5.0f, 0 },              { AMD_V_CVT_RPI_I32_F32, 1.5f, 2 },
-        { AMD_V_CVT_RPI_I32_F32, -1.5f, 0xffffffff }, { AMD_V_CVT_FLR_I32_F32, -1.5f, 0xfffffffe },
-        { AMD_V_FREXP_EXP_I32_F32, 8.0f, 4 },         { AMD_V_FREXP_EXP_I32_F32, 0x1p-149f, (uint32_t)-148 },
+        { AMD_V_CVT_I32_F32, -1.9f, 0xffffffff },
+        { AMD_V_CVT_I32_F32, 3e9f, 0x7fffffff },
+        { AMD_V_CVT_I32_F32, -3e9f, 0x80000000 },
+        { AMD_V_CVT_I32_F32, -2147483648.0f, 0x80000000 },
+        { AMD_V_CVT_I32_F32, NAN, 0 },
+        { AMD_V_CVT_U32_F32, -0.9f, 0 },
+        { AMD_V_CVT_U32_F32, 3e9f, 3000000000u },
+        { AMD_V_CVT_U32_F32, 5e9f, 0xffffffff },
+        { AMD_V_CVT_U32_F32, -5.0f, 0 },
+        { AMD_V_CVT_RPI_I32_F32, 1.5f, 2 },
+        { AMD_V_CVT_RPI_I32_F32, -1.5f, 0xffffffff },
+        { AMD_V_CVT_FLR_I32_F32, -1.5f, 0xfffffffe },
+        { AMD_V_FREXP_EXP_I32_F32, 8.0f, 4 },
+        { AMD_V_FREXP_EXP_I32_F32, 0x1p-149f, (uint32_t)-148 },
         { AMD_V_FREXP_EXP_I32_F32, INFINITY, 0 },
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -290,16 +301,16 @@ static void test_transcendental(void **state)
         amd_op op;
         uint32_t x, expect;
     } rows[] = {
-        { AMD_V_RCP_F32, 0, 0x7f800000 },          { AMD_V_RCP_F32, 0x80000000, 0xff800000 },
-        { AMD_V_RCP_F32, 0x00400000, 0x7f800000 }, { AMD_V_RCP_F32, 0x7f800000, 0 },
-        { AMD_V_RSQ_F32, 0x80000000, 0xff800000 }, { AMD_V_RSQ_F32, 0xbf800000, 0xffc00000 },
+        { AMD_V_RCP_F32, 0, 0x7f800000 },           { AMD_V_RCP_F32, 0x80000000, 0xff800000 },
+        { AMD_V_RCP_F32, 0x00400000, 0x7f800000 },  { AMD_V_RCP_F32, 0x7f800000, 0 },
+        { AMD_V_RSQ_F32, 0x80000000, 0xff800000 },  { AMD_V_RSQ_F32, 0xbf800000, 0xffc00000 },
         { AMD_V_SQRT_F32, 0x80000000, 0x80000000 }, { AMD_V_LOG_F32, 0, 0xff800000 },
-        { AMD_V_LOG_F32, 0xbf800000, 0xffc00000 }, { AMD_V_LOG_F32, 0x3f800000, 0 },
-        { AMD_V_LOG_F32, 0x7f800000, 0x7f800000 }, { AMD_V_EXP_F32, 0xff800000, 0 },
-        { AMD_V_EXP_F32, 0x7f800000, 0x7f800000 }, { AMD_V_EXP_F32, 0x41200000, 0x44800000 },
-        { AMD_V_EXP_F32, 0x7fc01234, 0x7fc01234 }, { AMD_V_SIN_F32, 0x3e800000, 0x3f800000 },
-        { AMD_V_SIN_F32, 0x43808000, 0 },          { AMD_V_COS_F32, 0x43808000, 0x3f800000 },
-        { AMD_V_SIN_F32, 0x7f800000, 0xffc00000 }, { AMD_V_COS_F32, 0x3e800000, 0 },
+        { AMD_V_LOG_F32, 0xbf800000, 0xffc00000 },  { AMD_V_LOG_F32, 0x3f800000, 0 },
+        { AMD_V_LOG_F32, 0x7f800000, 0x7f800000 },  { AMD_V_EXP_F32, 0xff800000, 0 },
+        { AMD_V_EXP_F32, 0x7f800000, 0x7f800000 },  { AMD_V_EXP_F32, 0x41200000, 0x44800000 },
+        { AMD_V_EXP_F32, 0x7fc01234, 0x7fc01234 },  { AMD_V_SIN_F32, 0x3e800000, 0x3f800000 },
+        { AMD_V_SIN_F32, 0x43808000, 0 },           { AMD_V_COS_F32, 0x43808000, 0x3f800000 },
+        { AMD_V_SIN_F32, 0x7f800000, 0xffc00000 },  { AMD_V_COS_F32, 0x3e800000, 0 },
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         uint32_t got = rig_op(&r, rows[k].op, rows[k].x, 0, 0);
@@ -309,7 +320,8 @@ static void test_transcendental(void **state)
     /* 2/pi: the first 53 digits, and the following ones */
     assert_int_equal(rig_op64(&r, AMD_V_TRIG_PREOP_F64, of_f64(1.0), 0, 0), of_f64(0x1.45f306dc9c882p-1));
     double next = as_f64(rig_op64(&r, AMD_V_TRIG_PREOP_F64, of_f64(1.0), 1, 0));
-    assert_true(fabsl((long double)next - (0.636619772367581343075535053490057448L - 0x1.45f306dc9c882p-1L)) < 0x1p-70L);
+    assert_true(fabsl((long double)next - (0.636619772367581343075535053490057448L - 0x1.45f306dc9c882p-1L)) <
+                0x1p-70L);
 }
 
 /* --- division ---------------------------------------------------------------------------------------------- */
@@ -388,8 +400,8 @@ static void test_division(void **state)
         if (!isnan(as_f64(wn)) && !isnan(as_f64(wd))) {
             uint64_t got = divide64(wn, wd);
             if (got != of_f64(wq))
-                fail_msg("%016llx / %016llx: %016llx, not %016llx", (unsigned long long)wn, (unsigned long long)wd,
-                         (unsigned long long)got, (unsigned long long)of_f64(wq));
+                fail_msg("%016llx / %016llx: %016llx, not %016llx", (unsigned long long)wn,
+                         (unsigned long long)wd, (unsigned long long)got, (unsigned long long)of_f64(wq));
         }
     }
     assert_int_equal(divide32(0x7f800001, of_f32(1)), 0x7fc00001);
@@ -401,7 +413,8 @@ static void test_doubles(void **state)
     (void)state;
     uint64_t seed = 7;
     for (unsigned k = 0; k < 1000; k++) {
-        uint64_t a = (uint64_t)corner(&seed) << 32 | corner(&seed), b = (uint64_t)corner(&seed) << 32 | corner(&seed);
+        uint64_t a = (uint64_t)corner(&seed) << 32 | corner(&seed),
+                 b = (uint64_t)corner(&seed) << 32 | corner(&seed);
         uint64_t c = (uint64_t)corner(&seed) << 32 | corner(&seed);
         if (isnan(as_f64(a)) || isnan(as_f64(b)) || isnan(as_f64(c)))
             continue;
@@ -421,10 +434,14 @@ static void test_doubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_f32_against_double, setup), cmocka_unit_test_setup(test_flushing, setup),
-        cmocka_unit_test_setup(test_rounding_modes, setup),     cmocka_unit_test_setup(test_min_max, setup),
-        cmocka_unit_test_setup(test_half, setup),               cmocka_unit_test_setup(test_conversions, setup),
-        cmocka_unit_test_setup(test_transcendental, setup),     cmocka_unit_test_setup(test_division, setup),
+        cmocka_unit_test_setup(test_f32_against_double, setup),
+        cmocka_unit_test_setup(test_flushing, setup),
+        cmocka_unit_test_setup(test_rounding_modes, setup),
+        cmocka_unit_test_setup(test_min_max, setup),
+        cmocka_unit_test_setup(test_half, setup),
+        cmocka_unit_test_setup(test_conversions, setup),
+        cmocka_unit_test_setup(test_transcendental, setup),
+        cmocka_unit_test_setup(test_division, setup),
         cmocka_unit_test_setup(test_doubles, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,10 +346,10 @@ static void test_counting_lanes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_exec, setup),     cmocka_unit_test_setup(test_constants, setup),
-        cmocka_unit_test_setup(test_modifiers, setup), cmocka_unit_test_setup(test_halves, setup),
-        cmocka_unit_test_setup(test_sdwa, setup),     cmocka_unit_test_setup(test_dpp, setup),
-        cmocka_unit_test_setup(test_permlane, setup), cmocka_unit_test_setup(test_indexed, setup),
+        cmocka_unit_test_setup(test_exec, setup),           cmocka_unit_test_setup(test_constants, setup),
+        cmocka_unit_test_setup(test_modifiers, setup),      cmocka_unit_test_setup(test_halves, setup),
+        cmocka_unit_test_setup(test_sdwa, setup),           cmocka_unit_test_setup(test_dpp, setup),
+        cmocka_unit_test_setup(test_permlane, setup),       cmocka_unit_test_setup(test_indexed, setup),
         cmocka_unit_test_setup(test_counting_lanes, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,8 +86,8 @@ static void test_known_values(void **state)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         uint32_t got = rig_op(&r, rows[k].op, rows[k].a, rows[k].b, rows[k].c);
         if (got != rows[k].expect)
-            fail_msg("%s(%x, %x, %x): %x, not %x", amd_op_name(rows[k].op), rows[k].a, rows[k].b, rows[k].c, got,
-                     rows[k].expect);
+            fail_msg("%s(%x, %x, %x): %x, not %x", amd_op_name(rows[k].op), rows[k].a, rows[k].b, rows[k].c,
+                     got, rows[k].expect);
     }
     assert_int_equal(rig_op64(&r, AMD_V_LSHLREV_B64, 40, 3, 0), UINT64_C(3) << 40);
     assert_int_equal(rig_op64(&r, AMD_V_ASHRREV_I64, 4, UINT64_C(1) << 63, 0), UINT64_C(0xf800000000000000));
@@ -178,19 +178,32 @@ static void test_compares_and_class(void **state)
         uint32_t a, b;
         bool expect;
     } rows[] = {
-        { AMD_V_CMP_LT_I32, 0xffffffff, 0, true },          { AMD_V_CMP_LT_U32, 0xffffffff, 0, false },
-        { AMD_V_CMP_GE_I16, 0x7fff, 0xffff8000, true },     { AMD_V_CMP_NE_U16, 0x10005, 0x20005, false },
-        { AMD_V_CMP_LG_F32, 0x7fc00000, 0x3f800000, false }, { AMD_V_CMP_NEQ_F32, 0x7fc00000, 0x3f800000, true },
-        { AMD_V_CMP_U_F32, 0x7fc00000, 0, true },           { AMD_V_CMP_O_F32, 0x7fc00000, 0, false },
-        { AMD_V_CMP_EQ_F32, 0x80000000, 0, true },          { AMD_V_CMP_NLT_F32, 0x7fc00000, 0, true },
-        { AMD_V_CMP_CLASS_F32, 0x7f800001, 1, true },       { AMD_V_CMP_CLASS_F32, 0x7fc00001, 1, false },
-        { AMD_V_CMP_CLASS_F32, 0x7fc00001, 2, true },       { AMD_V_CMP_CLASS_F32, 0xff800000, 4, true },
-        { AMD_V_CMP_CLASS_F32, 0xbf800000, 8, true },       { AMD_V_CMP_CLASS_F32, 0x80000001, 16, true },
-        { AMD_V_CMP_CLASS_F32, 0x80000000, 32, true },      { AMD_V_CMP_CLASS_F32, 0, 64, true },
-        { AMD_V_CMP_CLASS_F32, 1, 128, true },              { AMD_V_CMP_CLASS_F32, 0x3f800000, 256, true },
-        { AMD_V_CMP_CLASS_F32, 0x7f800000, 512, true },     { AMD_V_CMP_CLASS_F32, 0x7f800000, 0x1ff, false },
-        { AMD_V_CMP_CLASS_F16, 0x3ff, 128, true },          { AMD_V_CMP_LT_F16, 0xbc00, 0x3c00, true },
-        { AMD_V_CMP_T_U32, 0, 0, true },                    { AMD_V_CMP_F_F32, 0, 0, false },
+        { AMD_V_CMP_LT_I32, 0xffffffff, 0, true },
+        { AMD_V_CMP_LT_U32, 0xffffffff, 0, false },
+        { AMD_V_CMP_GE_I16, 0x7fff, 0xffff8000, true },
+        { AMD_V_CMP_NE_U16, 0x10005, 0x20005, false },
+        { AMD_V_CMP_LG_F32, 0x7fc00000, 0x3f800000, false },
+        { AMD_V_CMP_NEQ_F32, 0x7fc00000, 0x3f800000, true },
+        { AMD_V_CMP_U_F32, 0x7fc00000, 0, true },
+        { AMD_V_CMP_O_F32, 0x7fc00000, 0, false },
+        { AMD_V_CMP_EQ_F32, 0x80000000, 0, true },
+        { AMD_V_CMP_NLT_F32, 0x7fc00000, 0, true },
+        { AMD_V_CMP_CLASS_F32, 0x7f800001, 1, true },
+        { AMD_V_CMP_CLASS_F32, 0x7fc00001, 1, false },
+        { AMD_V_CMP_CLASS_F32, 0x7fc00001, 2, true },
+        { AMD_V_CMP_CLASS_F32, 0xff800000, 4, true },
+        { AMD_V_CMP_CLASS_F32, 0xbf800000, 8, true },
+        { AMD_V_CMP_CLASS_F32, 0x80000001, 16, true },
+        { AMD_V_CMP_CLASS_F32, 0x80000000, 32, true },
+        { AMD_V_CMP_CLASS_F32, 0, 64, true },
+        { AMD_V_CMP_CLASS_F32, 1, 128, true },
+        { AMD_V_CMP_CLASS_F32, 0x3f800000, 256, true },
+        { AMD_V_CMP_CLASS_F32, 0x7f800000, 512, true },
+        { AMD_V_CMP_CLASS_F32, 0x7f800000, 0x1ff, false },
+        { AMD_V_CMP_CLASS_F16, 0x3ff, 128, true },
+        { AMD_V_CMP_LT_F16, 0xbc00, 0x3c00, true },
+        { AMD_V_CMP_T_U32, 0, 0, true },
+        { AMD_V_CMP_F_F32, 0, 0, false },
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         (void)rig_op(&r, rows[k].op, rows[k].a, rows[k].b, 0);

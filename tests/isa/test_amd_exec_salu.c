@@ -107,7 +107,8 @@ static void test_results_and_scc(void **state)
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         uint32_t scc = rows[k].scc;
-        bool compare = strncmp(amd_op_name(rows[k].op), "s_cmp", 5) == 0 || strncmp(amd_op_name(rows[k].op), "s_bitc", 6) == 0;
+        bool compare = strncmp(amd_op_name(rows[k].op), "s_cmp", 5) == 0 ||
+                       strncmp(amd_op_name(rows[k].op), "s_bitc", 6) == 0;
         r.wave.sgpr[6] = 0;
         uint32_t result = scalar(rows[k].op, rows[k].a, rows[k].b, &scc);
         if ((!compare && result != rows[k].result) || scc != rows[k].scc_after)
@@ -119,7 +120,8 @@ static void test_64_bits(void **state)
 {
     (void)state;
     uint32_t scc = 0;
-    assert_int_equal(scalar64(AMD_S_AND_B64, UINT64_C(0xff00000000), UINT64_C(0xf000000000), &scc), UINT64_C(0xf000000000));
+    assert_int_equal(scalar64(AMD_S_AND_B64, UINT64_C(0xff00000000), UINT64_C(0xf000000000), &scc),
+                     UINT64_C(0xf000000000));
     assert_int_equal(scc, 1);
     assert_int_equal(scalar64(AMD_S_LSHL_B64, 1, 40, &scc), UINT64_C(1) << 40);
     assert_int_equal(scalar64(AMD_S_ASHR_I64, UINT64_C(1) << 63, 60, &scc), UINT64_C(0xfffffffffffffff8));

@@ -8,7 +8,9 @@
 
 #include "isa/amd_exec.h"
 
-static const uint32_t modes[] = { MODE_ALL | MODE_IEEE, MODE_FLUSH_32, MODE_FLUSH_32 | MODE_DX10, 0, 0xf5, 0xfa, 0xcf };
+static const uint32_t modes[] = {
+    MODE_ALL | MODE_IEEE, MODE_FLUSH_32, MODE_FLUSH_32 | MODE_DX10, 0, 0xf5, 0xfa, 0xcf
+};
 
 /* A random instruction of the operation; the same for every variant. */
 static amd_inst random_inst(amd_op op, bool gfx10, uint64_t *seed)
@@ -16,11 +18,14 @@ static amd_inst random_inst(amd_op op, bool gfx10, uint64_t *seed)
     unsigned codes[3];
     for (unsigned k = 0; k < 3; k++) {
         uint32_t r = next_random(seed);
-        codes[k] = r % 8 == 0 ? 2 * (r >> 8) % 40 : r % 8 == 1 ? INT((r >> 8) % 65) : r % 8 == 2 ? AMD_FLOAT + (r >> 8) % 8
-                                                                                      : V((r >> 8) % 10);
+        codes[k] = r % 8 == 0   ? 2 * (r >> 8) % 40
+                   : r % 8 == 1 ? INT((r >> 8) % 65)
+                   : r % 8 == 2 ? AMD_FLOAT + (r >> 8) % 8
+                                : V((r >> 8) % 10);
     }
-    bool mask = op == AMD_V_CNDMASK_B32 || op == AMD_V_ADDC_U32 || op == AMD_V_SUBB_U32 || op == AMD_V_SUBBREV_U32 ||
-                op == AMD_V_ADD_CO_CI_U32 || op == AMD_V_SUB_CO_CI_U32 || op == AMD_V_SUBREV_CO_CI_U32;
+    bool mask = op == AMD_V_CNDMASK_B32 || op == AMD_V_ADDC_U32 || op == AMD_V_SUBB_U32 ||
+                op == AMD_V_SUBBREV_U32 || op == AMD_V_ADD_CO_CI_U32 || op == AMD_V_SUB_CO_CI_U32 ||
+                op == AMD_V_SUBREV_CO_CI_U32;
     if (mask)
         codes[2] = AMD_VCC_LO;
     amd_inst in = vop(op, V(next_random(seed) % 10), codes[0], codes[1], codes[2]);
@@ -51,8 +56,8 @@ static amd_inst random_inst(amd_op op, bool gfx10, uint64_t *seed)
         in.sdwa.src_sel[1] = (uint8_t)((r >> 12) % 7);
         in.sext = (uint8_t)(r >> 15 & 3);
     } else if (in.form == AMD_DPP16) {
-        static const uint16_t ctrl[] = { 0x1b, 0x101, 0x113, 0x127, 0x130, 0x134, 0x138, 0x13c,
-                                         0x140, 0x141, 0x142, 0x143, 0x155, 0x167 };
+        static const uint16_t ctrl[] = { 0x1b,  0x101, 0x113, 0x127, 0x130, 0x134, 0x138,
+                                         0x13c, 0x140, 0x141, 0x142, 0x143, 0x155, 0x167 };
         in.dpp.ctrl = ctrl[(r >> 3) % 14];
         in.dpp.row_mask = (uint8_t)(r >> 8 & 15);
         in.dpp.bank_mask = (uint8_t)(r >> 12 & 15);
@@ -150,8 +155,8 @@ static void test_variant_names(void **state)
 static void test_coverage(void **state)
 {
     (void)state;
-    static const char *const graphics[] = { "v_interp_", "s_cbranch_g_fork", "s_cbranch_i_fork", "s_cbranch_join",
-                                            "s_rfe_restore_b64" };
+    static const char *const graphics[] = { "v_interp_", "s_cbranch_g_fork", "s_cbranch_i_fork",
+                                            "s_cbranch_join", "s_rfe_restore_b64" };
     for (int target = 0; target < AMD_TARGET_COUNT; target++) {
         for (int op = 1; op < AMD_OP_COUNT; op++) {
             const char *name = amd_op_name((amd_op)op);

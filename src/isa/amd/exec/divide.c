@@ -100,7 +100,7 @@ static uint64_t pack(wide x, int32_t exponent, uint64_t sign)
     if (!(x.word[0] | x.word[1] | x.word[2]))
         return sign;
     int32_t top = (int32_t)wide_top(&x);
-    int32_t e = exponent + top;                        /* of the leading bit */
+    int32_t e = exponent + top;                             /* of the leading bit */
     int32_t drop = e < -1022 ? -1074 - exponent : top - 52; /* bits below the last one kept */
     if (drop <= 0) {
         x = wide_shift_left(x, (unsigned)-drop);
@@ -170,13 +170,27 @@ uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale)
 
 /* The first 1201 binary digits after the point, then zeros. */
 static const uint64_t two_over_pi[21] = {
-    UINT64_C(0xa2f9836e4e441529), UINT64_C(0xfc2757d1f534ddc0), UINT64_C(0xdb6295993c439041),
-    UINT64_C(0xfe5163abdebbc561), UINT64_C(0xb7246e3a424dd2e0), UINT64_C(0x06492eea09d1921c),
-    UINT64_C(0xfe1deb1cb129a73e), UINT64_C(0xe88235f52ebb4484), UINT64_C(0xe99c7026b45f7e41),
-    UINT64_C(0x3991d639835339f4), UINT64_C(0x9c845f8bbdf9283b), UINT64_C(0x1ff897ffde05980f),
-    UINT64_C(0xef2f118b5a0a6d1f), UINT64_C(0x6d367ecf27cb09b7), UINT64_C(0x4f463f669e5fea2d),
-    UINT64_C(0x7527bac7ebe5f17b), UINT64_C(0x3d0739f78a5292ea), UINT64_C(0x6bfb5fb11f8d5d08),
-    UINT64_C(0x56033046fc7b0000), 0, 0,
+    UINT64_C(0xa2f9836e4e441529),
+    UINT64_C(0xfc2757d1f534ddc0),
+    UINT64_C(0xdb6295993c439041),
+    UINT64_C(0xfe5163abdebbc561),
+    UINT64_C(0xb7246e3a424dd2e0),
+    UINT64_C(0x06492eea09d1921c),
+    UINT64_C(0xfe1deb1cb129a73e),
+    UINT64_C(0xe88235f52ebb4484),
+    UINT64_C(0xe99c7026b45f7e41),
+    UINT64_C(0x3991d639835339f4),
+    UINT64_C(0x9c845f8bbdf9283b),
+    UINT64_C(0x1ff897ffde05980f),
+    UINT64_C(0xef2f118b5a0a6d1f),
+    UINT64_C(0x6d367ecf27cb09b7),
+    UINT64_C(0x4f463f669e5fea2d),
+    UINT64_C(0x7527bac7ebe5f17b),
+    UINT64_C(0x3d0739f78a5292ea),
+    UINT64_C(0x6bfb5fb11f8d5d08),
+    UINT64_C(0x56033046fc7b0000),
+    0,
+    0,
 };
 
 uint64_t trig_preop(uint64_t s0, uint32_t s1)

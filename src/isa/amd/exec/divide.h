@@ -33,52 +33,52 @@ static inline float f32_nan3(float r, float a, float b, float c)
  * Where both the inverse and the quotient are denormal the manuals scale the denominator up, which makes infinity
  * of the largest numbers and NaN of the quotient; the quotient that v_div_fmas multiplies by 2^-step needs it
  * scaled down. */
-#define DIVIDE_SCALE(type, word, far, step, bits, bias, quiet, scale)                                            \
-    static inline word type##_scaled(word x, int32_t n)                                                          \
-    {                                                                                                            \
-        return type##_bits(scale(type##_of(x), n));                                                              \
-    }                                                                                                            \
-    static inline word div_scale_##type(word s0, word s1, word s2, uint32_t flush, bool *vcc)                      \
-    {                                                                                                            \
-        const word magnitude = (word)~((word)1 << (sizeof(word) * 8 - 1));                                       \
-        s0 = type##_flush(s0, flush);                                                                            \
-        s1 = type##_flush(s1, flush);                                                                            \
-        s2 = type##_flush(s2, flush);                                                                            \
-        word d = s1 & magnitude, n = s2 & magnitude;                                                             \
-        const word one = (word)1 << (bits), infinite = (word)(2 * (bias) + 1) << (bits);                         \
-        *vcc = false;                                                                                            \
-        if (d == 0 || n == 0)                                                                                    \
-            return quiet;                                                                                        \
-        int32_t de = type##_exponent(s1), ne = type##_exponent(s2);                                              \
-        bool denominator = s0 == s1, numerator = s0 == s2;                                                       \
-        /* 1/d is denormal above 2^(bias - 1); n/d below 2^(1 - bias). */                                        \
-        bool tiny_inverse = d < infinite && d > ((word)(2 * (bias)-1) << (bits));                                \
-        bool tiny_quotient = false;                                                                              \
-        if (d < infinite && n < infinite) {                                                                      \
-            int32_t dx = type##_frexp_exp(s1), nx = type##_frexp_exp(s2);                                        \
-            word dm = type##_frexp_mant(s1) & (one - 1), nm = type##_frexp_mant(s2) & (one - 1);                 \
-            int32_t quotient = nx - dx - (nm < dm ? 1 : 0); /* floor(log2(n / d)) */                             \
-            tiny_quotient = quotient < 1 - (bias);                                                               \
-        }                                                                                                        \
-        if (ne - de >= (far)) {                                                                                  \
-            *vcc = true;                                                                                         \
-            return denominator ? type##_scaled(s0, step) : s0;                                                   \
-        }                                                                                                        \
-        if (de == 0)                                                                                             \
-            return type##_scaled(s0, step);                                                                      \
-        if (tiny_inverse && tiny_quotient) {                                                                     \
-            *vcc = true;                                                                                         \
-            return denominator ? type##_scaled(s0, -(step)) : s0;                                                \
-        }                                                                                                        \
-        if (tiny_inverse)                                                                                        \
-            return type##_scaled(s0, -(step));                                                                   \
-        if (tiny_quotient) {                                                                                     \
-            *vcc = true;                                                                                         \
-            return numerator ? type##_scaled(s0, step) : s0;                                                     \
-        }                                                                                                        \
-        if (ne <= (bits))                                                                                        \
-            return type##_scaled(s0, step);                                                                      \
-        return s0;                                                                                               \
+#define DIVIDE_SCALE(type, word, far, step, bits, bias, quiet, scale)                                         \
+    static inline word type##_scaled(word x, int32_t n)                                                       \
+    {                                                                                                         \
+        return type##_bits(scale(type##_of(x), n));                                                           \
+    }                                                                                                         \
+    static inline word div_scale_##type(word s0, word s1, word s2, uint32_t flush, bool *vcc)                 \
+    {                                                                                                         \
+        const word magnitude = (word) ~((word)1 << (sizeof(word) * 8 - 1));                                   \
+        s0 = type##_flush(s0, flush);                                                                         \
+        s1 = type##_flush(s1, flush);                                                                         \
+        s2 = type##_flush(s2, flush);                                                                         \
+        word d = s1 & magnitude, n = s2 & magnitude;                                                          \
+        const word one = (word)1 << (bits), infinite = (word)(2 * (bias) + 1) << (bits);                      \
+        *vcc = false;                                                                                         \
+        if (d == 0 || n == 0)                                                                                 \
+            return quiet;                                                                                     \
+        int32_t de = type##_exponent(s1), ne = type##_exponent(s2);                                           \
+        bool denominator = s0 == s1, numerator = s0 == s2;                                                    \
+        /* 1/d is denormal above 2^(bias - 1); n/d below 2^(1 - bias). */                                     \
+        bool tiny_inverse = d < infinite && d > ((word)(2 * (bias)-1) << (bits));                             \
+        bool tiny_quotient = false;                                                                           \
+        if (d < infinite && n < infinite) {                                                                   \
+            int32_t dx = type##_frexp_exp(s1), nx = type##_frexp_exp(s2);                                     \
+            word dm = type##_frexp_mant(s1) & (one - 1), nm = type##_frexp_mant(s2) & (one - 1);              \
+            int32_t quotient = nx - dx - (nm < dm ? 1 : 0); /* floor(log2(n / d)) */                          \
+            tiny_quotient = quotient < 1 - (bias);                                                            \
+        }                                                                                                     \
+        if (ne - de >= (far)) {                                                                               \
+            *vcc = true;                                                                                      \
+            return denominator ? type##_scaled(s0, step) : s0;                                                \
+        }                                                                                                     \
+        if (de == 0)                                                                                          \
+            return type##_scaled(s0, step);                                                                   \
+        if (tiny_inverse && tiny_quotient) {                                                                  \
+            *vcc = true;                                                                                      \
+            return denominator ? type##_scaled(s0, -(step)) : s0;                                             \
+        }                                                                                                     \
+        if (tiny_inverse)                                                                                     \
+            return type##_scaled(s0, -(step));                                                                \
+        if (tiny_quotient) {                                                                                  \
+            *vcc = true;                                                                                      \
+            return numerator ? type##_scaled(s0, step) : s0;                                                  \
+        }                                                                                                     \
+        if (ne <= (bits))                                                                                     \
+            return type##_scaled(s0, step);                                                                   \
+        return s0;                                                                                            \
     }
 DIVIDE_SCALE(f32, uint32_t, 96, 64, 23, 127, 0x7fc00000u, f32_scale)
 DIVIDE_SCALE(f64, uint64_t, 768, 128, 52, 1023, UINT64_C(0x7ff8000000000000), f64_scale)
@@ -126,21 +126,21 @@ static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool sca
 
 /* s0 is the quotient so far, s1 the denominator, s2 the numerator. A quotient that became infinity or NaN on the way
  * has overflowed (the manuals ask for the exponent of s1 there, which is never all ones at that point). */
-#define DIVIDE_FIXUP(type, word, infinite, sign_bit, quiet, default_nan, under, exponent)                        \
-    static inline word div_fixup_##type(word s0, word s1, word s2, uint32_t flush)                               \
-    {                                                                                                            \
-        s1 = type##_flush(s1, flush);                                                                            \
-        s2 = type##_flush(s2, flush);                                                                            \
-        word sign = (s1 ^ s2) & (sign_bit);                                                                      \
-        word d = s1 & ((sign_bit)-1), n = s2 & ((sign_bit)-1);                                                   \
-        word r = (s0 & ((sign_bit)-1)) | sign;                                                                   \
-        r = (s0 & (infinite)) == (infinite) ? sign | (infinite) : r;                                             \
-        r = exponent(s2) - exponent(s1) < (under) ? sign : r;                                                    \
-        r = d == (infinite) || n == 0 ? sign : r;                                                                \
-        r = d == 0 || n == (infinite) ? sign | (infinite) : r;                                                   \
-        r = (d == 0 && n == 0) || (d == (infinite) && n == (infinite)) ? (word)(default_nan) : r;                \
-        r = type##_is_nan(s1) ? s1 | (quiet) : r;                                                                \
-        return type##_is_nan(s2) ? s2 | (quiet) : r;                                                             \
+#define DIVIDE_FIXUP(type, word, infinite, sign_bit, quiet, default_nan, under, exponent)                     \
+    static inline word div_fixup_##type(word s0, word s1, word s2, uint32_t flush)                            \
+    {                                                                                                         \
+        s1 = type##_flush(s1, flush);                                                                         \
+        s2 = type##_flush(s2, flush);                                                                         \
+        word sign = (s1 ^ s2) & (sign_bit);                                                                   \
+        word d = s1 & ((sign_bit)-1), n = s2 & ((sign_bit)-1);                                                \
+        word r = (s0 & ((sign_bit)-1)) | sign;                                                                \
+        r = (s0 & (infinite)) == (infinite) ? sign | (infinite) : r;                                          \
+        r = exponent(s2) - exponent(s1) < (under) ? sign : r;                                                 \
+        r = d == (infinite) || n == 0 ? sign : r;                                                             \
+        r = d == 0 || n == (infinite) ? sign | (infinite) : r;                                                \
+        r = (d == 0 && n == 0) || (d == (infinite) && n == (infinite)) ? (word)(default_nan) : r;             \
+        r = type##_is_nan(s1) ? s1 | (quiet) : r;                                                             \
+        return type##_is_nan(s2) ? s2 | (quiet) : r;                                                          \
     }
 static inline int32_t f16_exponent(uint32_t x)
 {
@@ -148,8 +148,8 @@ static inline int32_t f16_exponent(uint32_t x)
 }
 DIVIDE_FIXUP(f32, uint32_t, 0x7f800000u, 0x80000000u, 0x400000u, 0xffc00000u, -150, f32_exponent)
 DIVIDE_FIXUP(f16, uint32_t, 0x7c00u, 0x8000u, 0x200u, 0xfe00u, -64, f16_exponent)
-DIVIDE_FIXUP(f64, uint64_t, UINT64_C(0x7ff0000000000000), UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000),
-             UINT64_C(0xfff8000000000000), -1075, f64_exponent)
+DIVIDE_FIXUP(f64, uint64_t, UINT64_C(0x7ff0000000000000), UINT64_C(0x8000000000000000),
+             UINT64_C(0x8000000000000), UINT64_C(0xfff8000000000000), -1075, f64_exponent)
 
 /* --- v_trig_preop ---------------------------------------------------------------------------------------- */
 

@@ -13,8 +13,9 @@ const uint32_t lanes_ones[64] __attribute__((aligned(64))) = { SIXTEEN_, SIXTEEN
 #define PLUS_(n) (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6, (n) + 7
 #define MINUS_(n) -(n), -(n)-1, -(n)-2, -(n)-3, -(n)-4, -(n)-5, -(n)-6, -(n)-7
 const int32_t lanes_inline[128] = {
-    PLUS_(0), PLUS_(8), PLUS_(16), PLUS_(24), PLUS_(32), PLUS_(40), PLUS_(48), PLUS_(56), 64, MINUS_(1), MINUS_(9),
-    [AMD_FLOAT - AMD_INT_0] = 0x3f000000, -0x41000000, 0x3f800000, -0x40800000, 0x40000000, -0x40000000, 0x40800000,
+    PLUS_(0),    PLUS_(8),   PLUS_(16),   PLUS_(24),  PLUS_(32),   PLUS_(40),
+    PLUS_(48),   PLUS_(56),  64,          MINUS_(1),  MINUS_(9),   [AMD_FLOAT - AMD_INT_0] = 0x3f000000,
+    -0x41000000, 0x3f800000, -0x40800000, 0x40000000, -0x40000000, 0x40800000,
     -0x3f800000, 0x3e22f983,
 };
 

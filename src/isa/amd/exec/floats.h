@@ -124,7 +124,10 @@ static inline uint32_t f16_round(uint32_t x, uint32_t round)
     uint32_t near = (uint32_t)(rest > half) | ((uint32_t)(rest == half) & q & 1u);
     uint32_t away = (uint32_t)(rest != 0) & (round == 1u ? (uint32_t)(sign == 0) : (uint32_t)(sign != 0));
     uint32_t r = q + (round == 0 ? near : round == 3u ? 0u : away);
-    uint32_t to_inf = round == 0 ? 1u : round == 3u ? 0u : round == 1u ? (uint32_t)(sign == 0) : (uint32_t)(sign != 0);
+    uint32_t to_inf = round == 0    ? 1u
+                      : round == 3u ? 0u
+                      : round == 1u ? (uint32_t)(sign == 0)
+                                    : (uint32_t)(sign != 0);
     uint32_t huge = to_inf ? 0x7c00u : 0x7bffu;
     r = a >= 0x47800000u || r > 0x7bffu ? huge : r;
     r = a == 0x7f800000u ? 0x7c00u : r;
@@ -183,40 +186,40 @@ static inline int32_t f16_key(uint32_t x)
 }
 
 /* A number wins over a NaN; in IEEE mode a signalling NaN wins over everything and becomes quiet. */
-#define FLOATS_MINMAX(type, word, sword, quiet_bit)                                                              \
-    static inline word type##_if(bool condition, word yes, word no) /* masks: a branch would not vectorise */    \
-    {                                                                                                            \
-        word m = (word)0 - (word)condition;                                                                      \
-        return (yes & m) | (no & ~m);                                                                            \
-    }                                                                                                            \
-    static inline word type##_pick(word a, word b, word r, uint32_t ieee)                                        \
-    {                                                                                                            \
-        word loud = (word)(sword)(int32_t)ieee;                                                                  \
-        word snan_a = type##_if(type##_is_nan(a), loud, 0) & ((word)0 - (word)!(a & (quiet_bit)));               \
-        word snan_b = type##_if(type##_is_nan(b), loud, 0) & ((word)0 - (word)!(b & (quiet_bit)));               \
-        r = type##_if(type##_is_nan(b), a, r);                                                                   \
-        r = type##_if(type##_is_nan(a), b, r);                                                                   \
-        r = (r & ~snan_b) | ((b | (quiet_bit)) & snan_b);                                                        \
-        return (r & ~snan_a) | ((a | (quiet_bit)) & snan_a);                                                     \
-    }                                                                                                            \
-    static inline word type##_min(word a, word b, uint32_t ieee)                                                 \
-    {                                                                                                            \
-        return type##_pick(a, b, type##_if(type##_key(a) < type##_key(b), a, b), ieee);                          \
-    }                                                                                                            \
-    static inline word type##_max(word a, word b, uint32_t ieee)                                                 \
-    {                                                                                                            \
-        return type##_pick(a, b, type##_if(type##_key(a) < type##_key(b), b, a), ieee);                          \
-    }                                                                                                            \
-    static inline word type##_med3(word a, word b, word c, uint32_t ieee)                                        \
-    {                                                                                                            \
-        word low = type##_min(type##_min(a, b, ieee), c, ieee);                                                  \
-        bool up = type##_key(b) < type##_key(c);                                                                 \
-        word mid = type##_max(a, type##_if(up, b, c), ieee);                                                     \
-        word top = type##_if(up, c, b);                                                                          \
-        mid = type##_if(type##_key(a) < type##_key(top), mid, type##_max(b, c, ieee));                           \
-        mid = type##_if(type##_is_nan(a), low, mid);                                                             \
-        mid = type##_if(type##_is_nan(b), low, mid);                                                             \
-        return type##_if(type##_is_nan(c), low, mid);                                                            \
+#define FLOATS_MINMAX(type, word, sword, quiet_bit)                                                           \
+    static inline word type##_if(bool condition, word yes, word no) /* masks: a branch would not vectorise */ \
+    {                                                                                                         \
+        word m = (word)0 - (word)condition;                                                                   \
+        return (yes & m) | (no & ~m);                                                                         \
+    }                                                                                                         \
+    static inline word type##_pick(word a, word b, word r, uint32_t ieee)                                     \
+    {                                                                                                         \
+        word loud = (word)(sword)(int32_t)ieee;                                                               \
+        word snan_a = type##_if(type##_is_nan(a), loud, 0) & ((word)0 - (word) !(a & (quiet_bit)));           \
+        word snan_b = type##_if(type##_is_nan(b), loud, 0) & ((word)0 - (word) !(b & (quiet_bit)));           \
+        r = type##_if(type##_is_nan(b), a, r);                                                                \
+        r = type##_if(type##_is_nan(a), b, r);                                                                \
+        r = (r & ~snan_b) | ((b | (quiet_bit)) & snan_b);                                                     \
+        return (r & ~snan_a) | ((a | (quiet_bit)) & snan_a);                                                  \
+    }                                                                                                         \
+    static inline word type##_min(word a, word b, uint32_t ieee)                                              \
+    {                                                                                                         \
+        return type##_pick(a, b, type##_if(type##_key(a) < type##_key(b), a, b), ieee);                       \
+    }                                                                                                         \
+    static inline word type##_max(word a, word b, uint32_t ieee)                                              \
+    {                                                                                                         \
+        return type##_pick(a, b, type##_if(type##_key(a) < type##_key(b), b, a), ieee);                       \
+    }                                                                                                         \
+    static inline word type##_med3(word a, word b, word c, uint32_t ieee)                                     \
+    {                                                                                                         \
+        word low = type##_min(type##_min(a, b, ieee), c, ieee);                                               \
+        bool up = type##_key(b) < type##_key(c);                                                              \
+        word mid = type##_max(a, type##_if(up, b, c), ieee);                                                  \
+        word top = type##_if(up, c, b);                                                                       \
+        mid = type##_if(type##_key(a) < type##_key(top), mid, type##_max(b, c, ieee));                        \
+        mid = type##_if(type##_is_nan(a), low, mid);                                                          \
+        mid = type##_if(type##_is_nan(b), low, mid);                                                          \
+        return type##_if(type##_is_nan(c), low, mid);                                                         \
     }
 FLOATS_MINMAX(f32, uint32_t, int32_t, 0x400000u)
 FLOATS_MINMAX(f16, uint32_t, int32_t, 0x200u)
@@ -283,14 +286,14 @@ static inline int32_t int_clamp(int32_t x, int32_t low, int32_t high)
 /* --- classes, exponents, significands ---------------------------------------------------------------------- */
 
 /* The ten classes of v_cmp_class: 0 sNaN, 1 qNaN, 2 -inf, 3 -normal, 4 -denormal, 5 -0, 6 +0 ... 9 +inf. */
-#define FLOATS_CLASS(type, word, bits, exponent_mask, quiet_bit)                                                 \
-    static inline uint32_t type##_class(word x)                                                                  \
-    {                                                                                                            \
-        bool negative = x >> (bits - 1) & 1;                                                                     \
-        word a = x & ~((word)1 << (bits - 1));                                                                   \
-        uint32_t size = a == 0 ? 0 : a < ((quiet_bit) << 1) ? 1 : a < (exponent_mask) ? 2 : 3;                   \
-        uint32_t nan = x & (quiet_bit) ? 2u : 1u;                                                                \
-        return a > (exponent_mask) ? nan : negative ? 1u << (5u - size) : 1u << (6u + size);                     \
+#define FLOATS_CLASS(type, word, bits, exponent_mask, quiet_bit)                                              \
+    static inline uint32_t type##_class(word x)                                                               \
+    {                                                                                                         \
+        bool negative = x >> (bits - 1) & 1;                                                                  \
+        word a = x & ~((word)1 << (bits - 1));                                                                \
+        uint32_t size = a == 0 ? 0 : a < ((quiet_bit) << 1) ? 1 : a < (exponent_mask) ? 2 : 3;                \
+        uint32_t nan = x & (quiet_bit) ? 2u : 1u;                                                             \
+        return a > (exponent_mask) ? nan : negative ? 1u << (5u - size) : 1u << (6u + size);                  \
     }
 FLOATS_CLASS(f32, uint32_t, 32, 0x7f800000u, 0x400000u)
 FLOATS_CLASS(f64, uint64_t, 64, UINT64_C(0x7ff0000000000000), UINT64_C(0x8000000000000))

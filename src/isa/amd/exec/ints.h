@@ -207,14 +207,16 @@ static inline uint64_t qsad_saturated(uint64_t a, uint32_t b, uint64_t c)
 {
     uint64_t r = 0;
     for (unsigned k = 0; k < 4; k++)
-        r |= (uint64_t)min_u(sad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffffu), 0xffffu) << 16 * k;
+        r |= (uint64_t)min_u(sad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffffu), 0xffffu)
+             << 16 * k;
     return r;
 }
 static inline uint64_t mqsad_saturated(uint64_t a, uint32_t b, uint64_t c)
 {
     uint64_t r = 0;
     for (unsigned k = 0; k < 4; k++)
-        r |= (uint64_t)min_u(msad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffffu), 0xffffu) << 16 * k;
+        r |= (uint64_t)min_u(msad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffffu), 0xffffu)
+             << 16 * k;
     return r;
 }
 

@@ -57,11 +57,11 @@
 #define STORE_U32(t, v) t[i] = (v)
 #define STORE_I32(t, v) t[i] = (uint32_t)(v)
 #define STORE_F32(t, v) t[i] = f32_bits(v)
-#define STORE_U64(t, v)                                                                                          \
-    do {                                                                                                         \
-        uint64_t v_ = (v);                                                                                       \
-        t[i] = (uint32_t)v_;                                                                                     \
-        t[i + LANES] = (uint32_t)(v_ >> 32);                                                                     \
+#define STORE_U64(t, v)                                                                                       \
+    do {                                                                                                      \
+        uint64_t v_ = (v);                                                                                    \
+        t[i] = (uint32_t)v_;                                                                                  \
+        t[i + LANES] = (uint32_t)(v_ >> 32);                                                                  \
     } while (0)
 #define STORE_I64(t, v) STORE_U64(t, (uint64_t)(v))
 #define STORE_F64(t, v) STORE_U64(t, f64_bits(v))
@@ -94,40 +94,43 @@
 #define PACKED_FIX_R16(r, x, y, z) kernel_nan_16(r, x, y, z)
 static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_t z)
 {
-    uint32_t nan = f16_is_nan(x) ? x | 0x200u : f16_is_nan(y) ? y | 0x200u : f16_is_nan(z) ? z | 0x200u : 0xfe00u;
+    uint32_t nan = f16_is_nan(x)   ? x | 0x200u
+                   : f16_is_nan(y) ? y | 0x200u
+                   : f16_is_nan(z) ? z | 0x200u
+                                   : 0xfe00u;
     return f16_is_nan(r) ? nan : r;
 }
 
 /* --- writing --------------------------------------------------------------------------------------------- */
 
-#define COPY_32_(t)                                                                                              \
-    LANES_LOOP                                                                                                   \
+#define COPY_32_(t)                                                                                           \
+    LANES_LOOP                                                                                                \
     d[i] = t[i]
-#define COPY_64_(t)                                                                                              \
-    LANES_LOOP                                                                                                   \
-    d[i] = t[i];                                                                                                 \
-    LANES_LOOP                                                                                                   \
+#define COPY_64_(t)                                                                                           \
+    LANES_LOOP                                                                                                \
+    d[i] = t[i];                                                                                              \
+    LANES_LOOP                                                                                                \
     d[i + LANES] = t[i + LANES]
 #define COPY_F32(t) COPY_32_(t)
 #define COPY_F16(t) COPY_32_(t)
 #define COPY_R16(t) COPY_32_(t)
 #define COPY_F64(t) COPY_64_(t)
 
-#define WRITE_32_(t)                                                                                             \
-    if (__builtin_expect(mask == lanes_ones, 1)) {                                                               \
-        COPY_32_(t);                                                                                             \
-    } else {                                                                                                     \
-        LANES_LOOP                                                                                               \
-        d[i] = (t[i] & mask[i]) | (d[i] & ~mask[i]);                                                             \
+#define WRITE_32_(t)                                                                                          \
+    if (__builtin_expect(mask == lanes_ones, 1)) {                                                            \
+        COPY_32_(t);                                                                                          \
+    } else {                                                                                                  \
+        LANES_LOOP                                                                                            \
+        d[i] = (t[i] & mask[i]) | (d[i] & ~mask[i]);                                                          \
     }
-#define WRITE_64_(t)                                                                                             \
-    if (__builtin_expect(mask == lanes_ones, 1)) {                                                               \
-        COPY_64_(t);                                                                                             \
-    } else {                                                                                                     \
-        LANES_LOOP                                                                                               \
-        d[i] = (t[i] & mask[i]) | (d[i] & ~mask[i]);                                                             \
-        LANES_LOOP                                                                                               \
-        d[i + LANES] = (t[i + LANES] & mask[i]) | (d[i + LANES] & ~mask[i]);                                     \
+#define WRITE_64_(t)                                                                                          \
+    if (__builtin_expect(mask == lanes_ones, 1)) {                                                            \
+        COPY_64_(t);                                                                                          \
+    } else {                                                                                                  \
+        LANES_LOOP                                                                                            \
+        d[i] = (t[i] & mask[i]) | (d[i] & ~mask[i]);                                                          \
+        LANES_LOOP                                                                                            \
+        d[i + LANES] = (t[i + LANES] & mask[i]) | (d[i + LANES] & ~mask[i]);                                  \
     }
 #define WRITE_U32(t) WRITE_32_(t)
 #define WRITE_I32(t) WRITE_32_(t)
@@ -171,22 +174,22 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
 #define NAN_F64_2 kernel_nan_64(LOAD_U64(a), LOAD_U64(b), 0)
 #define NAN_F64_3 kernel_nan_64(LOAD_U64(a), LOAD_U64(b), LOAD_U64(c))
 
-#define FIX_F32(t, nan)                                                                                          \
-    {                                                                                                            \
-        uint32_t n_ = nan, r_ = f32_is_nan(t[i]) ? n_ : t[i];                                                             \
-        d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                               \
+#define FIX_F32(t, nan)                                                                                       \
+    {                                                                                                         \
+        uint32_t n_ = nan, r_ = f32_is_nan(t[i]) ? n_ : t[i];                                                 \
+        d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                            \
     }
-#define FIX_F16(t, nan)                                                                                          \
-    {                                                                                                            \
-        uint32_t n_ = nan, r_ = f16_is_nan(t[i]) ? n_ : t[i];                                                             \
-        d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                               \
+#define FIX_F16(t, nan)                                                                                       \
+    {                                                                                                         \
+        uint32_t n_ = nan, r_ = f16_is_nan(t[i]) ? n_ : t[i];                                                 \
+        d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                            \
     }
 #define FIX_R16(t, nan) FIX_F16(t, nan)
-#define FIX_F64(t, nan)                                                                                          \
-    {                                                                                                            \
-        uint64_t n_ = nan, r_ = f64_is_nan(LOAD_U64(t)) ? n_ : LOAD_U64(t);                                               \
-        d[i] = ((uint32_t)r_ & mask[i]) | (d[i] & ~mask[i]);                                                     \
-        d[i + LANES] = ((uint32_t)(r_ >> 32) & mask[i]) | (d[i + LANES] & ~mask[i]);                             \
+#define FIX_F64(t, nan)                                                                                       \
+    {                                                                                                         \
+        uint64_t n_ = nan, r_ = f64_is_nan(LOAD_U64(t)) ? n_ : LOAD_U64(t);                                   \
+        d[i] = ((uint32_t)r_ & mask[i]) | (d[i] & ~mask[i]);                                                  \
+        d[i + LANES] = ((uint32_t)(r_ >> 32) & mask[i]) | (d[i + LANES] & ~mask[i]);                          \
     }
 
 #define ANY_NAN_F32(t) LANES_PASTE(any_nan, f32, LANES)(t)
@@ -195,31 +198,31 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
 #define ANY_NAN_F64(t) LANES_PASTE(any_nan, f64, LANES)(t)
 #define LANES_BITS(t) LANES_PASTE(lanes, bits, LANES)(t)
 
-#define KERNEL_HELPERS_(N)                                                                                       \
-    static inline bool any_nan_f32_##N(const uint32_t *t)                                                        \
-    {                                                                                                            \
-        return kernel_any_nan(t, N);                                                                             \
-    }                                                                                                            \
-    static inline bool any_nan_f16_##N(const uint32_t *t)                                                        \
-    {                                                                                                            \
-        uint32_t bad = 0;                                                                                        \
-        for (unsigned i = 0; i < N; i++)                                                                         \
-            bad |= f16_is_nan(t[i]) ? UINT32_MAX : 0;                                                            \
-        return bad != 0;                                                                                         \
-    }                                                                                                            \
-    static inline bool any_nan_f64_##N(const uint32_t *t)                                                        \
-    {                                                                                                            \
-        uint32_t bad = 0; /* infinity counts too: it only takes the longer way */                                \
-        for (unsigned i = 0; i < N; i++)                                                                         \
-            bad |= (t[i + N] & 0x7ff00000u) == 0x7ff00000u ? UINT32_MAX : 0;                                     \
-        return bad != 0;                                                                                         \
-    }                                                                                                            \
-    static inline uint64_t lanes_bits_##N(const uint32_t *t)                                                     \
-    {                                                                                                            \
-        uint64_t bits = 0;                                                                                       \
-        for (unsigned i = 0; i < N; i += KERNEL_GROUP_)                                                          \
-            bits |= (uint64_t)kernel_signs(t + i) << i;                                                          \
-        return bits;                                                                                             \
+#define KERNEL_HELPERS_(N)                                                                                    \
+    static inline bool any_nan_f32_##N(const uint32_t *t)                                                     \
+    {                                                                                                         \
+        return kernel_any_nan(t, N);                                                                          \
+    }                                                                                                         \
+    static inline bool any_nan_f16_##N(const uint32_t *t)                                                     \
+    {                                                                                                         \
+        uint32_t bad = 0;                                                                                     \
+        for (unsigned i = 0; i < N; i++)                                                                      \
+            bad |= f16_is_nan(t[i]) ? UINT32_MAX : 0;                                                         \
+        return bad != 0;                                                                                      \
+    }                                                                                                         \
+    static inline bool any_nan_f64_##N(const uint32_t *t)                                                     \
+    {                                                                                                         \
+        uint32_t bad = 0; /* infinity counts too: it only takes the longer way */                             \
+        for (unsigned i = 0; i < N; i++)                                                                      \
+            bad |= (t[i + N] & 0x7ff00000u) == 0x7ff00000u ? UINT32_MAX : 0;                                  \
+        return bad != 0;                                                                                      \
+    }                                                                                                         \
+    static inline uint64_t lanes_bits_##N(const uint32_t *t)                                                  \
+    {                                                                                                         \
+        uint64_t bits = 0;                                                                                    \
+        for (unsigned i = 0; i < N; i += KERNEL_GROUP_)                                                       \
+            bits |= (uint64_t)kernel_signs(t + i) << i;                                                       \
+        return bits;                                                                                          \
     }
 
 /* kernel_signs: the sign bits of a group of words. kernel_any_nan: looks at two words at a time, because a compare is

@@ -24,7 +24,8 @@ typedef uint64_t (*lanes_kernel)(uint32_t *d, const uint32_t *a, const uint32_t 
                                  const uint32_t *mask, const amd_wave *wave);
 
 extern const uint32_t lanes_ones[64];
-extern const int32_t lanes_inline[128]; /* what the codes from AMD_INT_0 on mean in 32 bits; 0: none, or special */
+extern const int32_t
+    lanes_inline[128]; /* what the codes from AMD_INT_0 on mean in 32 bits; 0: none, or special */
 
 /* The type of an operand as a row names it. */
 typedef enum lanes_type {
@@ -105,7 +106,8 @@ void lanes_dpp_map(const amd_inst *inst, unsigned lanes, uint8_t *map);
 /* MXCSR by MODE's two denormal bits and its two rounding bits. AMD: 0 nearest, 1 up, 2 down, 3 to zero; MXCSR: 1 down,
  * 2 up. Without the first denormal bit sources are flushed (0x40), without the second results are (0x8000). */
 #define LANES_CSR_(denormals) 0x1f80 | denormals, 0x5f80 | denormals, 0x3f80 | denormals, 0x7f80 | denormals
-static const uint16_t lanes_csr[16] = { LANES_CSR_(0x8040), LANES_CSR_(0x8000), LANES_CSR_(0x0040), LANES_CSR_(0) };
+static const uint16_t lanes_csr[16] = { LANES_CSR_(0x8040), LANES_CSR_(0x8000), LANES_CSR_(0x0040),
+                                        LANES_CSR_(0) };
 static inline unsigned lanes_env_enter(uint32_t mode, lanes_env env)
 {
     unsigned saved = _mm_getcsr();

@@ -154,7 +154,6 @@ static uint64_t field_signed(int64_t x, uint32_t offset, uint32_t width, uint32_
     return (uint64_t)((int64_t)((uint64_t)x << (64 - offset - width)) >> (64 - width));
 }
 
-
 /* --- control --------------------------------------------------------------------------------------------- */
 
 static inline void branch(amd_wave *w, const amd_inst *in)
@@ -219,16 +218,27 @@ static void subvector_end(amd_wave *w, const amd_inst *in)
 
 /* --- hardware registers ---------------------------------------------------------------------------------- */
 
-enum { HWREG_MODE = 1, HWREG_STATUS, HWREG_TRAPSTS, HWREG_HW_ID, HWREG_GPR_ALLOC, HWREG_LDS_ALLOC, HWREG_IB_STS,
-       HWREG_SH_MEM_BASES = 15, HWREG_FLAT_SCR_LO = 20, HWREG_FLAT_SCR_HI = 21, HWREG_XNACK_MASK = 22,
-       HWREG_SHADER_CYCLES = 29 };
+enum {
+    HWREG_MODE = 1,
+    HWREG_STATUS,
+    HWREG_TRAPSTS,
+    HWREG_HW_ID,
+    HWREG_GPR_ALLOC,
+    HWREG_LDS_ALLOC,
+    HWREG_IB_STS,
+    HWREG_SH_MEM_BASES = 15,
+    HWREG_FLAT_SCR_LO = 20,
+    HWREG_FLAT_SCR_HI = 21,
+    HWREG_XNACK_MASK = 22,
+    HWREG_SHADER_CYCLES = 29
+};
 
 static uint32_t status(const amd_wave *w)
 {
     uint32_t r = w->scc;
     r |= (uint32_t)(amd_wave_exec(w) == 0) << 9;
     r |= (uint32_t)(vcc_now(w) == 0) << 10;
-    r |= 1u << 11; /* in a work-group */
+    r |= 1u << 11;       /* in a work-group */
     return r | 1u << 16; /* valid */
 }
 
@@ -249,9 +259,9 @@ static uint32_t hwreg(const amd_wave *w, uint32_t id)
     case HWREG_LDS_ALLOC:
         return w->group ? ((w->group->lds_bytes + 255u) / 256u & 0x1ffu) << 12 : 0;
     case HWREG_SH_MEM_BASES:
-        return w->group ? (uint32_t)(w->group->private_base >> 48) |
-                              (uint32_t)(w->group->shared_base >> 48) << 16
-                        : 0;
+        return w->group
+                   ? (uint32_t)(w->group->private_base >> 48) | (uint32_t)(w->group->shared_base >> 48) << 16
+                   : 0;
     case HWREG_FLAT_SCR_LO:
         return gfx10 && w->group ? (uint32_t)w->group->scratch : 0;
     case HWREG_FLAT_SCR_HI:
@@ -295,40 +305,40 @@ static void salu_setreg(amd_wave *w, uint32_t simm, uint32_t value)
 #define OLD_U32(w, in) (w)->sgpr[(in)->sdst.code & 127u]
 #define OLD_U64(w, in) salu_read64(w, in, (in)->sdst.code)
 
-#define BODY_(op, ...)                                                                                           \
-    static void body_##op(amd_wave *w, const amd_inst *in)                                                       \
-    {                                                                                                            \
-        (void)in;                                                                                                \
-        __VA_ARGS__                                                                                              \
+#define BODY_(op, ...)                                                                                        \
+    static void body_##op(amd_wave *w, const amd_inst *in)                                                    \
+    {                                                                                                         \
+        (void)in;                                                                                             \
+        __VA_ARGS__                                                                                           \
     }
 #define SCC w->scc
-#define S1(op, TD, T0, ...)                                                                                      \
+#define S1(op, TD, T0, ...)                                                                                   \
     BODY_(op, TYPE_##T0 S0 = source_##T0(w, in, 0); TYPE_##TD D; __VA_ARGS__; WRITE_##TD(w, in->sdst.code, D);)
-#define SD(op, TD, T0, ...)                                                                                      \
-    BODY_(op, TYPE_##T0 S0 = source_##T0(w, in, 0); TYPE_##TD D = OLD_##TD(w, in); __VA_ARGS__;                  \
+#define SD(op, TD, T0, ...)                                                                                   \
+    BODY_(op, TYPE_##T0 S0 = source_##T0(w, in, 0); TYPE_##TD D = OLD_##TD(w, in); __VA_ARGS__;               \
           WRITE_##TD(w, in->sdst.code, D);)
-#define S2(op, TD, T0, T1, ...)                                                                                  \
-    BODY_(op, TYPE_##T0 S0 = source_##T0(w, in, 0); TYPE_##T1 S1 = source_##T1(w, in, 1); TYPE_##TD D;           \
+#define S2(op, TD, T0, T1, ...)                                                                               \
+    BODY_(op, TYPE_##T0 S0 = source_##T0(w, in, 0); TYPE_##T1 S1 = source_##T1(w, in, 1); TYPE_##TD D;        \
           __VA_ARGS__; WRITE_##TD(w, in->sdst.code, D);)
-#define SN(op, T0, T1, ...)                                                                                      \
+#define SN(op, T0, T1, ...)                                                                                   \
     BODY_(op, TYPE_##T0 S0 = source_##T0(w, in, 0); TYPE_##T1 S1 = source_##T1(w, in, 1); __VA_ARGS__;)
-#define SK(op, ...)                                                                                              \
-    BODY_(op, uint32_t D = OLD_U32(w, in); int32_t K = in->simm; (void)D; __VA_ARGS__;                           \
+#define SK(op, ...)                                                                                           \
+    BODY_(op, uint32_t D = OLD_U32(w, in); int32_t K = in->simm; (void)D; __VA_ARGS__;                        \
           write32(w, in->sdst.code, D);)
-#define SC(op, condition)                                                                                        \
+#define SC(op, condition)                                                                                     \
     BODY_(op, uint32_t S0 = w->sgpr[setreg_source(in) & 127u]; int32_t K = in->simm; SCC = condition;)
 #define SX(op, ...) BODY_(op, __VA_ARGS__;)
-#define EXEC64(op, x)                                                                                            \
-    BODY_(op, uint64_t S0 = source_U64(w, in, 0), EXEC = salu_read64(w, in, AMD_EXEC_LO);                        \
+#define EXEC64(op, x)                                                                                         \
+    BODY_(op, uint64_t S0 = source_U64(w, in, 0), EXEC = salu_read64(w, in, AMD_EXEC_LO);                     \
           write64(w, in->sdst.code, EXEC); EXEC = x; write64(w, AMD_EXEC_LO, EXEC); SCC = EXEC != 0;)
-#define EXEC32(op, x)                                                                                            \
-    BODY_(op, uint32_t S0 = source_U32(w, in, 0), EXEC = w->sgpr[AMD_EXEC_LO]; write32(w, in->sdst.code, EXEC);  \
-          EXEC = x; w->sgpr[AMD_EXEC_LO] = EXEC; SCC = EXEC != 0;)
-#define WREXEC64(op, x)                                                                                          \
-    BODY_(op, uint64_t S0 = source_U64(w, in, 0), EXEC = salu_read64(w, in, AMD_EXEC_LO); EXEC = x;              \
+#define EXEC32(op, x)                                                                                         \
+    BODY_(op, uint32_t S0 = source_U32(w, in, 0), EXEC = w->sgpr[AMD_EXEC_LO];                                \
+          write32(w, in->sdst.code, EXEC); EXEC = x; w->sgpr[AMD_EXEC_LO] = EXEC; SCC = EXEC != 0;)
+#define WREXEC64(op, x)                                                                                       \
+    BODY_(op, uint64_t S0 = source_U64(w, in, 0), EXEC = salu_read64(w, in, AMD_EXEC_LO); EXEC = x;           \
           write64(w, AMD_EXEC_LO, EXEC); write64(w, in->sdst.code, EXEC); SCC = EXEC != 0;)
-#define WREXEC32(op, x)                                                                                          \
-    BODY_(op, uint32_t S0 = source_U32(w, in, 0), EXEC = w->sgpr[AMD_EXEC_LO]; EXEC = x;                         \
+#define WREXEC32(op, x)                                                                                       \
+    BODY_(op, uint32_t S0 = source_U32(w, in, 0), EXEC = w->sgpr[AMD_EXEC_LO]; EXEC = x;                      \
           w->sgpr[AMD_EXEC_LO] = EXEC; write32(w, in->sdst.code, EXEC); SCC = EXEC != 0;)
 #include "isa/amd/exec/salu.def"
 #undef S1

@@ -17,8 +17,9 @@
  *   M3           v_fma_mix: sources are float already; the flags say where the result goes
  *   SAT2 SAT3    the same operation as an earlier row, with the clamp bit set */
 
-#define LANES_ARGS_                                                                                              \
-    (uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *mask, const amd_wave *w)
+#define LANES_ARGS_                                                                                           \
+    (uint32_t * d, const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *mask,             \
+     const amd_wave *w)
 #define KERNEL_NAME(op) LANES_PASTE(op, LANES, LANES_VARIANT)
 #define SAT_NAME(op) LANES_PASTE(op##_SAT, LANES, LANES_VARIANT)
 
@@ -79,81 +80,86 @@
 #elif defined(LANES_STAMP_KERNELS)
 
 /* Fits the first parameter list; a plain macro for the body keeps every kernel one line in the debugger. */
-#define KERNEL_(name, ...)                                                                                      \
-    uint64_t name LANES_ARGS_                                                                                    \
-    {                                                                                                            \
-        d = __builtin_assume_aligned(d, 64);                                                                     \
-        a = __builtin_assume_aligned(a, 64);                                                                     \
-        b = __builtin_assume_aligned(b, 64);                                                                     \
-        c = __builtin_assume_aligned(c, 64);                                                                     \
-        mask = __builtin_assume_aligned(mask, 64);                                                               \
-        (void)d, (void)a, (void)b, (void)c, (void)mask, (void)w;                                                 \
-        __VA_ARGS__                                                                                                     \
+#define KERNEL_(name, ...)                                                                                    \
+    uint64_t name LANES_ARGS_                                                                                 \
+    {                                                                                                         \
+        d = __builtin_assume_aligned(d, 64);                                                                  \
+        a = __builtin_assume_aligned(a, 64);                                                                  \
+        b = __builtin_assume_aligned(b, 64);                                                                  \
+        c = __builtin_assume_aligned(c, 64);                                                                  \
+        mask = __builtin_assume_aligned(mask, 64);                                                            \
+        (void)d, (void)a, (void)b, (void)c, (void)mask, (void)w;                                              \
+        __VA_ARGS__                                                                                           \
     }
 
-#define INT_BODY_(D_, loads, x)                                                                                  \
-    LANES_ARRAY(t, 2);                                                                                           \
-    LANES_LOOP                                                                                                   \
-    {                                                                                                            \
-        loads TYPE_##D_ D;                                                                                       \
-        x;                                                                                                       \
-        STORE_##D_(t, D);                                                                                        \
-    }                                                                                                            \
-    WRITE_##D_(t);                                                                                               \
+#define INT_BODY_(D_, loads, x)                                                                               \
+    LANES_ARRAY(t, 2);                                                                                        \
+    LANES_LOOP                                                                                                \
+    {                                                                                                         \
+        loads TYPE_##D_ D;                                                                                    \
+        x;                                                                                                    \
+        STORE_##D_(t, D);                                                                                     \
+    }                                                                                                         \
+    WRITE_##D_(t);                                                                                            \
     return 0;
 
 /* Results are looked at in registers; only a NaN or a partial EXEC takes the longer way. */
-#define FLOAT_BODY_(T, count, loads, x)                                                                          \
-    LANES_ARRAY(t, 2);                                                                                           \
-    LANES_LOOP                                                                                                   \
-    {                                                                                                            \
-        loads TYPE_##T D;                                                                                        \
-        x;                                                                                                       \
-        STORE_##T(t, D);                                                                                         \
-    }                                                                                                            \
-    if (__builtin_expect(ANY_NAN_##T(t) || mask != lanes_ones, 0)) {                                             \
-        LANES_LOOP                                                                                               \
-        FIX_##T(t, NAN_##T##_##count);                                                                           \
-        return 0;                                                                                                \
-    }                                                                                                            \
-    COPY_##T(t);                                                                                                 \
+#define FLOAT_BODY_(T, count, loads, x)                                                                       \
+    LANES_ARRAY(t, 2);                                                                                        \
+    LANES_LOOP                                                                                                \
+    {                                                                                                         \
+        loads TYPE_##T D;                                                                                     \
+        x;                                                                                                    \
+        STORE_##T(t, D);                                                                                      \
+    }                                                                                                         \
+    if (__builtin_expect(ANY_NAN_##T(t) || mask != lanes_ones, 0)) {                                          \
+        LANES_LOOP                                                                                            \
+        FIX_##T(t, NAN_##T##_##count);                                                                        \
+        return 0;                                                                                             \
+    }                                                                                                         \
+    COPY_##T(t);                                                                                              \
     return 0;
 
-#define BITS_BODY_(D_, loads, x)                                                                                 \
-    LANES_ARRAY(t, 2);                                                                                           \
-    LANES_ARRAY(bits, 1);                                                                                        \
-    LANES_LOOP                                                                                                   \
-    {                                                                                                            \
-        loads TYPE_##D_ D;                                                                                       \
-        bool CO;                                                                                                 \
-        x;                                                                                                       \
-        STORE_##D_(t, D);                                                                                        \
-        bits[i] = CO ? UINT32_MAX : 0;                                                                           \
-    }                                                                                                            \
-    WRITE_##D_(t);                                                                                               \
+#define BITS_BODY_(D_, loads, x)                                                                              \
+    LANES_ARRAY(t, 2);                                                                                        \
+    LANES_ARRAY(bits, 1);                                                                                     \
+    LANES_LOOP                                                                                                \
+    {                                                                                                         \
+        loads TYPE_##D_ D;                                                                                    \
+        bool CO;                                                                                              \
+        x;                                                                                                    \
+        STORE_##D_(t, D);                                                                                     \
+        bits[i] = CO ? UINT32_MAX : 0;                                                                        \
+    }                                                                                                         \
+    WRITE_##D_(t);                                                                                            \
     return LANES_BITS(bits);
 
-#define PACKED_BODY_(T, third, x)                                                                                \
-    LANES_ARRAY(t, 1);                                                                                           \
-    LANES_LOOP                                                                                                   \
-    {                                                                                                            \
-        uint32_t r[2];                                                                                           \
-        for (unsigned h = 0; h < 2; h++) {                                                                       \
-            uint32_t x0 = a[i] >> 16 * h & 0xffffu, x1 = b[i] >> 16 * h & 0xffffu, x2 = third;                   \
-            TYPE_##T S0 = HALF_##T(x0), S1 = HALF_##T(x1), S2 = HALF_##T(x2), D;                                 \
-            (void)S2;                                                                                            \
-            x;                                                                                                   \
-            r[h] = PACKED_FIX_##T(BITS_##T(D) & 0xffffu, x0, x1, x2);                                            \
-        }                                                                                                        \
-        t[i] = r[0] | r[1] << 16;                                                                                \
-    }                                                                                                            \
-    WRITE_U32(t);                                                                                                \
+#define PACKED_BODY_(T, third, x)                                                                             \
+    LANES_ARRAY(t, 1);                                                                                        \
+    LANES_LOOP                                                                                                \
+    {                                                                                                         \
+        uint32_t r[2];                                                                                        \
+        for (unsigned h = 0; h < 2; h++) {                                                                    \
+            uint32_t x0 = a[i] >> 16 * h & 0xffffu, x1 = b[i] >> 16 * h & 0xffffu, x2 = third;                \
+            TYPE_##T S0 = HALF_##T(x0), S1 = HALF_##T(x1), S2 = HALF_##T(x2), D;                              \
+            (void)S2;                                                                                         \
+            x;                                                                                                \
+            r[h] = PACKED_FIX_##T(BITS_##T(D) & 0xffffu, x0, x1, x2);                                         \
+        }                                                                                                     \
+        t[i] = r[0] | r[1] << 16;                                                                             \
+    }                                                                                                         \
+    WRITE_U32(t);                                                                                             \
     return 0;
 #define PACKED_THIRD_ (c[i] >> 16 * h & 0xffffu)
 
 #define LOADS1_(A) TYPE_##A S0 = LOAD_##A(a);
-#define LOADS2_(A, B) TYPE_##A S0 = LOAD_##A(a); TYPE_##B S1 = LOAD_##B(b);
-#define LOADS3_(A, B, C) TYPE_##A S0 = LOAD_##A(a); TYPE_##B S1 = LOAD_##B(b); TYPE_##C S2 = LOAD_##C(c);
+#define LOADS2_(A, B)                                                                                         \
+    TYPE_##A S0 = LOAD_##A(a);                                                                                \
+    TYPE_##B S1 = LOAD_##B(b);
+#define LOADS3_(A, B, C)                                                                                      \
+    TYPE_##A S0 = LOAD_##A(a);                                                                                \
+    TYPE_##B S1 = LOAD_##B(b);                                                                                \
+    TYPE_##C S2 = LOAD_##C(c);
 
 #define I1(op, D, A, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS1_(A), x))
 #define I2(op, D, A, B, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS2_(A, B), x))
@@ -170,12 +176,13 @@
 #define O3(op, x) KERNEL_(KERNEL_NAME(op), BITS_BODY_(U32, LOADS3_(U32, U32, U32), x))
 #define W2(op, env, D, A, B, x) KERNEL_(KERNEL_NAME(op), BITS_BODY_(D, LOADS2_(A, B), x))
 #define W3(op, env, D, A, B, C, x) KERNEL_(KERNEL_NAME(op), BITS_BODY_(D, LOADS3_(A, B, C), x))
-#define CMP(op, opx, env, A, B, x)                                                                               \
-    KERNEL_(KERNEL_NAME(op), LANES_ARRAY(bits, 1); LANES_LOOP {                                                  \
-        LOADS2_(A, B)(void) S0;                                                                                  \
-        (void)S1;                                                                                                \
-        bits[i] = (x) ? UINT32_MAX : 0;                                                                          \
-    } return LANES_BITS(bits);)
+#define CMP(op, opx, env, A, B, x)                                                                            \
+    KERNEL_(                                                                                                  \
+        KERNEL_NAME(op), LANES_ARRAY(bits, 1); LANES_LOOP {                                                   \
+            LOADS2_(A, B)(void) S0;                                                                           \
+            (void)S1;                                                                                         \
+            bits[i] = (x) ? UINT32_MAX : 0;                                                                   \
+        } return LANES_BITS(bits);)
 #define P2(op, T, x) KERNEL_(KERNEL_NAME(op), PACKED_BODY_(T, 0, x))
 #define P3(op, T, x) KERNEL_(KERNEL_NAME(op), PACKED_BODY_(T, PACKED_THIRD_, x))
 #define PA(op, T, x) P3(op, T, x)
@@ -200,11 +207,13 @@
 
 #if defined(LANES_SAT_ROWS)
 #define ROW_(op, env, flags, count, D, A, B, C)
-#define SAT_ROW_(op, flags, count, D, A, B, C)                                                                   \
-    [AMD_##op] = { SAT_NAME(op), LANES_ENV_NONE, flags, count, LANES_##D, { LANES_##A, LANES_##B, LANES_##C } },
+#define SAT_ROW_(op, flags, count, D, A, B, C)                                                                \
+    [AMD_##                                                                                                   \
+        op] = { SAT_NAME(op), LANES_ENV_NONE, flags, count, LANES_##D, { LANES_##A, LANES_##B, LANES_##C } },
 #else
-#define ROW_(op, env, flags, count, D, A, B, C)                                                                  \
-    [AMD_##op] = { KERNEL_NAME(op), LANES_ENV_##env, flags, count, LANES_##D, { LANES_##A, LANES_##B, LANES_##C } },
+#define ROW_(op, env, flags, count, D, A, B, C)                                                               \
+    [AMD_##op] = { KERNEL_NAME(op), LANES_ENV_##env, flags,                                                   \
+                   count,           LANES_##D,       { LANES_##A, LANES_##B, LANES_##C } },
 #define SAT_ROW_(op, flags, count, D, A, B, C)
 #endif
 #define I1(op, D, A, x) ROW_(op, NONE, 0, 1, D, A, NONE, NONE)
@@ -222,14 +231,18 @@
 #define O3(op, x) ROW_(op, NONE, LANES_CARRY, 3, U32, U32, U32, MASK)
 #define W2(op, env, D, A, B, x) ROW_(op, env, LANES_CARRY, 2, D, A, B, NONE)
 #define W3(op, env, D, A, B, C, x) ROW_(op, env, LANES_CARRY, 3, D, A, B, C)
-#define CMP(op, opx, env, A, B, x)                                                                               \
-    ROW_(op, env, LANES_COMPARE, 2, NONE, A, B, NONE)                                                            \
+#define CMP(op, opx, env, A, B, x)                                                                            \
+    ROW_(op, env, LANES_COMPARE, 2, NONE, A, B, NONE)                                                         \
     CMPX_ROW_(op, opx, env, A, B)
 #if defined(LANES_SAT_ROWS)
 #define CMPX_ROW_(op, opx, env, A, B)
 #else
-#define CMPX_ROW_(op, opx, env, A, B)                                                                            \
-    [AMD_##opx] = { KERNEL_NAME(op), LANES_ENV_##env, LANES_COMPARE | LANES_EXEC, 2, LANES_NONE,                 \
+#define CMPX_ROW_(op, opx, env, A, B)                                                                         \
+    [AMD_##opx] = { KERNEL_NAME(op),                                                                          \
+                    LANES_ENV_##env,                                                                          \
+                    LANES_COMPARE | LANES_EXEC,                                                               \
+                    2,                                                                                        \
+                    LANES_NONE,                                                                               \
                     { LANES_##A, LANES_##B, LANES_NONE } },
 #endif
 #define PACKED_ROW_(op, env, flags, count, P) ROW_(op, env, flags, count, P, P, P, P)

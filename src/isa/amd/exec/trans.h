@@ -205,7 +205,8 @@ static inline float cube_ma(float x, float y, float z)
 
 static inline float dot2_f32(uint32_t a, uint32_t b, float c)
 {
-    float a0 = f16_value(a & 0xffffu), b0 = f16_value(b & 0xffffu), a1 = f16_value(a >> 16), b1 = f16_value(b >> 16);
+    float a0 = f16_value(a & 0xffffu), b0 = f16_value(b & 0xffffu), a1 = f16_value(a >> 16),
+          b1 = f16_value(b >> 16);
     float r = __builtin_fmaf(a1, b1, __builtin_fmaf(a0, b0, c));
     return r == r ? r : f32_of(0xffc00000u);
 }

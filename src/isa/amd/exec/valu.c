@@ -8,7 +8,6 @@
 #include "isa/amd/exec/ints.h"
 #include "isa/amd/exec/lanes.h"
 
-
 #define ALIGNED_ __attribute__((aligned(64)))
 
 #define LANES 32
@@ -26,9 +25,10 @@ static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *ins
     if (!row->kernel)
         return lanes == 32 ? special_32(target, inst) : special_64(target, inst);
     bool clamp = inst->flags & AMD_CLAMP;
-    bool packed = row->flags & (LANES_PACKED | LANES_MIX) || row->src[0] == LANES_P16 || row->src[0] == LANES_PF16;
-    bool plain_packed = inst->op_sel == 0 && inst->op_sel_hi == 7 && !inst->neg && !inst->neg_hi &&
-                        !(row->flags & LANES_MIX);
+    bool packed =
+        row->flags & (LANES_PACKED | LANES_MIX) || row->src[0] == LANES_P16 || row->src[0] == LANES_PF16;
+    bool plain_packed =
+        inst->op_sel == 0 && inst->op_sel_hi == 7 && !inst->neg && !inst->neg_hi && !(row->flags & LANES_MIX);
     /* The clamp bit of an integer result without a saturating row has nothing to do: conversions, minima. */
     bool full = inst->form != AMD_PLAIN || inst->neg || inst->abs || inst->omod || clamp ||
                 (packed ? !plain_packed : inst->op_sel != 0) ||

@@ -73,8 +73,8 @@ static inline void NAME(write_mask)(amd_wave *w, unsigned code, uint64_t bits)
 }
 
 /* Any source without modifiers. */
-static inline const uint32_t *NAME(any_source)(const amd_wave *w, const amd_inst *inst, unsigned k, unsigned type,
-                                               uint32_t *t)
+static inline const uint32_t *NAME(any_source)(const amd_wave *w, const amd_inst *inst, unsigned k,
+                                               unsigned type, uint32_t *t)
 {
     unsigned code = inst->src[k].code;
     if (type == LANES_MASK) {

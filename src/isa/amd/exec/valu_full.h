@@ -67,7 +67,8 @@ static void NAME(select)(const amd_inst *inst, unsigned k, uint32_t *t)
 static void NAME(select_packed)(const amd_inst *inst, unsigned k, bool is_float, uint32_t *t)
 {
     unsigned low = inst->op_sel >> k & 1 ? 16 : 0, high = inst->op_sel_hi >> k & 1 ? 16 : 0;
-    uint32_t sign = is_float ? (inst->neg >> k & 1 ? 0x8000u : 0u) | (inst->neg_hi >> k & 1 ? 0x80000000u : 0u) : 0u;
+    uint32_t sign =
+        is_float ? (inst->neg >> k & 1 ? 0x8000u : 0u) | (inst->neg_hi >> k & 1 ? 0x80000000u : 0u) : 0u;
     for (unsigned i = 0; i < LANES; i++)
         t[i] = ((t[i] >> low & 0xffffu) | (t[i] >> high & 0xffffu) << 16) ^ sign;
 }
@@ -131,7 +132,8 @@ static void NAME(finish)(const amd_wave *w, const amd_inst *inst, unsigned type,
 }
 
 /* Where in the register the result goes: `t` gets the whole word to write. */
-static void NAME(place)(const amd_wave *w, const amd_inst *inst, const lanes_row *row, const uint32_t *old, uint32_t *t)
+static void NAME(place)(const amd_wave *w, const amd_inst *inst, const lanes_row *row, const uint32_t *old,
+                        uint32_t *t)
 {
     if (inst->form == AMD_SDWA && inst->sdwa.dst_sel < 6) {
         unsigned sel = inst->sdwa.dst_sel, bits = sel < 4 ? 8 : 16, shift = sel < 4 ? 8 * sel : 16 * (sel - 4);
@@ -140,7 +142,9 @@ static void NAME(place)(const amd_wave *w, const amd_inst *inst, const lanes_row
             uint32_t x = t[i] << shift & field;
             bool negative = x >> (shift + bits - 1) & 1;
             uint32_t above = negative && shift + bits < 32 ? UINT32_MAX << (shift + bits) : 0u;
-            t[i] = inst->sdwa.dst_unused == 2 ? x | (old[i] & ~field) : inst->sdwa.dst_unused == 1 ? x | above : x;
+            t[i] = inst->sdwa.dst_unused == 2   ? x | (old[i] & ~field)
+                   : inst->sdwa.dst_unused == 1 ? x | above
+                                                : x;
         }
         return;
     }

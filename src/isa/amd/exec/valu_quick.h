@@ -7,8 +7,9 @@
 enum { THIRD_NONE, THIRD_VGPR, THIRD_ACC, THIRD_MASK };
 #endif
 
-__attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const amd_inst *inst, unsigned sources,
-                                                              unsigned third, bool scalar, lanes_env env, bool carry)
+__attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const amd_inst *inst,
+                                                              unsigned sources, unsigned third, bool scalar,
+                                                              lanes_env env, bool carry)
 {
     if (__builtin_expect(NAME(exec)(w) != FULL_EXEC_ || w->gpr_idx_mode, 0)) {
         NAME(general)(w, inst);
@@ -20,9 +21,10 @@ __attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const
     const uint32_t *a = t;
     if (scalar) {
         unsigned code = inst->src[0].code;
-        NAME(broadcast)(t, code < AMD_INT_0      ? w->sgpr[code]
-                           : code == AMD_LITERAL ? inst->literal
-                                                 : (uint32_t)lanes_inline[code - AMD_INT_0]);
+        NAME(broadcast)
+        (t, code < AMD_INT_0      ? w->sgpr[code]
+            : code == AMD_LITERAL ? inst->literal
+                                  : (uint32_t)lanes_inline[code - AMD_INT_0]);
     } else {
         a = NAME(vgpr)(w, inst->src[0].code);
     }
@@ -48,16 +50,16 @@ __attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const
         NAME(write_mask)(w, inst->sdst.code, bits);
 }
 
-#define QUICK_(name, sources, third, scalar, env, carry)                                                         \
-    static void name(amd_wave *w, const amd_inst *inst)                                                          \
-    {                                                                                                            \
-        NAME(quick)(w, inst, sources, third, scalar, env, carry);                                                \
+#define QUICK_(name, sources, third, scalar, env, carry)                                                      \
+    static void name(amd_wave *w, const amd_inst *inst)                                                       \
+    {                                                                                                         \
+        NAME(quick)(w, inst, sources, third, scalar, env, carry);                                             \
     }
-#define QUICK_ENVS_(shape, sources, third, scalar)                                                               \
-    QUICK_(NAME(shape##_none), sources, third, scalar, LANES_ENV_NONE, false)                                    \
-    QUICK_(NAME(shape##_f32), sources, third, scalar, LANES_ENV_F32, false)                                      \
-    QUICK_(NAME(shape##_flush), sources, third, scalar, LANES_ENV_FLUSH, false)                                  \
-    QUICK_(NAME(shape##_f64), sources, third, scalar, LANES_ENV_F64, false)                                      \
+#define QUICK_ENVS_(shape, sources, third, scalar)                                                            \
+    QUICK_(NAME(shape##_none), sources, third, scalar, LANES_ENV_NONE, false)                                 \
+    QUICK_(NAME(shape##_f32), sources, third, scalar, LANES_ENV_F32, false)                                   \
+    QUICK_(NAME(shape##_flush), sources, third, scalar, LANES_ENV_FLUSH, false)                               \
+    QUICK_(NAME(shape##_f64), sources, third, scalar, LANES_ENV_F64, false)                                   \
     QUICK_(NAME(shape##_trans), sources, third, scalar, LANES_ENV_TRANS, false)
 QUICK_ENVS_(quick_1, 1, THIRD_NONE, false)
 QUICK_ENVS_(quick_2, 2, THIRD_NONE, false)
@@ -74,9 +76,9 @@ QUICK_(NAME(quick_carrys), 2, THIRD_NONE, true, LANES_ENV_NONE, true)
 QUICK_(NAME(quick_carry_in), 2, THIRD_MASK, false, LANES_ENV_NONE, true)
 QUICK_(NAME(quick_carry_ins), 2, THIRD_MASK, true, LANES_ENV_NONE, true)
 
-#define QUICK_ROW_(shape)                                                                                        \
-    {                                                                                                            \
-        NAME(shape##_none), NAME(shape##_f32), NAME(shape##_flush), NAME(shape##_f64), NAME(shape##_trans),      \
+#define QUICK_ROW_(shape)                                                                                     \
+    {                                                                                                         \
+        NAME(shape##_none), NAME(shape##_f32), NAME(shape##_flush), NAME(shape##_f64), NAME(shape##_trans),   \
     }
 static const amd_body NAME(quick_bodies)[2][4][5] = {
     { QUICK_ROW_(quick_1), QUICK_ROW_(quick_2), QUICK_ROW_(quick_3), QUICK_ROW_(quick_acc) },
