@@ -1,5 +1,5 @@
-/* window.c: the reserved range, the state of its pages and the list of what was allocated. Touches no host memory but its
- * own two mappings. */
+/* window.c: the reserved range, the state of its pages and the list of what was allocated. Touches no host
+ * memory but its own two mappings. */
 #include "base/window.h"
 
 #include "base/vec.h"
@@ -23,7 +23,7 @@ struct ls_window {
     LS_VEC(ls_extent) extents; /* by address; one per alloc or map */
 };
 
-/* --- life ------------------------------------------------------------------------------------------------ */
+/* --- life ----------------------------------------------------------------------------------------------- */
 
 static void *window_reserve(uint64_t bytes, int protection)
 {
@@ -92,7 +92,7 @@ uint64_t ls_window_mapped_bytes(const ls_window *window)
     return mapped;
 }
 
-/* --- extents --------------------------------------------------------------------------------------------- */
+/* --- extents -------------------------------------------------------------------------------------------- */
 
 /* The first extent that ends after the address. */
 static size_t window_place(const ls_window *window, uint64_t address)
@@ -276,7 +276,7 @@ uint64_t ls_window_generation(const ls_window *window)
     return atomic_load(&window->generation);
 }
 
-/* --- the host's view ------------------------------------------------------------------------------------- */
+/* --- the host's view ------------------------------------------------------------------------------------ */
 
 ls_window_view ls_window_look(const ls_window *window)
 {

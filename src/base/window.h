@@ -1,6 +1,7 @@
-/* window.h: simulated memory. One reserved range of host addresses stands for the addresses of a simulated machine;
- * host pages appear when they are touched. What is mapped is kept beside it per page, so that no simulated address,
- * however wrong, reaches host memory outside of the window. Knows nothing about who simulates what. */
+/* window.h: simulated memory. One reserved range of host addresses stands for the addresses of a simulated
+ * machine; host pages appear when they are touched. What is mapped is kept beside it per page, so that no
+ * simulated address, however wrong, reaches host memory outside of the window. Knows nothing about who
+ * simulates what. */
 #ifndef BASE_WINDOW_H
 #define BASE_WINDOW_H
 
@@ -28,21 +29,22 @@ typedef struct ls_extent {
     uint32_t state;      /* LS_PAGE_* */
 } ls_extent;
 
-/* Reserves `bytes` (rounded up to pages; 0: 64 GiB, or as much of it as the host gives) from LS_WINDOW_BASE on.
- * Costs no memory until pages are written. LS_ERR_NOMEM if the host refuses. */
+/* Reserves `bytes` (rounded up to pages; 0: 64 GiB, or as much of it as the host gives) from
+ * LS_WINDOW_BASE on. Costs no memory until pages are written. LS_ERR_NOMEM if the host refuses. */
 ls_status ls_window_create(uint64_t bytes, ls_window **out, ls_error *err);
 void ls_window_destroy(ls_window *window);
 uint64_t ls_window_bytes(const ls_window *window);
 /* Bytes that are mapped at present. */
 uint64_t ls_window_mapped_bytes(const ls_window *window);
 
-/* Takes the lowest free range that fits. align: a power of two, at least a page is kept. The bytes read 0. A page
- * that is never mapped follows each allocation, so that running off its end is noticed. */
+/* Takes the lowest free range that fits. align: a power of two, at least a page is kept. The bytes read 0.
+ * A page that is never mapped follows each allocation, so that running off its end is noticed. */
 ls_status ls_window_alloc(ls_window *window, uint64_t bytes, uint64_t align, uint32_t state, uint64_t *out,
                           ls_error *err);
 /* Maps whole pages at a given address; they must be free. */
 ls_status ls_window_map(ls_window *window, uint64_t address, uint64_t bytes, uint32_t state, ls_error *err);
-/* Gives back what one alloc or map at `address` took; its host memory too. LS_ERR_USAGE if there is nothing. */
+/* Gives back what one alloc or map at `address` took; its host memory too. LS_ERR_USAGE if there is
+ * nothing. */
 ls_status ls_window_free(ls_window *window, uint64_t address, ls_error *err);
 /* Changes the state of mapped pages, for example to read-only after loading. */
 ls_status ls_window_protect(ls_window *window, uint64_t address, uint64_t bytes, uint32_t state,
@@ -53,8 +55,8 @@ bool ls_window_find(ls_window *window, uint64_t address, ls_extent *out);
 /* Rises with every free and protect: extents found before may be wrong. */
 uint64_t ls_window_generation(const ls_window *window);
 
-/* The host's view of [address, address + bytes), or NULL if a page of it is not mapped. The pointer stays good
- * until the range is freed. */
+/* The host's view of [address, address + bytes), or NULL if a page of it is not mapped. The pointer stays
+ * good until the range is freed. */
 void *ls_window_host(const ls_window *window, uint64_t address, uint64_t bytes);
 /* Copies between the host and the window; LS_ERR_USAGE names the first address that is not mapped. */
 ls_status ls_window_read(const ls_window *window, uint64_t address, void *out, uint64_t bytes, ls_error *err);

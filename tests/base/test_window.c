@@ -1,4 +1,5 @@
-/* test_window.c: simulated memory: ranges, pages, what is refused, and that only touched pages cost memory. */
+/* test_window.c: simulated memory: ranges, pages, what is refused, and that only touched pages cost
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -81,7 +81,8 @@ static inline void rig_address(rig *r, unsigned reg, unsigned lane, uint64_t add
     rig_v(r, reg + 1)[lane] = (uint32_t)(address >> 32);
 }
 
-/* An instruction whose registers are v0 (address), v4 (data), v8 (second data), v16 (result), s[4:7] (base). */
+/* An instruction whose registers are v0 (address), v4 (data), v8 (second data), v16 (result), s[4:7]
+ * (base). */
 static inline amd_inst rig_inst(amd_op op, amd_format format)
 {
     amd_inst inst = { .op = (uint16_t)op, .format = (uint8_t)format, .bytes = 8, .dmask = 15 };

@@ -1,5 +1,5 @@
-/* test_amd_exec_memory.c: loads, stores and atomics of every address form: values, faults, ranges, and that short cuts do
- * what the three steps do. */
+/* test_amd_exec_memory.c: loads, stores and atomics of every address form: values, faults, ranges, and
+ * that short cuts do what the three steps do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -380,7 +380,7 @@ static void atomics(void **state)
     rig_fini(&r);
 }
 
-/* --- short cuts against the three steps ------------------------------------------------------------------------ */
+/* --- short cuts against the three steps ----------------------------------------------------------------- */
 
 static uint32_t random_next(uint32_t *seed)
 {

@@ -1,4 +1,5 @@
-/* test_amd_exec_memory_image.c: formats, typed buffers, image descriptors, loads, stores, atomics and samples. */
+/* test_amd_exec_memory_image.c: formats, typed buffers, image descriptors, loads, stores, atomics and
+ * samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* test_emulate.c: launches of hand-assembled kernels: registers at the start, partial work-groups, barriers, private
- * memory, faults with their place, limits, refusals, counters, traces, and the same result for any number of threads. */
+/* test_emulate.c: launches of hand-assembled kernels: registers at the start, partial work-groups,
+ * barriers, private memory, faults with their place, limits, refusals, counters, traces, and the same
+ * result for any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +15,9 @@
 
 /* Words of code, made with llvm-mc from the lines above each. */
 
-/* s_load_dwordx2 s[4:5], s[0:1], 0x0; s_lshl_b32 s6, s2, 6; v_add_u32 v0, vcc, s6, v0; v_lshlrev_b32 v1, 2, v0;
- * s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1; v_addc_u32 v2, vcc, 0, v2, vcc;
- * flat_store_dword v[1:2], v0; s_endpgm */
+/* s_load_dwordx2 s[4:5], s[0:1], 0x0; s_lshl_b32 s6, s2, 6; v_add_u32 v0, vcc, s6, v0; v_lshlrev_b32 v1,
+ * 2, v0; s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1; v_addc_u32 v2, vcc, 0, v2,
+ * vcc; flat_store_dword v[1:2], v0; s_endpgm */
 static const uint32_t ids8[] = {
     0xc0060100, 0x00000000, 0x8e068602, 0x32000006, 0x24020082, 0xbf8c007f,
     0x7e040205, 0x32020204, 0x38040480, 0xdc700000, 0x00000001, 0xbf810000,
@@ -49,7 +50,8 @@ static const uint32_t fault8[] = {
     0x7d940087, 0xbe88206a, 0xdc500000, 0x03000001, 0xbf810000,
 };
 
-/* v0 goes through private memory (buffer_store_dword, buffer_load_dword) to argument + 256 * work-group + 4 * v0. */
+/* v0 goes through private memory (buffer_store_dword, buffer_load_dword) to argument + 256 * work-group +
+ * 4 * v0. */
 static const uint32_t scratch8[] = {
     0xc0060202, 0x00000000, 0x80000700, 0x82018001, 0x24020082, 0xe0700008, 0x80000000,
     0xbf8c0f70, 0xe0500008, 0x80000400, 0xbf8c0070, 0x8e068806, 0x80080608, 0x7e060209,

@@ -1,5 +1,5 @@
-/* emulate.c: a launch: work-groups over host threads, the packet and the queue that kernels may look at, faults in a fixed
- * order, and the sums of what ran. */
+/* emulate.c: a launch: work-groups over host threads, the packet and the queue that kernels may look at,
+ * faults in a fixed order, and the sums of what ran. */
 #include "runtime/emulate/emulate.h"
 
 #include "base/pool.h"
@@ -25,7 +25,7 @@ struct emulate {
     amd_memory *memories;
 };
 
-/* --- life ------------------------------------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------------------------- */
 
 static void emulate_free_context(emulate_context *context)
 {
@@ -51,7 +51,8 @@ void emulate_destroy(emulate *emulator)
     free(emulator);
 }
 
-/* What kernels read of a queue: the upper halves of the apertures, for flat addresses of LDS and private memory. */
+/* What kernels read of a queue: the upper halves of the apertures, for flat addresses of LDS and private
+ * memory. */
 static ls_status emulate_write_queue(emulate *emulator, ls_error *err)
 {
     uint32_t queue[64] = { 0 };
@@ -105,7 +106,7 @@ uint64_t emulate_queue_address(const emulate *emulator)
     return emulator->control + EMULATE_QUEUE_OFFSET;
 }
 
-/* --- before a launch --------------------------------------------------------------------------------------- */
+/* --- before a launch ------------------------------------------------------------------------------------ */
 
 static ls_status emulate_check(const emulate_program *program, const emulate_launch *launch, ls_error *err)
 {
@@ -202,7 +203,7 @@ static ls_status emulate_prepare(emulate *emulator, const emulate_program *progr
     return status;
 }
 
-/* --- the launch -------------------------------------------------------------------------------------------- */
+/* --- the launch ----------------------------------------------------------------------------------------- */
 
 typedef struct emulate_job {
     emulate *emulator;
@@ -229,8 +230,8 @@ static void emulate_keep_fault(emulate_job *job, const emulate_context *context,
     atomic_flag_clear(&job->lock);
 }
 
-/* Work-groups are taken in order, and after a fault those before it still finish: which fault is the first one does not
- * depend on the threads. */
+/* Work-groups are taken in order, and after a fault those before it still finish: which fault is the first
+ * one does not depend on the threads. */
 static void emulate_work(void *self, uint32_t thread)
 {
     emulate_job *job = self;

@@ -1,6 +1,6 @@
-/* emulate.h: runs kernels of AMD code objects as fast as the host allows, without timing. Work-groups are spread over
- * host threads; the waves of one run in a fixed order between barriers. Uses the semantics in isa/amd/exec and
- * the simulated memory of base/window.h; knows no files, queues or OpenCL. */
+/* emulate.h: runs kernels of AMD code objects as fast as the host allows, without timing. Work-groups are
+ * spread over host threads; the waves of one run in a fixed order between barriers. Uses the semantics in
+ * isa/amd/exec and the simulated memory of base/window.h; knows no files, queues or OpenCL. */
 #ifndef RUNTIME_EMULATE_EMULATE_H
 #define RUNTIME_EMULATE_EMULATE_H
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* --- a program: code, decoded once ----------------------------------------------------------------------- */
+/* --- a program: code, decoded once ---------------------------------------------------------------------- */
 
 /* What the loader knows about a kernel. The words are those of the 64-byte kernel descriptor. */
 typedef struct emulate_kernel {
@@ -28,8 +28,8 @@ typedef struct emulate_kernel {
 
 typedef struct emulate_program emulate_program;
 
-/* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic of the
- * first instruction without semantics. Immutable afterwards: several launches may use it at once. */
+/* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic
+ * of the first instruction without semantics. Immutable afterwards: several launches may use it at once. */
 ls_status emulate_program_create(const emulate_kernel *kernel, const ls_window *window, emulate_program **out,
                                  ls_error *err);
 void emulate_program_destroy(emulate_program *program);
@@ -37,7 +37,7 @@ unsigned emulate_program_lanes(const emulate_program *program);        /* 32 or 
 unsigned emulate_program_vgprs(const emulate_program *program);        /* per lane, as allocated */
 unsigned emulate_program_instructions(const emulate_program *program); /* static, decoded */
 
-/* --- the emulator ---------------------------------------------------------------------------------------- */
+/* --- the emulator --------------------------------------------------------------------------------------- */
 
 typedef struct emulate emulate;
 
@@ -45,7 +45,8 @@ typedef struct emulate emulate;
 ls_status emulate_create(ls_window *window, uint32_t threads, emulate **out, ls_error *err);
 void emulate_destroy(emulate *emulator);
 
-/* After an instruction, in the thread that ran it. The wave shows what it did; inst->pc + program's code is where. */
+/* After an instruction, in the thread that ran it. The wave shows what it did; inst->pc + program's code
+ * is where. */
 typedef struct emulate_step {
     const amd_wave *wave;
     const amd_inst *inst;
@@ -87,20 +88,22 @@ typedef struct emulate_fault {
     char text[128]; /* the instruction */
 } emulate_fault;
 
-/* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be NULL) the
- * facts; memory keeps what ran before it. counts may be NULL. */
+/* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be
+ * NULL) the facts; memory keeps what ran before it. counts may be NULL. */
 ls_status emulate_run(emulate *emulator, const emulate_program *program, const emulate_launch *launch,
                       emulate_counts *counts, emulate_fault *fault, ls_error *err);
 
-/* The upper halves of the flat addresses of LDS and private memory: hidden arguments of code objects v5 need them. */
+/* The upper halves of the flat addresses of LDS and private memory: hidden arguments of code objects v5
+ * need them. */
 #define EMULATE_SHARED_BASE_HI 0x00010000u
 #define EMULATE_PRIVATE_BASE_HI 0x00020000u
 /* Simulated address of the queue's record (amd_queue_t), for hidden_queue_ptr. */
 uint64_t emulate_queue_address(const emulate *emulator);
 
-/* --- the instruction trace ------------------------------------------------------------------------------- */
+/* --- the instruction trace ------------------------------------------------------------------------------ */
 
-/* JSON lines: {"group":[x,y,z],"wave":w,"pc":"0x..","text":"..","exec":"0x..","writes":{"s4":"0x..","v1":[..]}} */
+/* JSON lines:
+ * {"group":[x,y,z],"wave":w,"pc":"0x..","text":"..","exec":"0x..","writes":{"s4":"0x..","v1":[..]}} */
 typedef struct emulate_trace emulate_trace;
 
 typedef struct emulate_trace_filter {
@@ -110,7 +113,8 @@ typedef struct emulate_trace_filter {
     uint64_t pc_from, pc_to; /* simulated addresses [from, to); both 0: all */
 } emulate_trace_filter;
 
-/* The file is borrowed; filter NULL: everything. Set launch.hook = emulate_trace_hook, hook_self = the trace. */
+/* The file is borrowed; filter NULL: everything. Set launch.hook = emulate_trace_hook, hook_self = the
+ * trace. */
 ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes,
                                const emulate_trace_filter *filter, emulate_trace **out, ls_error *err);
 void emulate_trace_hook(void *self, const emulate_step *step);

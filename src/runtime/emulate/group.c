@@ -1,6 +1,6 @@
-/* group.c: one work-group: the registers that its waves start with, and their turns until all have ended. The waves of a
- * work-group take turns in order; a turn ends at a barrier, at the end, or after so many instructions that a
- * wave which waits for another one cannot wait forever. */
+/* group.c: one work-group: the registers that its waves start with, and their turns until all have ended.
+ * The waves of a work-group take turns in order; a turn ends at a barrier, at the end, or after so many
+ * instructions that a wave which waits for another one cannot wait forever. */
 #include "isa/amd/exec/memory.h"
 #include "runtime/emulate/emulate_impl.h"
 
@@ -12,9 +12,10 @@
 
 #define GROUP_TURN 1000000u
 
-/* --- initial registers ------------------------------------------------------------------------------------ */
+/* --- initial registers ---------------------------------------------------------------------------------- */
 
-/* The resource through which MUBUF instructions reach private memory: interleaved by dwords over the lanes. */
+/* The resource through which MUBUF instructions reach private memory: interleaved by dwords over the
+ * lanes. */
 static void group_scratch_resource(const emulate_context *context, uint32_t word[4])
 {
     const amd_group *group = &context->group;
@@ -133,7 +134,7 @@ static void group_start(emulate_context *context, const uint32_t id[3])
     }
 }
 
-/* --- execution -------------------------------------------------------------------------------------------- */
+/* --- execution ------------------------------------------------------------------------------------------ */
 
 static bool group_fault(amd_wave *wave, amd_fault_kind kind, uint64_t pc)
 {
@@ -149,9 +150,9 @@ static void group_tell(const emulate_context *context, const amd_wave *wave, con
     context->launch->hook(context->launch->hook_self, &step);
 }
 
-/* Runs a wave until it stops or its time reaches `limit`; returns the address of the last instruction. The loop that all
- * speed depends on: straight code costs a store of the pc, the call and one test. A run is counted where it begins
- * and where it ends; wave->time counts instructions. */
+/* Runs a wave until it stops or its time reaches `limit`; returns the address of the last instruction. The
+ * loop that all speed depends on: straight code costs a store of the pc, the call and one test. A run is
+ * counted where it begins and where it ends; wave->time counts instructions. */
 #define GROUP_LOOP(ATTRIBUTES, NAME)                                                                          \
     ATTRIBUTES static uint64_t NAME(emulate_context *context, amd_wave *wave, uint64_t limit)                 \
     {                                                                                                         \

@@ -1,12 +1,12 @@
-/* program.c: code becomes steps. Everything that the entry can reach is decoded before a launch, and refused then if one
- * instruction has no semantics. Reads the simulated memory; changes nothing. */
+/* program.c: code becomes steps. Everything that the entry can reach is decoded before a launch, and
+ * refused then if one instruction has no semantics. Reads the simulated memory; changes nothing. */
 #include "base/vec.h"
 #include "runtime/emulate/emulate_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the walk --------------------------------------------------------------------------------------------- */
+/* --- the walk ------------------------------------------------------------------------------------------- */
 
 typedef struct program_walk {
     emulate_program *program;
@@ -94,8 +94,8 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
     }
 }
 
-/* Functions that are called through registers: everything else in the section that decodes. What does not is data, or
- * faults when it is reached. */
+/* Functions that are called through registers: everything else in the section that decodes. What does not
+ * is data, or faults when it is reached. */
 static ls_status program_rest(program_walk *walk, ls_error *err)
 {
     emulate_program *program = walk->program;
@@ -116,7 +116,7 @@ static ls_status program_rest(program_walk *walk, ls_error *err)
     return LS_OK;
 }
 
-/* --- steps ------------------------------------------------------------------------------------------------ */
+/* --- steps ---------------------------------------------------------------------------------------------- */
 
 static int program_order(const void *a, const void *b)
 {
@@ -206,7 +206,7 @@ static ls_status program_walk_all(program_walk *walk, ls_error *err)
     return program_build(walk, err);
 }
 
-/* --- what the descriptor says ----------------------------------------------------------------------------- */
+/* --- what the descriptor says --------------------------------------------------------------------------- */
 
 static void program_shape(emulate_program *program)
 {

@@ -1,5 +1,6 @@
-/* trace.c: the instruction trace: one line of JSON per executed instruction with the registers that it wrote. Scalars are
- * compared with what they were before, so that vcc, exec and m0 show up whoever writes them. */
+/* trace.c: the instruction trace: one line of JSON per executed instruction with the registers that it
+ * wrote. Scalars are compared with what they were before, so that vcc, exec and m0 show up whoever writes
+ * them. */
 #include "runtime/emulate/emulate.h"
 #include "runtime/emulate/emulate_impl.h"
 

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Layouts in the order of GCN3's data formats; gfx10 numbers the same ones together with their number formats. */
+/* Layouts in the order of GCN3's data formats; gfx10 numbers the same ones together with their number
+ * formats. */
 enum { FORMAT_LAYOUTS = 20 };
 static const amd_texel format_layout[FORMAT_LAYOUTS] = {
     [1] = { .bits = { 8 }, .bytes = 1 },
@@ -27,8 +28,8 @@ static const amd_texel format_layout[FORMAT_LAYOUTS] = {
     [19] = { .bits = { 4, 4, 4, 4 }, .bytes = 2 },
 };
 
-/* gfx10: from `first` on, one number per number format in the order of amd_number; of 32-bit components only the last
- * three, of formats without floats the first six. */
+/* gfx10: from `first` on, one number per number format in the order of amd_number; of 32-bit components
+ * only the last three, of formats without floats the first six. */
 typedef struct format_run {
     uint8_t first, layout, numbers[7];
 } format_run;
@@ -112,7 +113,7 @@ bool amd_format_is_integer(const amd_texel *texel)
     return texel->number == AMD_NUMBER_UINT || texel->number == AMD_NUMBER_SINT;
 }
 
-/* --- numbers ---------------------------------------------------------------------------------------------- */
+/* --- numbers -------------------------------------------------------------------------------------------- */
 
 static uint32_t format_bits(float value)
 {

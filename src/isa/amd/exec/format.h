@@ -1,5 +1,5 @@
-/* format.h: how texels and typed buffers keep numbers: bits per component and what they mean. Bytes become four 32-bit
- * registers and back. Pure arithmetic. */
+/* format.h: how texels and typed buffers keep numbers: bits per component and what they mean. Bytes become
+ * four 32-bit registers and back. Pure arithmetic. */
 #ifndef ISA_AMD_EXEC_FORMAT_H
 #define ISA_AMD_EXEC_FORMAT_H
 
@@ -22,8 +22,8 @@ typedef struct amd_texel {
     uint8_t number;  /* amd_number */
 } amd_texel;
 
-/* GCN3: the two fields of a descriptor or of MTBUF. gfx10: one number for both. bytes is 0 for a format that does
- * not exist. */
+/* GCN3: the two fields of a descriptor or of MTBUF. gfx10: one number for both. bytes is 0 for a format
+ * that does not exist. */
 amd_texel amd_format_gcn3(unsigned data_format, unsigned num_format);
 amd_texel amd_format_gfx10(unsigned format);
 /* The inverses: the fields for a texel; false if the target has no such format. */

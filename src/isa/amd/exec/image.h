@@ -1,5 +1,6 @@
-/* image.h: image and sampler descriptors as plain records, and the words that hardware reads them from. Images are kept in
- * rows from front to back (linear), which both generations can express; there are no mip levels. */
+/* image.h: image and sampler descriptors as plain records, and the words that hardware reads them from.
+ * Images are kept in rows from front to back (linear), which both generations can express; there are no
+ * mip levels. */
 #ifndef ISA_AMD_EXEC_IMAGE_H
 #define ISA_AMD_EXEC_IMAGE_H
 

@@ -1,5 +1,5 @@
-/* memory.c: the rows of memory.def as a table, and steps 2 and 3 of memory instructions. Global memory is reached only
- * through mem_place(), which checks the page of every byte. */
+/* memory.c: the rows of memory.def as a table, and steps 2 and 3 of memory instructions. Global memory is
+ * reached only through mem_place(), which checks the page of every byte. */
 #include "isa/amd/exec/memory.h"
 
 #include "isa/amd/exec/memory_impl.h"
@@ -51,7 +51,7 @@ uint32_t amd_mem_bytes(const amd_inst *inst)
     return row->flags & MEM_TWO ? row->bytes * 2u : row->bytes;
 }
 
-/* --- the simulated memory --------------------------------------------------------------------------------- */
+/* --- the simulated memory ------------------------------------------------------------------------------- */
 
 void amd_memory_init(amd_memory *memory, ls_window *window)
 {
@@ -82,7 +82,7 @@ uint8_t *mem_place(amd_wave *wave, unsigned lane, uint64_t address, unsigned byt
     return view->host + (address - LS_WINDOW_BASE);
 }
 
-/* --- step 2 ----------------------------------------------------------------------------------------------- */
+/* --- step 2 --------------------------------------------------------------------------------------------- */
 
 /* The place of a piece in LDS or global memory, or NULL: the fault is set. */
 static uint8_t *mem_where(amd_wave *wave, const amd_access *access, unsigned lane, unsigned piece)
@@ -159,7 +159,7 @@ bool amd_mem_perform(amd_wave *wave, const amd_inst *inst, amd_access *access)
     return true;
 }
 
-/* --- step 3 ----------------------------------------------------------------------------------------------- */
+/* --- step 3 --------------------------------------------------------------------------------------------- */
 
 static void mem_writeback_scalar(amd_wave *wave, const amd_inst *inst, const mem_row *row,
                                  const amd_access *access)
@@ -265,7 +265,7 @@ void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *a
     }
 }
 
-/* --- bodies ----------------------------------------------------------------------------------------------- */
+/* --- bodies --------------------------------------------------------------------------------------------- */
 
 void mem_body(amd_wave *wave, const amd_inst *inst)
 {

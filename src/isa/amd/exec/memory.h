@@ -1,7 +1,8 @@
-/* memory.h: memory instructions in three steps: where (amd_mem_address), what happens there (amd_mem_perform) and what
- * registers get (amd_mem_writeback). A timing core takes the steps apart: it sends what the first one says and
- * does the last one when the reply is there. The emulator's bodies do all three at once, with short cuts for
- * the accesses that programs are made of. Touches the wave, its LDS and the simulated memory, nothing else. */
+/* memory.h: memory instructions in three steps: where (amd_mem_address), what happens there
+ * (amd_mem_perform) and what registers get (amd_mem_writeback). A timing core takes the steps apart: it
+ * sends what the first one says and does the last one when the reply is there. The emulator's bodies do
+ * all three at once, with short cuts for the accesses that programs are made of. Touches the wave, its LDS
+ * and the simulated memory, nothing else. */
 #ifndef ISA_AMD_EXEC_MEMORY_H
 #define ISA_AMD_EXEC_MEMORY_H
 
@@ -9,9 +10,10 @@
 #include "isa/amd/exec/format.h"
 #include "isa/amd/exec/wave.h"
 
-/* --- the simulated memory as lanes see it ---------------------------------------------------------------- */
+/* --- the simulated memory as lanes see it --------------------------------------------------------------- */
 
-/* One per host thread. Remembers the allocation that an instruction used last: it mostly uses the same one again. */
+/* One per host thread. Remembers the allocation that an instruction used last: it mostly uses the same one
+ * again. */
 #define AMD_MEMORY_SLOTS 16
 typedef struct amd_memory {
     ls_window *window;
@@ -22,7 +24,7 @@ typedef struct amd_memory {
 /* Also forgets what was remembered: call it once per launch. */
 void amd_memory_init(amd_memory *memory, ls_window *window);
 
-/* --- one access ------------------------------------------------------------------------------------------ */
+/* --- one access ----------------------------------------------------------------------------------------- */
 
 typedef enum amd_access_kind {
     AMD_ACCESS_NONE, /* caches and counters only, or every lane is switched off */
@@ -48,10 +50,10 @@ typedef enum amd_atomic {
     AMD_ATOMIC_COUNT
 } amd_atomic;
 
-/* A lane accesses `pieces` places of `piece_bytes` each: one for a load, two for ds_read2, several texels for a
- * linear sample, several dwords for scratch. data[lane] holds them one after another, each from a multiple of
- * 4 bytes on: what a store writes (and atomics: operand, then comparand), or what a load got. Scalar accesses
- * are those of lane 0 with one piece. Only the lanes and pieces in use are ever set. */
+/* A lane accesses `pieces` places of `piece_bytes` each: one for a load, two for ds_read2, several texels
+ * for a linear sample, several dwords for scratch. data[lane] holds them one after another, each from a
+ * multiple of 4 bytes on: what a store writes (and atomics: operand, then comparand), or what a load got.
+ * Scalar accesses are those of lane 0 with one piece. Only the lanes and pieces in use are ever set. */
 #define AMD_PIECES_MAX 8
 #define AMD_DATA_DWORDS 32
 typedef struct amd_access {

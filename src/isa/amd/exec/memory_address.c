@@ -1,5 +1,5 @@
-/* memory_address.c: step 1 of a memory instruction: which lanes access which bytes, and what stores bring along. Reads
- * registers; touches no memory. Buffers and images have files of their own. */
+/* memory_address.c: step 1 of a memory instruction: which lanes access which bytes, and what stores bring
+ * along. Reads registers; touches no memory. Buffers and images have files of their own. */
 #include "isa/amd/exec/memory_impl.h"
 
 /* Copies `dwords` registers from `code` on into the data of the lanes, from dword `at` on. */
@@ -39,7 +39,7 @@ static void address_data(const amd_wave *wave, const amd_inst *inst, const mem_r
     }
 }
 
-/* --- scalar ---------------------------------------------------------------------------------------------- */
+/* --- scalar --------------------------------------------------------------------------------------------- */
 
 static bool address_scalar(amd_wave *wave, const amd_inst *inst, const mem_row *row, amd_access *access)
 {
@@ -77,7 +77,7 @@ static bool address_scalar(amd_wave *wave, const amd_inst *inst, const mem_row *
     return true;
 }
 
-/* --- LDS ------------------------------------------------------------------------------------------------- */
+/* --- LDS ------------------------------------------------------------------------------------------------ */
 
 /* Where the second operand of a DS_*_SRC2 instruction lies, relative to the first. */
 static uint32_t address_src2(const amd_inst *inst, uint32_t address)
@@ -131,7 +131,7 @@ static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row
     return true;
 }
 
-/* --- flat, global, scratch -------------------------------------------------------------------------------- */
+/* --- flat, global, scratch ------------------------------------------------------------------------------ */
 
 /* Interleaved private memory: a dword at a time. */
 static bool address_private(amd_wave *wave, const mem_row *row, amd_access *access, unsigned lane,
@@ -236,7 +236,7 @@ static bool address_flat(amd_wave *wave, const amd_inst *inst, const mem_row *ro
     return true;
 }
 
-/* --- all of them ----------------------------------------------------------------------------------------- */
+/* --- all of them ---------------------------------------------------------------------------------------- */
 
 /* ds_append and ds_consume: one atomic for the wave, whose result all lanes get. */
 static bool address_counter(amd_wave *wave, const amd_inst *inst, amd_access *access)

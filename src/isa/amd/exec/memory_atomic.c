@@ -1,5 +1,5 @@
-/* memory_atomic.c: what atomics do to a place in memory. Global memory is shared between host threads: there they are the
- * host's atomics too. LDS belongs to one work-group, which one thread runs. */
+/* memory_atomic.c: what atomics do to a place in memory. Global memory is shared between host threads:
+ * there they are the host's atomics too. LDS belongs to one work-group, which one thread runs. */
 #include "isa/amd/exec/memory_impl.h"
 
 static float atomic_f32(uint32_t bits)

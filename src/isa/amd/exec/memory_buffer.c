@@ -1,5 +1,5 @@
-/* memory_buffer.c: addresses and formats of MUBUF and MTBUF. A buffer resource says where a buffer lies, how it is
- * interleaved and where it ends; what lies past its end reads 0 and is not written. */
+/* memory_buffer.c: addresses and formats of MUBUF and MTBUF. A buffer resource says where a buffer lies,
+ * how it is interleaved and where it ends; what lies past its end reads 0 and is not written. */
 #include "isa/amd/exec/format.h"
 #include "isa/amd/exec/memory_impl.h"
 

@@ -1,5 +1,6 @@
-/* memory_exchange.c: instructions of memory formats that touch none: lanes that read each other's registers through the
- * LDS hardware, clocks and the wave's number. What registers get is left in the access. */
+/* memory_exchange.c: instructions of memory formats that touch none: lanes that read each other's
+ * registers through the LDS hardware, clocks and the wave's number. What registers get is left in the
+ * access. */
 #include "isa/amd/exec/memory_impl.h"
 
 /* A permutation of 32 lanes that ds_swizzle's "rotate" and "FFT" modes (gfx10) name. */
@@ -39,7 +40,8 @@ static unsigned exchange_swizzle(const amd_wave *wave, uint32_t mode, unsigned l
     return half | ((((low & (mode & 0x1f)) | (mode >> 5 & 0x1f)) ^ (mode >> 10 & 0x1f)) & 0x1f);
 }
 
-/* The lane that an address of ds_permute and ds_bpermute names. gfx10 has two halves of 32 lanes in wave64. */
+/* The lane that an address of ds_permute and ds_bpermute names. gfx10 has two halves of 32 lanes in
+ * wave64. */
 static unsigned exchange_lane(const amd_wave *wave, unsigned lane, uint32_t address)
 {
     unsigned to = address >> 2;

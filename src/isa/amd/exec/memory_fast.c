@@ -1,9 +1,9 @@
-/* memory_fast.c: short cuts for the accesses that programs are made of: all lanes in one allocation or in range of LDS,
- * without a special flag. Whatever else comes goes the whole way (mem_body), which also finds the fault. Vector loads
- * and stores need AVX2; hosts without it go the whole way always. */
+/* memory_fast.c: short cuts for the accesses that programs are made of: all lanes in one allocation or in
+ * range of LDS, without a special flag. Whatever else comes goes the whole way (mem_body), which also
+ * finds the fault. Vector loads and stores need AVX2; hosts without it go the whole way always. */
 #include "isa/amd/exec/memory_impl.h"
 
-/* --- scalar loads ------------------------------------------------------------------------------------------ */
+/* --- scalar loads --------------------------------------------------------------------------------------- */
 
 static inline void fast_scalar(amd_wave *wave, const amd_inst *inst, unsigned bytes)
 {
@@ -65,7 +65,7 @@ typedef struct fast_place {
     uint32_t index[64] __attribute__((aligned(32)));
 } fast_place;
 
-/* --- eight lanes at a time ---------------------------------------------------------------------------------- */
+/* --- eight lanes at a time ------------------------------------------------------------------------------ */
 
 FAST __m256i fast_at(const uint32_t *from)
 {
@@ -106,7 +106,7 @@ FAST uint32_t fast_most(__m256i value)
     return (uint32_t)_mm_cvtsi128_si32(half);
 }
 
-/* --- places -------------------------------------------------------------------------------------------------- */
+/* --- places --------------------------------------------------------------------------------------------- */
 
 FAST void fast_lanes(const amd_wave *wave, unsigned lanes, fast_place *place)
 {
@@ -227,7 +227,7 @@ FAST bool fast_private(amd_wave *wave, const amd_inst *inst, unsigned lanes, uns
     return place->base != NULL;
 }
 
-/* --- loads --------------------------------------------------------------------------------------------------- */
+/* --- loads ---------------------------------------------------------------------------------------------- */
 
 /* True if lane l lies 4 l bytes after lane 0. */
 FAST bool fast_in_a_row(unsigned lanes, const fast_place *place)
@@ -343,7 +343,7 @@ FAST void fast_load_small(uint32_t *to, unsigned lanes, mem_how how, const uint8
     }
 }
 
-/* --- stores -------------------------------------------------------------------------------------------------- */
+/* --- stores --------------------------------------------------------------------------------------------- */
 
 FAST void fast_store_lane(uint8_t *at, const uint32_t *from, unsigned lanes, unsigned bytes, unsigned apart)
 {

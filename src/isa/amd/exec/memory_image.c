@@ -1,5 +1,5 @@
-/* memory_image.c: MIMG: loads, stores, atomics and samples of images. Levels of detail, derivatives and biases choose among
- * mip levels, of which there is one; they are read past. */
+/* memory_image.c: MIMG: loads, stores, atomics and samples of images. Levels of detail, derivatives and
+ * biases choose among mip levels, of which there is one; they are read past. */
 #include "isa/amd/exec/image.h"
 #include "isa/amd/exec/memory_impl.h"
 
@@ -62,7 +62,7 @@ bool mem_image_supported(amd_target target, const amd_inst *inst, const mem_row 
     return row->kind == AMD_ACCESS_ATOMIC || !image_what(inst).compare;
 }
 
-/* --- where the coordinates are ------------------------------------------------------------------------------ */
+/* --- where the coordinates are -------------------------------------------------------------------------- */
 
 /* Address register i of a lane: after the first one they may be anywhere (NSA). */
 static uint32_t image_word(const amd_wave *wave, const amd_inst *inst, unsigned i, unsigned lane)
@@ -112,7 +112,7 @@ static amd_image image_resource(const amd_wave *wave, const amd_inst *inst)
     return image;
 }
 
-/* --- places ------------------------------------------------------------------------------------------------- */
+/* --- places --------------------------------------------------------------------------------------------- */
 
 /* Puts a whole coordinate into [0, size) by the sampler's rule; false: the border. */
 static bool image_wrap(unsigned wrap, int64_t at, int64_t size, int64_t *out)
@@ -235,7 +235,7 @@ static void image_sample(const amd_wave *wave, const amd_inst *inst, const image
     }
 }
 
-/* --- step 1 -------------------------------------------------------------------------------------------------- */
+/* --- step 1 --------------------------------------------------------------------------------------------- */
 
 static void image_store_data(const amd_wave *wave, const amd_inst *inst, const image_op *op,
                              const amd_image *image, amd_access *access)
@@ -337,7 +337,7 @@ bool mem_image_address(amd_wave *wave, const amd_inst *inst, const mem_row *row,
     return true;
 }
 
-/* --- step 3 -------------------------------------------------------------------------------------------------- */
+/* --- step 3 --------------------------------------------------------------------------------------------- */
 
 /* The four registers of a texel: the descriptor's selection of its components, or the border. */
 static void image_components(const amd_access *access, unsigned lane, unsigned piece, bool sample,
