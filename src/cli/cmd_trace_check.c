@@ -2,6 +2,7 @@
 #include "cli/cmd_trace.h"
 
 #include "workload/accelsim/accelsim.h"
+#include "workload/pack/pack.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void print_summary(const cli_context *ctx, const acc_report *report, cons
 
 /* ------------------------------------------------------------------------------------------ other sources */
 
-/* Packed traces check themselves while they are read; the first error ends it. */
+/* Packed traces check themselves while they are read, their hash too; the first error ends it. */
 static ls_status check_strictly(const cli_context *ctx, const char *path, ls_error *err)
 {
     const ls_trace_options options = { .drop_values = true };
@@ -71,6 +72,8 @@ static ls_status check_strictly(const cli_context *ctx, const char *path, ls_err
     }
     ls_cta_fini(&cta);
     ls_trace_close(trace);
+    if (status == LS_OK && ls_trace_source_of(path) == &ls_pack_source)
+        status = ls_pack_verify(path, err);
     if (status == LS_OK)
         fprintf(ctx->out, "%" PRIu64 " kernels, %" PRIu64 " warp instructions: no errors\n", kernels, insts);
     return status;

@@ -184,7 +184,7 @@ void ldst_put(core *c, const mem_message *message, uint16_t channel)
 static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind,
                                 bool virtual)
 {
-    mem_place place = mem_map_place(&c->map, address);
+    mem_place place = mem_map_place_again(&c->map, address);
     mem_message message = { .address = address,
                             .local = place.local,
                             .byte_mask = byte_mask,

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CREDITS_TO_SPARE 64u
+
 typedef struct gpu_spec {
     uint64_t cores;
     ls_ratio core_clock, l2_clock, dram_clock;
@@ -31,7 +33,7 @@ typedef struct builder {
     ls_machine *machine;
     ls_engine *engine;
     const gpu_spec *spec;
-    uint32_t cores, channels;
+    uint32_t cores, channels, credits;
     mem_map map;
     ls_clock core_clock, l2_clock, dram_clock;
     ls_region *dispatch_region, **core_regions, **l2_regions;
@@ -149,7 +151,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                                 .from_name = core_name,
                                                 .to_name = memory_name,
                                                 .latency_cycles = (uint32_t)b->spec->request_latency_cycles,
-                                                .credits = (uint32_t)b->spec->link_credits,
+                                                .credits = b->credits,
                                                 .payload_bytes = sizeof(mem_message),
                                                 .receive = partition_receive,
                                                 .receiver = ls_block_state(b->partition_blocks[k]) },
@@ -162,7 +164,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                                 .from_name = memory_name,
                                                 .to_name = core_name,
                                                 .latency_cycles = (uint32_t)b->spec->reply_latency_cycles,
-                                                .credits = (uint32_t)b->spec->link_credits,
+                                                .credits = b->credits,
                                                 .payload_bytes = sizeof(mem_message),
                                                 .receive = core_receive_reply,
                                                 .receiver = ls_block_state(b->core_blocks[i]) },
@@ -174,7 +176,7 @@ static ls_status build_links(builder *b, ls_error *err)
 
 static ls_status attach_all(builder *b, ls_error *err)
 {
-    uint32_t credits = (uint32_t)b->spec->link_credits;
+    uint32_t credits = b->credits;
     core_capacity capacity = core_get_capacity(b->core_blocks[0]);
     TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores,
                         (uint32_t)b->spec->dispatch_latency_cycles, err));
@@ -195,6 +197,10 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
     builder b = { .machine = machine, .engine = ls_machine_engine(machine), .spec = spec };
     b.cores = (uint32_t)b.spec->cores;
     b.channels = (uint32_t)b.spec->channels;
+    /* Enough for a message per cycle from one core to one partition, there and back. */
+    b.credits = b.spec->link_credits != 0
+                    ? (uint32_t)b.spec->link_credits
+                    : (uint32_t)(b.spec->request_latency_cycles + b.spec->reply_latency_cycles) + CREDITS_TO_SPARE;
     TRY(ls_clock_init(&b.core_clock, b.spec->core_clock, err));
     TRY(ls_clock_init(&b.l2_clock, b.spec->l2_clock, err));
     TRY(ls_clock_init(&b.dram_clock, b.spec->dram_clock, err));
@@ -250,8 +256,8 @@ static const ls_param params[] = {
       .offset = offsetof(gpu_spec, reply_latency_cycles), .default_text = "90", .min = 1, .max = 2000,
       .unit = "cycles", .help = "from a memory partition to a core, in L2 cycles" },
     { .name = "noc.credits", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, link_credits),
-      .default_text = "64", .min = 1, .max = 4096, .unit = "messages",
-      .help = "buffer entries per core and partition, in each direction" },
+      .default_text = "0", .min = 0, .max = 4096, .unit = "messages",
+      .help = "buffer entries per core and partition, in each direction; 0: 64 more than there and back take" },
     LS_PARAM_UINT(gpu_spec, dispatch_latency_cycles, "cycles", 90, 1, 2000, "between the dispatcher and a core"),
     { .name = "memory.channels", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, channels),
       .default_text = "16", .min = 1, .max = 64, .unit = "", .help = "memory channels" },

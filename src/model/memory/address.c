@@ -285,5 +285,11 @@ ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
         return ls_error_prefix(err, "address map '%s'",
                                ls_quote(spec->bit_map, strlen(spec->bit_map), quoted, sizeof quoted));
     }
+    mem_place origin = mem_map_place(map, 0), place;
+    do {
+        place = mem_map_place(map, UINT64_C(1) << map->plain_bits);
+    } while (place.channel == origin.channel && place.slice == origin.slice &&
+             place.local == UINT64_C(1) << map->plain_bits && ++map->plain_bits < 12);
+    map->last_above = UINT64_MAX;
     return LS_OK;
 }

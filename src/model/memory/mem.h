@@ -51,6 +51,11 @@ typedef struct mem_bits {
 } mem_bits;
 
 #define MEM_HASH_BYTES 3
+typedef struct mem_place {
+    uint32_t channel, slice; /* slice: within the channel */
+    uint64_t local;          /* the address without its channel and slice bits: what the L2 set index sees */
+} mem_place;
+
 typedef struct mem_map {
     uint32_t channels, slices_per_channel, slice_count;
     uint32_t interleave_shift, channel_shift; /* channel_shift: log2 of channels, 0 if that is not whole */
@@ -61,12 +66,12 @@ typedef struct mem_map {
     mem_bits local;                           /* of what is left without the channel: all but the slice's */
     mem_bits slice;                           /* the lowest bank bits */
     mem_bits bank, row, column;
+    /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last answer without
+     * them, and the address above them that it is for. */
+    uint32_t plain_bits;
+    uint64_t last_above;
+    mem_place last;
 } mem_map;
-
-typedef struct mem_place {
-    uint32_t channel, slice; /* slice: within the channel */
-    uint64_t local;          /* the address without its channel and slice bits: what the L2 set index sees */
-} mem_place;
 
 typedef struct mem_dram_place {
     uint32_t bank, row, column;
@@ -74,6 +79,18 @@ typedef struct mem_dram_place {
 
 ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err);
 mem_place mem_map_place(const mem_map *map, uint64_t address);
+/* The same for the one owner of a map: neighbours of the address before cost less. */
+static inline mem_place mem_map_place_again(mem_map *map, uint64_t address)
+{
+    uint64_t above = address >> map->plain_bits, below = address ^ above << map->plain_bits;
+    if (above != map->last_above) {
+        map->last_above = above;
+        map->last = mem_map_place(map, address ^ below);
+    }
+    mem_place place = map->last;
+    place.local |= below;
+    return place;
+}
 mem_dram_place mem_map_dram(const mem_map *map, uint64_t address);
 
 #endif
