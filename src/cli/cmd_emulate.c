@@ -263,8 +263,7 @@ static const cli_example examples[] = {
     { "lockstep emulate fir --gpu gfx1010 --size 65536 --verify", "run a workload and check its result" },
     { "lockstep emulate fir --trace-instructions fir.jsonl --trace-filter group=0,0,0 --trace-filter wave=0",
       "what one wavefront does, register by register" },
-    { "lockstep emulate add.co --grid 1024 --arg buffer:4096:iota --arg buffer:4096:u32=1 --arg buffer:4096 "
-      "--print 2:u32:8",
+    { "lockstep emulate add.co --grid 64 --arg buffer:256:iota --arg buffer:256 --print 1:u32:8",
       "launch any kernel" },
 };
 

@@ -266,7 +266,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     e.rows = ls_arena_array(ctx->arena, count, sizeof *e.rows);
     if (!e.rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    output outputs[] = { { .option = "html", .tell = tell_html }, { .option = "csv", .tell = tell_csv } };
+    output outputs[] = { { .option = "html", .tell = tell_html }, { .option = "out", .tell = tell_csv } };
     ls_status status = cli_platform_request(ctx, cli_text(ctx, "platform"), &e.platform, err);
     if (status == LS_OK)
         status = read_threads(&e, err);
@@ -302,8 +302,8 @@ static const cli_option options[] = {
       .help = "measure each case N times and take the fastest" },
     { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write one self-contained page with plots" },
-    { .name = "csv", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
-      .help = "write one row per measurement" },
+    { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write one CSV row per measurement" },
 };
 
 static const cli_positional positionals[] = {

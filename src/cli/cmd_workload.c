@@ -139,11 +139,19 @@ static const cli_positional show_positionals[] = {
 };
 /* clang-format on */
 
+static const cli_example list_examples[] = {
+    { "lockstep workload list", "what lockstep emulate can run" },
+};
+static const cli_example show_examples[] = {
+    { "lockstep workload show fir", "its sizes and where it comes from" },
+};
+
 static const cli_command list_command = {
     .name = "list",
     .summary = "print the workloads and microbenchmarks",
     .order = 1,
     CLI_OPTIONS(options),
+    CLI_EXAMPLES(list_examples),
     .run = run_list,
 };
 
@@ -153,6 +161,7 @@ static const cli_command show_command = {
     .order = 2,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(show_positionals),
+    CLI_EXAMPLES(show_examples),
     .run = run_show,
 };
 

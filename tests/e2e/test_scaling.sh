@@ -3,7 +3,7 @@
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
-run 0 scaling synth:vector-add,n=4096 synth:gemm,m=64,n=64,k=32 -p rtx3070 -j 2,3 -r 1 --html page.html --csv rows.csv
+run 0 scaling synth:vector-add,n=4096 synth:gemm,m=64,n=64,k=32 -p rtx3070 -j 2,3 -r 1 --html page.html --out rows.csv
 says 'geometric mean'
 says 'expected 8'
 (($(grep -c ' same$' stdout) == 2)) || fail "not two rows with equal results"
