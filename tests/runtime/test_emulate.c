@@ -207,11 +207,10 @@ static void first_fault(void **state)
         assert_int_equal(fault.pc, m.code + 32);
         assert_string_equal(fault.text, "flat_load_dword v3, v[1:2]");
         char expect[256];
-        snprintf(
-            expect, sizeof expect,
-            "kernel test, pc 0x%llx, work-group 3,0,0, wave 0: flat_load_dword v3, v[1:2]: lane 7 reads 4 bytes "
-            "at 0x0, which is not mapped",
-            (unsigned long long)m.code + 32);
+        snprintf(expect, sizeof expect,
+                 "kernel test, pc 0x%llx, work-group 3,0,0, wave 0: flat_load_dword v3, v[1:2]: lane 7 reads "
+                 "4 bytes at 0x0, which is not mapped",
+                 (unsigned long long)m.code + 32);
         assert_string_equal(error.what, expect);
         emulate_program_destroy(program);
         machine_fini(&m);

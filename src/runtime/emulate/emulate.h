@@ -63,9 +63,8 @@ typedef struct emulate_launch {
     uint64_t kernarg;           /* simulated address of the arguments, filled by the caller */
     uint64_t dispatch_id;
     uint64_t max_instructions; /* of one wavefront; 0: no limit */
-    bool
-        lenient_barriers; /* waves that ended count as arrived, as on the hardware; otherwise that is a fault */
-    emulate_hook hook;    /* NULL: none. With a hook one thread runs everything, in work-group order. */
+    bool lenient_barriers;     /* ended waves count as arrived, as on the hardware; otherwise a fault */
+    emulate_hook hook;         /* NULL: none. With a hook one thread runs everything, in work-group order. */
     void *hook_self;
 } emulate_launch;
 

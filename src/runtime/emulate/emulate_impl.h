@@ -9,8 +9,8 @@ typedef struct emulate_op {
     amd_body body;
     const amd_inst *inst;
     uint64_t next; /* simulated address after it */
-    /* Control may go elsewhere, exec or the time may be looked at anew: a run of steps ends here. The step after
-     * one without it is the instruction at `next`. */
+    /* Control may go elsewhere, exec or the time may be looked at anew: a run of steps ends here. The step
+     * after one without it is the instruction at `next`. */
     uint64_t last;
 } emulate_op;
 

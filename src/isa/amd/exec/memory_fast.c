@@ -373,7 +373,7 @@ FAST void fast_store(const uint32_t *from, unsigned lanes, unsigned bytes, unsig
     }
 }
 
-/* --- bodies ---------------------------------------------------------------------------------------------------
+/* --- bodies -------------------------------------------------------------------------------------------------
  *
  * WHERE is the kind of address, n the bytes of a lane. */
 
@@ -461,11 +461,11 @@ FAST void fast_body_two(amd_wave *wave, const amd_inst *inst, unsigned lanes, un
     FAST_TWO(lanes, 4, 4) FAST_TWO(lanes, 8, 8) FAST_TWO(lanes, 4, 256) FAST_TWO(lanes, 8, 512)
 #define FAST_MOVES(lanes, where)                                                                              \
     FAST_LOAD(lanes, where, 1, U8)                                                                            \
-    FAST_LOAD(lanes, where, 1, I8) FAST_LOAD(lanes, where, 2, U16) FAST_LOAD(lanes, where, 2, I16)            \
-        FAST_LOAD(lanes, where, 4, B32) FAST_LOAD(lanes, where, 8, B32) FAST_LOAD(lanes, where, 12, B32)      \
-            FAST_LOAD(lanes, where, 16, B32) FAST_STORE(lanes, where, 1) FAST_STORE(lanes, where, 2)          \
-                FAST_STORE(lanes, where, 4) FAST_STORE(lanes, where, 8) FAST_STORE(lanes, where, 12)          \
-                    FAST_STORE(lanes, where, 16)
+    FAST_LOAD(lanes, where, 1, I8)                                                                            \
+    FAST_LOAD(lanes, where, 2, U16) FAST_LOAD(lanes, where, 2, I16) FAST_LOAD(lanes, where, 4, B32)           \
+        FAST_LOAD(lanes, where, 8, B32) FAST_LOAD(lanes, where, 12, B32) FAST_LOAD(lanes, where, 16, B32)     \
+            FAST_STORE(lanes, where, 1) FAST_STORE(lanes, where, 2) FAST_STORE(lanes, where, 4)               \
+                FAST_STORE(lanes, where, 8) FAST_STORE(lanes, where, 12) FAST_STORE(lanes, where, 16)
 #define FAST_CHAR_g 'g'
 #define FAST_CHAR_l 'l'
 #define FAST_CHAR_p 'p'
