@@ -106,6 +106,15 @@ LS_API ls_status ls_gpu_copy(ls_gpu_context *context, ls_gpu_address to, ls_gpu_
 LS_API ls_status ls_gpu_fill(ls_gpu_context *context, ls_gpu_address to, const void *pattern,
                              size_t pattern_bytes, size_t bytes, ls_error *err);
 
+/* Reads and writes at once, past all queues: for functions of ls_gpu_queue_call(), which must not wait. The
+ * order against launches that run at the same time is the caller's business. */
+LS_API ls_status ls_gpu_peek(ls_gpu_context *context, void *to, ls_gpu_address from, size_t bytes,
+                             ls_error *err);
+LS_API ls_status ls_gpu_poke(ls_gpu_context *context, ls_gpu_address to, const void *from, size_t bytes,
+                             ls_error *err);
+/* The bytes from the address on that belong to the same allocation, code objects too; 0 if there are none. */
+LS_API uint64_t ls_gpu_reach(ls_gpu_context *context, ls_gpu_address address);
+
 /* ----------------------------------------------------------------------------------------------- modules */
 
 /* A code object (ELF, versions 2 to 5), or an offload bundle with one for the selected GPU. data may be freed
@@ -181,6 +190,7 @@ typedef struct ls_gpu_launch {
     size_t arg_count;
     const void *packed;
     size_t packed_bytes;
+    ls_gpu_address printf_buffer; /* for the hidden argument of that name; 0: none */
 } ls_gpu_launch;
 
 LS_API ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,

@@ -136,17 +136,34 @@ static uint64_t hidden_value(hsa_arg_kind kind, const drv_dispatch *d, const uin
         return facts->shared_base_hi;
     case HSA_ARG_QUEUE_PTR:
         return facts->queue_address;
-    default: /* no printf buffer, no host calls, no device queue, no heap: a null pointer says so */
+    default: /* no host calls, no device queue, no heap: a null pointer says so */
         return 0;
     }
 }
 
-void drv_args_hidden(const hsa_kernel *kernel, const drv_dispatch *dispatch, const uint64_t offset[3],
+/* Version 4 keeps a place for it 24 bytes after the first hidden argument, which compilers name only when
+ * they know about printf; a program that finds its own way to the buffer looks there too. */
+static void place_printf(const hsa_kernel *kernel, uint64_t buffer, uint8_t *out)
+{
+    uint32_t place = UINT32_MAX;
+    for (size_t i = kernel->explicit_count; i < kernel->arg_count; i++) {
+        const hsa_arg *arg = &kernel->args[i];
+        if (arg->kind == HSA_ARG_GLOBAL_OFFSET_X)
+            place = arg->offset + 24;
+        if (arg->bytes == sizeof buffer &&
+            (arg->kind == HSA_ARG_PRINTF_BUFFER || (arg->kind == HSA_ARG_NONE && arg->offset == place)))
+            memcpy(out + arg->offset, &buffer, sizeof buffer);
+    }
+}
+
+void drv_args_hidden(const hsa_kernel *kernel, const drv_dispatch *dispatch, const ls_gpu_launch *launch,
                      const drv_facts *facts, uint8_t *out)
 {
     for (size_t i = kernel->explicit_count; i < kernel->arg_count; i++) {
         const hsa_arg *arg = &kernel->args[i];
-        uint64_t value = hidden_value(arg->kind, dispatch, offset, facts);
+        uint64_t value = hidden_value(arg->kind, dispatch, launch->offset, facts);
         memcpy(out + arg->offset, &value, arg->bytes < sizeof value ? arg->bytes : sizeof value);
     }
+    if (launch->printf_buffer != 0)
+        place_printf(kernel, launch->printf_buffer, out);
 }

@@ -233,3 +233,26 @@ ls_status ls_gpu_queue_wait(ls_gpu_queue *queue, ls_gpu_event *event, ls_error *
     drv_submit(command, NULL);
     return LS_OK;
 }
+
+/* ------------------------------------------------------------------------------------------------ at once */
+
+ls_status ls_gpu_peek(ls_gpu_context *context, void *to, ls_gpu_address from, size_t bytes, ls_error *err)
+{
+    ls_gpu_system *system = context->system;
+    size_t gpu = 0;
+    ls_status status = drv_check_range(context, from, bytes, "read", &gpu, err);
+    if (status != LS_OK || bytes == 0)
+        return status;
+    return system->backend->read(system->machine, gpu, to, from, bytes, err);
+}
+
+ls_status ls_gpu_poke(ls_gpu_context *context, ls_gpu_address to, const void *from, size_t bytes,
+                      ls_error *err)
+{
+    ls_gpu_system *system = context->system;
+    size_t gpu = 0;
+    ls_status status = drv_check_range(context, to, bytes, "write", &gpu, err);
+    if (status != LS_OK || bytes == 0)
+        return status;
+    return system->backend->write(system->machine, gpu, to, from, bytes, err);
+}

@@ -174,7 +174,7 @@ void drv_module_destroy(ls_gpu_module *module);
  * what local arguments take beyond the kernel's own. */
 ls_status drv_args_place(const hsa_kernel *kernel, const ls_gpu_launch *launch, uint8_t *out,
                          uint32_t *dynamic_lds, ls_error *err);
-void drv_args_hidden(const hsa_kernel *kernel, const drv_dispatch *dispatch, const uint64_t offset[3],
+void drv_args_hidden(const hsa_kernel *kernel, const drv_dispatch *dispatch, const ls_gpu_launch *launch,
                      const drv_facts *facts, uint8_t *out);
 
 #endif

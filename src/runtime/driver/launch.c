@@ -130,7 +130,7 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
         return status;
     d->dynamic_lds_bytes = local + launch->lds_bytes;
     system->backend->facts(system->machine, kernel->module->gpu, &facts);
-    drv_args_hidden(kernel->hsa, d, launch->offset, &facts, kernarg);
+    drv_args_hidden(kernel->hsa, d, launch, &facts, kernarg);
     return LS_OK;
 }
 

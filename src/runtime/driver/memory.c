@@ -117,6 +117,21 @@ ls_status drv_check_range(ls_gpu_context *context, uint64_t address, uint64_t by
     return status;
 }
 
+uint64_t ls_gpu_reach(ls_gpu_context *context, ls_gpu_address address)
+{
+    uint64_t reach = 0;
+    size_t at;
+    pthread_mutex_lock(&context->system->lock);
+    at = range_after(context, address);
+    if (at > 0) {
+        const drv_range *range = &context->ranges.at[at - 1];
+        if (address - range->address < range->bytes)
+            reach = range->bytes - (address - range->address);
+    }
+    pthread_mutex_unlock(&context->system->lock);
+    return reach;
+}
+
 ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err)
 {
     *out = 0;
