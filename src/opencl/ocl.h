@@ -274,6 +274,8 @@ typedef struct ocl_build {
     unsigned char *binary;
     size_t binary_bytes;
     ls_gpu_module *module; /* of an executable */
+    ls_gpu_module *printf_asked; /* for which printf_used holds (printf.c) */
+    bool printf_used;
 } ocl_build;
 
 struct _cl_program {

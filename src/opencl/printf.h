@@ -1,0 +1,35 @@
+/* printf.h: printf of kernels. The compiler's own way drops it without a word, so programs that use it are
+ * compiled with a few lines before their source in which printf is a macro: it reserves room in a buffer,
+ * writes the address of the format and each argument with its size, and the host formats it when the
+ * launch is over. Knows nothing about queues. */
+#ifndef OPENCL_PRINTF_H
+#define OPENCL_PRINTF_H
+
+#include "base/text.h"
+#include "lockstep/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OCL_PRINTF_BYTES (1u << 20) /* of the buffer; what does not fit is lost, and printf returns -1 */
+#define OCL_PRINTF_MARK "__lockstep_printf" /* the variable of programs that were compiled with the macro */
+
+/* Whether a source needs what follows: it names printf, or includes files that may. */
+bool ocl_printf_wanted(const char *source);
+/* To be put before the source, which follows with its own line 1. */
+const char *ocl_printf_prelude(void);
+
+/* What the buffer begins with: bytes in use, these too, and its size. */
+typedef struct ocl_printf_head {
+    uint32_t used, bytes;
+} ocl_printf_head;
+
+/* Copies at most room bytes of the simulated memory at an address, as many as there are; their number. */
+typedef size_t (*ocl_printf_fetch)(void *self, uint64_t address, char *out, size_t room);
+
+/* Adds to out what the records of a buffer (without its head) print. Stops at the first that is damaged. */
+ls_status ocl_printf_format(const void *records, size_t bytes, ocl_printf_fetch fetch, void *self,
+                            ls_text *out, ls_error *err);
+
+#endif
