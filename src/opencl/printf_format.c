@@ -56,7 +56,7 @@ static bool read_text(const reader *r, uint64_t address, char *out, size_t room)
     return got > 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- parsing */
+/* ----------------------------------------------------------------------------------------------- parsing */
 
 static int parse_number(const char **at)
 {
@@ -102,7 +102,7 @@ static bool parse(const char **at, conversion *c)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- showing */
+/* ----------------------------------------------------------------------------------------------- showing */
 
 static void show_spec(const conversion *c, const char *length, char *out, size_t room)
 {

@@ -150,8 +150,9 @@ static void place_printf(const hsa_kernel *kernel, uint64_t buffer, uint8_t *out
         const hsa_arg *arg = &kernel->args[i];
         if (arg->kind == HSA_ARG_GLOBAL_OFFSET_X)
             place = arg->offset + 24;
-        if (arg->bytes == sizeof buffer &&
-            (arg->kind == HSA_ARG_PRINTF_BUFFER || (arg->kind == HSA_ARG_NONE && arg->offset == place)))
+        bool is_place =
+            arg->offset == place && (arg->kind == HSA_ARG_NONE || arg->kind == HSA_ARG_HOSTCALL_BUFFER);
+        if (arg->bytes == sizeof buffer && (arg->kind == HSA_ARG_PRINTF_BUFFER || is_place))
             memcpy(out + arg->offset, &buffer, sizeof buffer);
     }
 }
