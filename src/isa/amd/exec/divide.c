@@ -106,7 +106,7 @@ static uint64_t pack(wide x, int32_t exponent, uint64_t sign)
         x = wide_shift_left(x, (unsigned)-drop);
     } else {
         uint64_t below = 0, half = 0, kept = 0;
-        for (unsigned k = 0; k < 192; k++) {
+        for (unsigned k = 0; k <= (unsigned)top; k++) {
             uint64_t bit = x.word[k / 64] >> (k % 64) & 1;
             if ((int32_t)k < drop - 1)
                 below |= bit;
