@@ -135,6 +135,28 @@ static inline uint32_t byte_permute(uint32_t s0, uint32_t s1, uint32_t sel)
            byte_select(s0, s1, sel >> 16 & 0xff) << 16 | byte_select(s0, s1, sel >> 24) << 24;
 }
 
+/* The usual case: all lanes move the same bytes, and none is a sign. */
+static inline bool bytes_are_same(const uint32_t *sel, unsigned lanes)
+{
+    uint32_t differ = 0;
+    for (unsigned i = 0; i < lanes; i++)
+        differ |= sel[i] ^ sel[0];
+    for (unsigned n = 0; n < 4; n++)
+        differ |= (sel[0] >> 8 * n & 0xfcu) == 8;
+    return differ == 0;
+}
+static inline uint32_t byte_pick(uint32_t s0, uint32_t s1, uint32_t sel, unsigned n)
+{
+    uint32_t k = sel >> 8 * n & 0xffu, from_s0 = 0u - (k >> 2 & 1u);
+    uint32_t kept = k < 8 ? 0xffu : 0u, ones = k > 12 ? 0xffu : 0u;
+    return (((s1 ^ ((s0 ^ s1) & from_s0)) >> 8 * (k & 3u) & kept) | ones) << 8 * n;
+}
+static inline uint32_t byte_permute_all(uint32_t s0, uint32_t s1, uint32_t sel)
+{
+    return byte_pick(s0, s1, sel, 0) | byte_pick(s0, s1, sel, 1) | byte_pick(s0, s1, sel, 2) |
+           byte_pick(s0, s1, sel, 3);
+}
+
 /* The lanes below this one, in the low and in the high half of a wave. */
 static inline uint32_t mbcnt_low(uint32_t lane)
 {

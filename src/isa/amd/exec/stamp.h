@@ -6,6 +6,7 @@
  * The words of a row: op, the types of destination and sources, and a statement about one lane that sets D from
  * S0, S1, S2; `i` is the lane and `w` the wave, both to be read only. Half-precision values are held as float.
  *   I1 I2 I3     integers and moves: no floating-point environment
+ *   X3           with a quicker statement for waves in which something holds
  *   E1 E2 E3     the environment comes second; NaNs are what the statement makes of them
  *   F1 F2 F3     arithmetic of one type: a NaN result is the first NaN source made quiet, or the default NaN
  *   A3           as F3; S2 is the old destination
@@ -26,6 +27,7 @@
 #undef I1
 #undef I2
 #undef I3
+#undef X3
 #undef J3
 #undef E1
 #undef E2
@@ -54,6 +56,7 @@
 #define I1(op, D, A, x) PROTOTYPE_(KERNEL_NAME(op))
 #define I2(op, D, A, B, x) PROTOTYPE_(KERNEL_NAME(op))
 #define I3(op, D, A, B, C, x) PROTOTYPE_(KERNEL_NAME(op))
+#define X3(op, D, A, B, C, when, quick, x) PROTOTYPE_(KERNEL_NAME(op))
 #define J3(op, env, D, A, B, x) PROTOTYPE_(KERNEL_NAME(op))
 #define E1(op, env, D, A, x) PROTOTYPE_(KERNEL_NAME(op))
 #define E2(op, env, D, A, B, x) PROTOTYPE_(KERNEL_NAME(op))
@@ -164,6 +167,8 @@
 #define I1(op, D, A, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS1_(A), x))
 #define I2(op, D, A, B, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS2_(A, B), x))
 #define I3(op, D, A, B, C, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS3_(A, B, C), x))
+#define X3(op, D, A, B, C, when, quick, x)                                                                    \
+    KERNEL_(KERNEL_NAME(op), if (when){ INT_BODY_(D, LOADS2_(A, B), quick) } INT_BODY_(D, LOADS3_(A, B, C), x))
 #define J3(op, env, D, A, B, x) I3(op, D, A, B, D, x)
 #define E1(op, env, D, A, x) I1(op, D, A, x)
 #define E2(op, env, D, A, B, x) I2(op, D, A, B, x)
@@ -219,6 +224,7 @@
 #define I1(op, D, A, x) ROW_(op, NONE, 0, 1, D, A, NONE, NONE)
 #define I2(op, D, A, B, x) ROW_(op, NONE, 0, 2, D, A, B, NONE)
 #define I3(op, D, A, B, C, x) ROW_(op, NONE, 0, 3, D, A, B, C)
+#define X3(op, D, A, B, C, when, quick, x) ROW_(op, NONE, 0, 3, D, A, B, C)
 #define J3(op, env, D, A, B, x) ROW_(op, env, LANES_ACC, 3, D, A, B, D)
 #define E1(op, env, D, A, x) ROW_(op, env, 0, 1, D, A, NONE, NONE)
 #define E2(op, env, D, A, B, x) ROW_(op, env, 0, 2, D, A, B, NONE)
