@@ -12,6 +12,7 @@
 
 void collect_init(core *c)
 {
+    c->all_collectors = (1u << c->spec->collectors) - 1;
     for (uint32_t i = 0; i < CORE_WHEEL; i++)
         c->wheel[i] = NO_FLIGHT;
     for (uint32_t sub = 0; sub < c->sub_count; sub++) {
@@ -56,7 +57,7 @@ void collect_write_back(core *c)
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
             (void)collect_write_banks(c,
                                       &c->flights[index]); /* units cannot stall: they win over the readers */
-            flight_release_registers(c, index);
+            front_release(c, &c->flights[index]);
             flight_complete(c, index);
         }
         c->wheel_count--;
@@ -134,7 +135,10 @@ void collect_execute(core *c)
 /* The load/store unit is one for all: the oldest instruction goes first. */
 void collect_load_store(core *c)
 {
-    ldst_cycle(c);
+    if (ldst_due(c)) {
+        ldst_cycle(c);
+        c->memory_next = ldst_next(c);
+    }
     if (c->executing == 0 || !ldst_can_take(c))
         return;
     sub_core *from = NULL;
@@ -152,6 +156,7 @@ void collect_load_store(core *c)
         if (from->execute_mask == 0)
             c->executing &= ~(1u << (from - c->subs));
         ldst_take(c, index);
+        c->memory_next = ldst_next(c);
     }
 }
 
@@ -227,7 +232,7 @@ static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
 
 static void fill_collectors(core *c, sub_core *s)
 {
-    uint32_t free_ones = ((1u << c->spec->collectors) - 1) & ~s->collector_used;
+    uint32_t free_ones = c->all_collectors & ~s->collector_used;
     for (uint32_t set = s->issue_mask; set != 0 && free_ones != 0; set &= set - 1) {
         enter_collector(c, s, (uint32_t)__builtin_ctz(set), (uint32_t)__builtin_ctz(free_ones));
         free_ones &= free_ones - 1;
@@ -236,7 +241,7 @@ static void fill_collectors(core *c, sub_core *s)
 
 void collect_operands(core *c)
 {
-    uint32_t all = (1u << c->spec->collectors) - 1;
+    uint32_t all = c->all_collectors;
     for (uint32_t subs = c->collecting; subs != 0; subs &= subs - 1) {
         uint32_t sub = (uint32_t)__builtin_ctz(subs);
         sub_core *s = &c->subs[sub];
@@ -260,11 +265,6 @@ void collect_operands(core *c)
         c->subs[__builtin_ctz(c->writing)].bank_written = 0;
 }
 
-bool collect_busy(const core *c)
-{
-    return (c->collecting | c->executing) != 0;
-}
-
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
@@ -272,7 +272,8 @@ ls_cycle collect_unit_free(const core *c)
         const sub_core *s = &c->subs[__builtin_ctz(subs)];
         if ((s->execute_mask >> UNIT_memory & 1) != 0)
             return c->now + 1;
-        if ((s->collector_used | s->issue_mask) != 0 && (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
+        if ((s->collector_used | s->issue_mask) != 0 &&
+            (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
             return c->now + 1;
         for (uint32_t set = s->execute_mask; set != 0; set &= set - 1) {
             ls_cycle free_at = s->unit_free[__builtin_ctz(set)];

@@ -273,8 +273,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
-    for (uint32_t i = 0; i < CORE_FLIGHTS; i++)
-        c->flights[i].next = i + 1 < CORE_FLIGHTS ? (uint16_t)(i + 1) : NO_FLIGHT;
+    c->memory_next = LS_CYCLE_MAX;
     for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
         c->warp_sub[warp] = (uint8_t)(warp % c->sub_count);
         c->warp_bit[warp] = 1u << (warp / c->sub_count);

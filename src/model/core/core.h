@@ -233,6 +233,7 @@ typedef struct core {
 
     sub_core subs[CORE_SUBS_MAX];
     uint32_t sub_count, warps_per_sub;
+    uint32_t all_collectors; /* of a sub-core: a bit each */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps are dealt out to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
     warp_state warps[CORE_WARPS_MAX];
@@ -251,6 +252,7 @@ typedef struct core {
 
     flight *flights;
     uint16_t free_flight;
+    uint16_t fresh_flight; /* the last of the free ones: those behind it have never been used */
     uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;
@@ -263,6 +265,7 @@ typedef struct core {
     uint32_t sector_bytes[CORE_SECTORS_MAX];
     uint32_t conflict_cycles; /* that its banks of shared memory need */
     ls_cycle dispatch_until;  /* before this cycle it does nothing else */
+    ls_cycle memory_next;     /* ldst_next() after the last ldst_cycle() or ldst_take() */
     ls_ring shared_ring;      /* loads in the pipeline of shared memory */
     struct {
         ls_cycle ready;
@@ -328,7 +331,6 @@ void collect_write_back(core *c);
 void collect_execute(core *c);
 void collect_load_store(core *c);
 void collect_operands(core *c);
-bool collect_busy(const core *c);
 /* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move before. */
 ls_cycle collect_unit_free(const core *c);
 ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
@@ -339,6 +341,11 @@ void ldst_cycle(core *c);
 bool ldst_can_take(const core *c);
 void ldst_take(core *c, uint16_t flight_index);
 ls_cycle ldst_next(const core *c); /* the next cycle with something to do; now + 1 if it is busy */
+static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
+{
+    return c->memory_next <= c->now || !ls_ring_empty(&c->reply_ring) ||
+           (!ls_ring_empty(&c->out_ring) && !c->network_waiting) || OPTION_ON(c->options.any);
+}
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
 void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */

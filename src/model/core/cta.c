@@ -201,7 +201,12 @@ uint16_t flight_take(core *c, uint32_t warp, uint32_t unit)
     warp_state *w = &c->warps[warp];
     uint16_t index = c->free_flight;
     flight *f = &c->flights[index];
-    c->free_flight = f->next;
+    if (index == c->fresh_flight) {
+        c->fresh_flight++;
+        c->free_flight = c->fresh_flight < CORE_FLIGHTS ? c->fresh_flight : NO_FLIGHT;
+    } else {
+        c->free_flight = f->next;
+    }
     *f = (flight){ .inst = w->head,
                    .dyn = w->next,
                    .mask = w->next->mask,
@@ -228,12 +233,15 @@ void flight_release_registers(core *c, uint16_t index)
 
 void flight_complete(core *c, uint16_t index)
 {
-    const flight *f = &c->flights[index];
+    flight *f = &c->flights[index];
     uint32_t warp = f->warp;
+    warp_state *w = &c->warps[warp];
     c->n.warp_instructions++;
     c->n.thread_instructions += lane_count(f->mask);
-    c->warps[warp].in_flight--;
-    flight_free(c, index);
+    w->in_flight--;
+    f->next = c->free_flight;
+    c->free_flight = index;
     ls_domain_progress(c->domain);
-    cta_warp_maybe_done(c, warp);
+    if (w->next == w->end)
+        cta_warp_maybe_done(c, warp);
 }

@@ -25,7 +25,8 @@ static bool tick(void *self, ls_cycle now)
         c->n.issue_slots += c->sub_count;
         if ((c->front_changed | c->front_ready) != 0)
             front_issue(c);
-        c->turn = c->turn + 1 >= c->sub_count ? 0 : c->turn + 1;
+        if (++c->turn == c->sub_count)
+            c->turn = 0;
         if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
             front_fetch(c);
     } else if (c->resident_warps_then > 0) {
@@ -38,21 +39,23 @@ static bool tick(void *self, ls_cycle now)
         if ((c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0 ||
             (c->front_ready != 0 && front_unit_freed(c)))
             return true;
-        if (collect_busy(c)) {
+        if ((c->collecting | c->executing) != 0) {
             next = collect_unit_free(c);
             if (next == now + 1)
                 return true;
             c->dozing = true;
         }
     }
-    ls_cycle write = collect_next(c), memory = ldst_next(c);
+    if (c->memory_next <= now + 1)
+        return true;
+    ls_cycle write = collect_next(c);
     next = write < next ? write : next;
-    next = memory < next ? memory : next;
+    next = c->memory_next < next ? c->memory_next : next;
     if (OPTION_ON(c->options.any)) {
         ls_cycle optional = options_next(c);
         next = optional < next ? optional : next;
     }
-    return core_sleep(c, next);
+    return core_sleep(c, next <= now ? now + 1 : next);
 }
 
 static bool init(core *c)

@@ -219,7 +219,7 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     s->issue[unit] = index;
     s->issue_mask |= 1u << unit;
     c->collecting |= 1u << sub;
-    s->stuck = s->stuck && s->collector_used == (1u << c->spec->collectors) - 1;
+    s->stuck = s->stuck && s->collector_used == c->all_collectors;
     s->last_issued = (uint8_t)(warp / c->sub_count);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
@@ -264,24 +264,29 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
 
 void front_issue(core *c)
 {
-    uint32_t first = c->turn;
     /* The other schedulers are in the state they were in, unless one that issues before them releases a barrier. */
-    uint32_t changed = c->front_changed, waiting = c->front_ready;
+    uint32_t look = c->front_changed;
+    for (uint32_t set = c->front_ready & ~look; set != 0; set &= set - 1) {
+        uint32_t sub = (uint32_t)__builtin_ctz(set);
+        if (c->subs[sub].issue_mask != c->subs[sub].tried_mask)
+            look |= 1u << sub;
+    }
     c->front_changed = 0;
-    c->front_ready = 0;
-    for (uint32_t i = 0, sub = first; i < c->sub_count; i++, sub = sub + 1 == c->sub_count ? 0 : sub + 1) {
-        uint32_t bit = 1u << sub;
+    c->front_ready &= ~look;
+    /* The one whose turn it is in bit 0. */
+    uint32_t turn = c->turn, n = c->sub_count, all = (1u << n) - 1;
+    look = (look >> turn | look << (n - turn)) & all;
+    for (; look != 0; look &= look - 1) {
+        uint32_t place = (uint32_t)__builtin_ctz(look), sub = place + turn;
+        sub = sub >= n ? sub - n : sub;
         sub_core *s = &c->subs[sub];
-        if (((changed | c->front_changed) & bit) == 0) {
-            if ((waiting & bit) == 0)
-                continue;
-            if (s->issue_mask == s->tried_mask) {
-                c->front_ready |= bit;
-                continue;
-            }
-        }
         front_book_sub(c, s, c->now);
-        s->booked = c->now + issue_sub(c, s, sub);
+        bool issued = issue_sub(c, s, sub);
+        s->booked = c->now + issued;
+        if (issued) {
+            uint32_t opened = c->front_changed;
+            look |= (opened >> turn | opened << (n - turn)) & all & (~1u << place);
+        }
     }
 }
 

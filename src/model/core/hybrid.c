@@ -458,18 +458,11 @@ static void wake_warps(core *c)
     }
 }
 
-static inline bool memory_due(const core *c)
-{
-    const hybrid *h = c->hybrid;
-    return h->memory_due <= c->now || !ls_ring_empty(&c->reply_ring) ||
-           (!ls_ring_empty(&c->out_ring) && !c->network_waiting);
-}
-
 /* The load/store unit is one for all: the oldest instruction goes first. */
 static void load_store(core *c)
 {
     hybrid *h = c->hybrid;
-    if (memory_due(c))
+    if (ldst_due(c))
         ldst_cycle(c);
     if (h->waiting != 0 && ldst_can_take(c)) {
         uint32_t from = CORE_SUBS_MAX;
@@ -488,7 +481,7 @@ static void load_store(core *c)
             ldst_take(c, oldest);
         }
     }
-    h->memory_due = ldst_next(c);
+    c->memory_next = ldst_next(c);
 }
 
 static bool tick(void *self, ls_cycle now)
@@ -508,7 +501,7 @@ static bool tick(void *self, ls_cycle now)
         wake_warps(c);
     if (OPTION_ON(c->options.any))
         options_cycle(c);
-    if (h->waiting != 0 || memory_due(c))
+    if (h->waiting != 0 || ldst_due(c))
         load_store(c);
     if (h->bursting != 0)
         end_bursts(c);
@@ -527,7 +520,7 @@ static bool tick(void *self, ls_cycle now)
     if (c->resident_warps > 0 && (c->need_fetch | changed | (uint64_t)(c->fetched >= 0)) != 0)
         return true;
     ls_cycle next = next_wake(c);
-    next = h->memory_due < next ? h->memory_due : next;
+    next = c->memory_next < next ? c->memory_next : next;
     if (OPTION_ON(c->options.any)) {
         ls_cycle optional = options_next(c);
         next = optional < next ? optional : next;
@@ -545,7 +538,6 @@ static bool init(core *c)
     h->banks = (uint32_t)c->spec->register_banks;
     h->collectors = (uint32_t)c->spec->collectors;
     h->result_buses = (uint32_t)c->spec->result_buses;
-    h->memory_due = LS_CYCLE_MAX;
     for (uint32_t warp = 0; warp < CORE_WARPS_MAX; warp++)
         h->bank_shift[warp] = (uint8_t)(warp % h->banks);
     return true;

@@ -72,7 +72,6 @@ struct hybrid {
     uint32_t wake[CORE_WHEEL][CORE_SUBS_MAX];
     uint64_t wake_used[CORE_WHEEL / 64];
     uint32_t wake_words; /* bit i: wake_used[i] is not 0 */
-    ls_cycle memory_due; /* when the load/store unit has something to do */
     ls_cycle bus_cycle[CORE_WHEEL];
     uint8_t buses[CORE_WHEEL];
     uint32_t kernel; /* whose instructions are decoded */
