@@ -1,12 +1,12 @@
-/* image.c: image objects: what they may be, where their texels lie, and the descriptors that kernels read. Texels lie
- * in rows of whole 256 bytes, as the descriptors of all targets can express. */
+/* image.c: image objects: what they may be, where their texels lie, and the descriptors that kernels read.
+ * Texels lie in rows of whole 256 bytes, as the descriptors of all targets can express. */
 #include "opencl/image_format.h"
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
 
-/* Kernels find an image by the address of these words; the last four are for what they ask about it. One block per
- * target, so that devices of a context may differ. */
+/* Kernels find an image by the address of these words; the words from the ninth on are for what they ask about
+ * it. One block per target, so that devices of a context may differ. */
 #define BLOCK_WORDS 16u
 #define BLOCK_BYTES (BLOCK_WORDS * 4u)
 

@@ -1,5 +1,5 @@
-/* image_copy.c: commands that move texels: read, write, copy, fill, map; also between images and buffers. All but
- * fills are copies of one box of bytes onto another. */
+/* image_copy.c: commands that move texels: read, write, copy, fill, map; also between images and buffers. All
+ * but fills are copies of one box of bytes onto another. */
 #include "opencl/image_format.h"
 #include "opencl/ocl.h"
 
@@ -133,9 +133,12 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, const ocl_bo
     cl_event command = ocl_command_create(queue, type, run_copy, sizeof(box_copy));
     if (!command)
         return CL_OUT_OF_HOST_MEMORY;
-    *(box_copy *)command->payload = (box_copy){
-        .to = *to, .from = *from, .region = { region[0] * image->element_bytes, region[1], region[2] }
-    };
+    box_copy *copy = (box_copy *)command->payload;
+    copy->to = *to;
+    copy->from = *from;
+    copy->region[0] = region[0] * image->element_bytes;
+    copy->region[1] = region[1];
+    copy->region[2] = region[2];
     ocl_command_hold(command, image);
     ocl_command_hold(command, other);
     return ocl_command_submit(command, wait_count, wait_list, is_blocking, event);

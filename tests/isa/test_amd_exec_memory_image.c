@@ -268,6 +268,9 @@ static void samples(void **state)
         picture(&r, &sampler);
         assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, 1.0f + 3.5f / 8, 0.125f) == 3);
         assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, -0.5f / 8, 1.125f) == 37);
+        /* What compilers make of "texel 5": a little below it still is texel 5. */
+        assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, 0.62499994f, 0.25f) == 15);
+        assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, 0.624f, 0.25f) == 14);
         rig_fini(&r);
     }
 }

@@ -181,6 +181,8 @@ static image_axis image_place(float coordinate, uint32_t size, bool normalized, 
     float at = normalized ? coordinate * (float)size : coordinate;
     if (linear)
         at -= 0.5f;
+    else if (normalized) /* places are rounded to 1/256 of a texel: compilers count on it for n * (1 / size) */
+        at += 1.0f / 512;
     if (!(at > -1e9f && at < 1e9f)) /* also NaN; far outside on either side */
         at = at > 0 ? 1e9f : at < 0 ? -1e9f : 0;
     float floor_ = floorf(at);
