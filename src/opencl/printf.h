@@ -17,7 +17,7 @@
 
 /* Whether a source needs what follows: it names printf, or includes files that may. */
 bool ocl_printf_wanted(const char *source);
-/* To be put before the source, which follows with its own line 1. */
+/* To be put before the source of standard input; its last line makes the source begin with line 1. */
 const char *ocl_printf_prelude(void);
 
 /* What the buffer begins with: bytes in use, these too, and its size. */

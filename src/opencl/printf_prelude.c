@@ -68,7 +68,8 @@ static const char printf_prelude[] =
     "global uint *__p = __lockstep_printf_room(__n); if (__p) { "
     "ulong __f = (ulong)(__LS_FORMAT(__VA_ARGS__, 0)); "
     "*__p++ = __n; *__p++ = 0; __builtin_memcpy(__p, &__f, 8); __p += 2; __LS_EACH(__LS_PUT, __VA_ARGS__) } "
-    "__p ? 0 : -1; })\n";
+    "__p ? 0 : -1; })\n"
+    "# 1 \"<stdin>\"\n";
 
 const char *ocl_printf_prelude(void)
 {
