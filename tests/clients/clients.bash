@@ -1,0 +1,180 @@
+# clients.bash: how each client is run and what counts as passed. Sourced by tests/clients/run; a function runs in
+# a directory of its own, its output is kept, `note TEXT` is what the table says about it.
+# shellcheck shell=bash
+
+# shellcheck disable=SC2034
+quick_clients=(clinfo clblast-xaxpy clfft-1024 pyopencl)
+# shellcheck disable=SC2034
+all_clients=(clinfo clpeak clblast-xaxpy clblast-xdot clblast-xgemv clblast-xhad clblast-xtrsv clblast-xgemm
+    clfft-1024 clfft-3125 clfft-2d-double pyopencl ffmpeg-avgblur ffmpeg-unsharp hashcat piglit-api piglit-execute)
+
+pocl=/etc/OpenCL/vendors/pocl.icd
+here=${here:?tests/clients/run sets it}
+
+note() {
+    echo "$*" >note
+}
+
+# Skips the client without the program.
+need() {
+    if ! command -v "$1" >/dev/null; then
+        note "$1 is not there (package $2)"
+        exit 77
+    fi
+}
+
+client_clinfo() {
+    need clinfo clinfo
+    timeout 120 clinfo >out 2>err || return 1
+    cat out err
+    # It reports what it could not ask for in angle brackets.
+    if grep -E '<.*(error|failed).*>|clGet.*Info.*-[0-9]+' out; then
+        note 'some information cannot be asked for'
+        return 1
+    fi
+    note "$(sed -n 's/^ *Device Name *//p' out | head -1), $(sed -n 's/^ *Device Version *//p' out | head -1)"
+}
+
+client_clpeak() {
+    need clpeak clpeak
+    timeout 900 clpeak --kernel-latency >out 2>&1 || return 1
+    cat out
+    grep -q 'Kernel launch latency' out || return 1
+    note "$(sed -n 's/^ *\(Kernel launch latency.*\)/\1/p' out | head -1)"
+}
+
+# A routine of CLBlast's own tests, against the reference on the CPU: what it was run with fits the simulator.
+clblast() {
+    need "clblast_test_$1" clblast-tests
+    timeout 1800 "clblast_test_$1" >out 2>&1
+    sed 's/\x1b\[[0-9;]*m//g' out >plain
+    cat plain
+    local good bad
+    good=$(awk '/test\(s\) passed/ { sum += $1 } END { print sum + 0 }' plain)
+    bad=$(awk '/test\(s\) failed/ { sum += $1 } END { print sum + 0 }' plain)
+    note "$good passed, $bad failed"
+    ((good > 0 && bad == 0))
+}
+client_clblast_xaxpy() { clblast xaxpy; }
+client_clblast_xdot() { clblast xdot; }
+client_clblast_xgemv() { clblast xgemv; }
+client_clblast_xhad() { clblast xhad; }
+client_clblast_xtrsv() { clblast xtrsv; }
+client_clblast_xgemm() { clblast xgemm; }
+
+# clFFT's client compares with what the transform of its input must be.
+clfft() {
+    need clFFT-client clfft-client
+    timeout 900 clFFT-client -a "$@" >out 2>&1
+    cat out
+    grep -q 'PASS' out && ! grep -q 'FAIL' out
+}
+client_clfft_1024() { clfft -x 1024; }
+client_clfft_3125() { clfft -x 3125; }
+client_clfft_2d_double() { clfft -x 64 -y 48 --double; }
+
+client_pyopencl() {
+    if ! /usr/bin/python3 -c 'import pyopencl, mako' 2>/dev/null; then
+        note 'pyopencl is not there (packages python3-pyopencl, python3-mako)'
+        return 77
+    fi
+    timeout 600 /usr/bin/python3 "$here/check_pyopencl.py" >out 2>&1
+    local code=$?
+    cat out
+    note "$(tail -1 out)"
+    return $code
+}
+
+# The same frames through the simulated GPU and through PoCL.
+ffmpeg_filter() {
+    need ffmpeg ffmpeg
+    if [[ ! -e $pocl ]]; then
+        note 'PoCL is not there to compare with (package pocl-opencl-icd)'
+        return 77
+    fi
+    local filter=$1 driver
+    for driver in "$OCL_ICD_VENDORS" "$pocl"; do
+        OCL_ICD_VENDORS=$driver timeout 900 ffmpeg -nostdin -y -hide_banner -init_hw_device opencl=gpu:0.0 \
+            -filter_hw_device gpu -f lavfi -i testsrc2=size=160x120:rate=5:duration=0.4 \
+            -vf "format=yuv420p,hwupload,$filter,hwdownload,format=yuv420p" -f rawvideo \
+            "$(basename "$driver").raw" || return 1
+    done
+    /usr/bin/python3 "$here/compare_bytes.py" 1 "$(basename "$OCL_ICD_VENDORS").raw" "$(basename "$pocl").raw" >out
+    local code=$?
+    cat out
+    note "$(tail -1 out)"
+    return $code
+}
+client_ffmpeg_avgblur() { ffmpeg_filter avgblur_opencl=sizeX=3:sizeY=2; }
+client_ffmpeg_unsharp() { ffmpeg_filter unsharp_opencl=lx=5:ly=5:la=1.5; }
+
+# Its self-test hashes known words with each kernel before it measures.
+client_hashcat() {
+    need hashcat hashcat
+    timeout 1800 hashcat -b -m 0 -D 1,2 --force -n 1 -u 64 -T 1 --runtime 5 >out 2>&1
+    cat out
+    if grep -qiE 'self.test (hash )?failed|ERROR' out || ! grep -q 'Speed' out; then
+        return 1
+    fi
+    note "self-test passed; $(grep -m1 'Speed' out)"
+}
+
+piglit_dir=$(dirname "$(dpkg -L piglit 2>/dev/null | grep -m1 '/bin/cl-program-tester$')" 2>/dev/null)
+
+need_piglit() {
+    if [[ ! -x $piglit_dir/cl-program-tester ]]; then
+        note 'piglit is not there (package piglit)'
+        exit 77
+    fi
+    export PIGLIT_SOURCE_DIR=${piglit_dir%/bin}
+}
+
+piglit_result() {
+    timeout 300 "$@" 2>&1 | sed -n 's/^PIGLIT: {"result": "\([a-z]*\)".*/\1/p' | tail -1
+}
+
+client_piglit_api() {
+    need_piglit
+    local test result good=0 bad=0 names=()
+    for test in "$piglit_dir"/cl-api-* "$piglit_dir"/cl-custom-*; do
+        result=$(piglit_result "$test")
+        echo "${result:-crash} ${test##*/}"
+        case ${result:-crash} in
+            pass) ((good += 1)) ;;
+            skip) ;;
+            *)
+                # What PoCL fails too is the test's own fault or a matter of opinion.
+                if [[ -e $pocl && $(OCL_ICD_VENDORS=$pocl piglit_result "$test") == pass ]]; then
+                    ((bad += 1))
+                    names+=("${test##*/}")
+                fi
+                ;;
+        esac
+    done
+    note "$good pass, $bad fail where PoCL passes ${names[*]}"
+    ((good > 0 && bad == 0))
+}
+
+# At least 95 % of what PoCL passes. CLIENTS_PIGLIT_POCL names a file with PoCL's results ("pass path" per line), which
+# take half an hour to find out; CLIENTS_PIGLIT_MATCH limits the tests to those whose path has it.
+client_piglit_execute() {
+    need_piglit
+    local base=${piglit_dir%/bin} path ours theirs good=0 both=0
+    while read -r path; do
+        if [[ -f ${CLIENTS_PIGLIT_POCL:-} ]]; then
+            theirs=$(awk -v path="${path#"$base"/}" '$2 == path { print $1 }' "$CLIENTS_PIGLIT_POCL")
+        elif [[ -e $pocl ]]; then
+            theirs=$(OCL_ICD_VENDORS=$pocl piglit_result "$piglit_dir/cl-program-tester" "$path")
+        else
+            theirs=pass
+        fi
+        [[ $theirs == pass ]] || continue
+        ours=$(piglit_result "$piglit_dir/cl-program-tester" "$path")
+        ((both += 1))
+        [[ $ours == pass ]] && ((good += 1))
+        echo "${ours:-crash} ${path#"$base"/}"
+    done < <(find "$base/tests/cl/program/execute" "$base/generated_tests/cl" -name '*.cl' | sort |
+        grep -F "${CLIENTS_PIGLIT_MATCH:-}")
+    note "$good of the $both that PoCL passes"
+    ((both > 0 && good * 100 >= both * 95))
+}
