@@ -149,6 +149,7 @@ typedef struct ls_gpu_arg_info {
     uint32_t offset, bytes; /* in the packed arguments */
     const char *access;     /* "read_only", "write_only", "read_write" */
     const char *space;      /* "global", "constant", "local", "private", "generic" */
+    bool is_const, is_restrict, is_volatile, is_pipe;
 } ls_gpu_arg_info;
 
 typedef struct ls_gpu_kernel_info {
@@ -195,6 +196,11 @@ typedef struct ls_gpu_launch {
 
 LS_API ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
                             ls_error *err);
+
+/* The same, and what it executed; counts is complete also when it fails. */
+struct ls_gpu_counts;
+LS_API ls_status ls_gpu_run_counted(ls_gpu_context *context, ls_gpu_kernel *kernel,
+                                    const ls_gpu_launch *launch, struct ls_gpu_counts *counts, ls_error *err);
 
 /* ------------------------------------------------------------------------------------------------ queues */
 

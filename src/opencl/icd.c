@@ -11,8 +11,8 @@ static cl_mem no_gl_buffer(cl_context context, cl_mem_flags flags, cl_GLuint nam
     return NULL;
 }
 
-static cl_mem no_gl_texture(cl_context context, cl_mem_flags flags, cl_GLenum target, cl_GLint level, cl_GLuint name,
-                            cl_int *error)
+static cl_mem no_gl_texture(cl_context context, cl_mem_flags flags, cl_GLenum target, cl_GLint level,
+                            cl_GLuint name, cl_int *error)
 {
     (void)target, (void)level;
     return no_gl_buffer(context, flags, name, error);
@@ -31,7 +31,8 @@ static cl_int no_gl_object_info(cl_mem mem, cl_gl_object_type *type, cl_GLuint *
     return CL_INVALID_GL_OBJECT;
 }
 
-static cl_int no_gl_texture_info(cl_mem mem, cl_gl_texture_info what, size_t room, void *value, size_t *size_ret)
+static cl_int no_gl_texture_info(cl_mem mem, cl_gl_texture_info what, size_t room, void *value,
+                                 size_t *size_ret)
 {
     (void)mem, (void)what, (void)room, (void)value, (void)size_ret;
     return CL_INVALID_GL_OBJECT;
@@ -52,8 +53,8 @@ static cl_event no_gl_sync(cl_context context, cl_GLsync sync, cl_int *error)
     return NULL;
 }
 
-static cl_mem no_egl_image(cl_context context, CLeglDisplayKHR display, CLeglImageKHR image, cl_mem_flags flags,
-                           const cl_egl_image_properties_khr *properties, cl_int *error)
+static cl_mem no_egl_image(cl_context context, CLeglDisplayKHR display, CLeglImageKHR image,
+                           cl_mem_flags flags, const cl_egl_image_properties_khr *properties, cl_int *error)
 {
     (void)context, (void)display, (void)image, (void)flags, (void)properties;
     if (error)

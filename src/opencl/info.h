@@ -32,10 +32,10 @@ static inline cl_int ocl_give_text(const ocl_answer *to, const char *text)
 }
 
 /* Returns from the calling function with a value of the given type. */
-#define OCL_GIVE(to_, type_, ...)                       \
-    do {                                                \
-        type_ given_ = (__VA_ARGS__);                   \
-        return ocl_give((to_), &given_, sizeof given_); \
+#define OCL_GIVE(to_, type_, ...)                                                                             \
+    do {                                                                                                      \
+        type_ given_ = (__VA_ARGS__);                                                                         \
+        return ocl_give((to_), &given_, sizeof given_);                                                       \
     } while (0)
 
 #endif

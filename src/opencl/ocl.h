@@ -47,6 +47,7 @@ typedef struct ocl_library {
     pthread_cond_t done; /* an event changed, or a device is free */
     unsigned waiters;
     bool is_stopping;
+    bool is_child; /* of a fork after the start */
     ls_gpu_system *system;
     cl_int status; /* of creating the system; CL_SUCCESS once it is there */
     struct _cl_platform_id platform;
@@ -130,24 +131,30 @@ struct _cl_event {
     cl_context context;
     cl_command_queue queue; /* NULL: a user event */
     cl_command_type type;
-    cl_int status; /* CL_QUEUED ... CL_COMPLETE or negative; under ocl.lock, as all until the times */
+    cl_int status;    /* CL_QUEUED ... CL_COMPLETE or negative; under ocl.lock, as all until the times */
     unsigned missing; /* dependences that are not complete, and one until it is submitted */
     cl_int inherited; /* the failure of an explicit dependence; CL_SUCCESS: none */
     ocl_dependent *dependents;
     size_t dependent_count, dependent_room;
     ocl_event_callback *callbacks;
-    cl_event ready_next;     /* in the device's list */
-    cl_event previous, next; /* in the queue's list */
+    cl_event ready_next;                             /* in the device's list */
+    cl_event previous, next;                         /* in the queue's list */
     uint64_t queued_ns, submit_ns, start_ns, end_ns; /* simulated */
     ocl_run run;                                     /* NULL: nothing to do (markers) */
-    void (*finish)(cl_event command);                /* after run or instead of it; NULL: none. Without locks */
-    uint64_t cost_ns;                                /* simulated duration; set by run */
-    ocl_object *held[8]; /* references that the command keeps until it is complete */
+    void (*finish)(cl_event command); /* after run or instead of it; NULL: none. Without locks */
+    uint64_t cost_ns;                 /* simulated duration; set by run */
+    ocl_object *held[8];              /* references that the command keeps until it is complete */
     unsigned held_count;
-    ocl_object **more_held; /* beyond those; NULL-terminated, freed with the command */
+    ocl_object **more_held; /* beyond those, NULL-terminated; inside of the payload */
     bool poisons;           /* a failure of run fails what follows in an in-order queue */
     max_align_t payload[];
 };
+
+/* What the command's kind keeps in it. */
+static inline void *ocl_payload(cl_event command)
+{
+    return command->payload;
+}
 
 /* ----------------------------------------------------------------------------------------------- schedule */
 
@@ -168,10 +175,11 @@ cl_int ocl_check_enqueue(cl_command_queue queue, cl_uint wait_count, const cl_ev
 
 /* All of these with ocl.lock held. */
 void ocl_event_complete(cl_event event, cl_int status);
-void ocl_wait_event(cl_event event);        /* executes what it can meanwhile */
+void ocl_wait_event(cl_event event); /* executes what it can meanwhile */
 void ocl_wait_queue(cl_command_queue queue);
 void ocl_wake_workers(void);
-void ocl_stop(void); /* at the end of the process; takes the lock itself */
+/* At the end of the process: nothing new begins. False if something still runs after a while. Takes the lock. */
+bool ocl_stop(void);
 void ocl_event_release(cl_event event); /* without the lock */
 void ocl_release_any(void *object);     /* a reference of whatever kind */
 
@@ -182,8 +190,8 @@ uint64_t ocl_copy_ns(uint64_t bytes);
 
 typedef struct ocl_mapping {
     struct ocl_mapping *next;
-    void *pointer;    /* what the program got */
-    bool is_own;      /* allocated for the mapping */
+    void *pointer; /* what the program got */
+    bool is_own;   /* allocated for the mapping */
     cl_map_flags flags;
     size_t origin[3], region[3]; /* of a buffer: bytes in [0] */
     size_t row_pitch, slice_pitch;
@@ -273,7 +281,7 @@ typedef struct ocl_build {
     char *log;     /* never NULL */
     unsigned char *binary;
     size_t binary_bytes;
-    ls_gpu_module *module; /* of an executable */
+    ls_gpu_module *module;       /* of an executable */
     ls_gpu_module *printf_asked; /* for which printf_used holds (printf.c) */
     bool printf_used;
 } ocl_build;

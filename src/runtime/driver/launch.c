@@ -160,6 +160,26 @@ ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gp
     return status == LS_OK ? drv_submit_wait(command, err) : status;
 }
 
+ls_status ls_gpu_run_counted(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                             ls_gpu_counts *counts, ls_error *err)
+{
+    drv_command *command;
+    ls_gpu_event *event;
+    ls_status status;
+    *counts = (ls_gpu_counts){ 0 };
+    if (kernel->module->context != context)
+        return ls_fail(err, LS_ERR_USAGE, "kernel '%s' belongs to another context", kernel->info.name);
+    status = make(&context->defaults[kernel->module->gpu], kernel, launch, &command, err);
+    if (status != LS_OK)
+        return status;
+    event = command->event;
+    ls_gpu_event_retain(event);
+    status = drv_submit_wait(command, err);
+    *counts = event->counts; /* it is over: nobody writes them any more */
+    ls_gpu_event_release(event);
+    return status;
+}
+
 ls_status ls_gpu_queue_launch(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
                               ls_gpu_event **event, ls_error *err)
 {

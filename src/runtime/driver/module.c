@@ -48,7 +48,11 @@ static bool describe(ls_gpu_module *module, ls_gpu_kernel *kernel, const hsa_ker
                                      .offset = hsa->args[i].offset,
                                      .bytes = hsa->args[i].bytes,
                                      .access = hsa->args[i].access,
-                                     .space = hsa->args[i].address_space };
+                                     .space = hsa->args[i].address_space,
+                                     .is_const = hsa->args[i].is_const,
+                                     .is_restrict = hsa->args[i].is_restrict,
+                                     .is_volatile = hsa->args[i].is_volatile,
+                                     .is_pipe = hsa->args[i].is_pipe };
     kernel->module = module;
     kernel->hsa = hsa;
     kernel->info = (ls_gpu_kernel_info){

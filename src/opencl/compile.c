@@ -1,0 +1,309 @@
+/* compile.c: what to ask of clang and the linker for each stage, and whether the answer is known already. */
+#include "opencl/compile.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "opencl/printf.h"
+#include "opencl/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define HEADER_FOLDER "/lockstep-headers" /* exists only in the compiler's view */
+
+typedef LS_VEC(const char *) arguments;
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+static bool add(arguments *to, const char *word)
+{
+    if (!ls_vec_reserve(to, 1))
+        return false;
+    to->at[to->count++] = word;
+    return true;
+}
+
+static bool add_all(arguments *to, const char *const *words)
+{
+    for (; *words; words++)
+        if (!add(to, *words))
+            return false;
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------- environment */
+
+/* Where the compiler and what it needs are; found once per call, so that a change of the environment counts. */
+typedef struct toolchain {
+    char clang[1024], lld[1024], libraries[1024];
+    char library_option[1100];
+} toolchain;
+
+static bool find_libraries(toolchain *t)
+{
+    static const char *const places[] = { "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
+                                          "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode",
+                                          "/usr/lib/amdgcn/bitcode", "/opt/rocm/amdgcn/bitcode" };
+    const char *given = getenv("LOCKSTEP_DEVICE_LIBS");
+    char file[1100];
+    for (size_t i = given && *given ? 0 : 1; i <= sizeof places / sizeof *places; i++) {
+        snprintf(t->libraries, sizeof t->libraries, "%s", i == 0 ? given : places[i - 1]);
+        snprintf(file, sizeof file, "%s/opencl.bc", t->libraries);
+        if (ls_file_exists(file))
+            return true;
+        if (i == 0)
+            return false;
+    }
+    return false;
+}
+
+static ls_status find_toolchain(toolchain *t, ls_error *err)
+{
+    static const char *const clangs[] = { "clang-15", "/usr/lib/llvm-15/bin/clang", NULL };
+    static const char *const llds[] = { "ld.lld-15", "/usr/lib/llvm-15/bin/ld.lld", NULL };
+    if (!ocl_tool_find("LOCKSTEP_CLANG", clangs, t->clang, sizeof t->clang))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "there is no clang-15 to compile with (LOCKSTEP_CLANG can name one)");
+    if (!ocl_tool_find("LOCKSTEP_LLD", llds, t->lld, sizeof t->lld))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "there is no ld.lld-15 to link with (LOCKSTEP_LLD can name one)");
+    if (!find_libraries(t))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "there are no ROCm device libraries (LOCKSTEP_DEVICE_LIBS can name their folder)");
+    snprintf(t->library_option, sizeof t->library_option, "--rocm-device-lib-path=%s", t->libraries);
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- command lines */
+
+static bool is_from_source(ocl_stage stage)
+{
+    return stage == OCL_COMPILE || stage == OCL_BUILD;
+}
+
+static bool gives_bitcode(ocl_stage stage)
+{
+    return stage == OCL_COMPILE || stage == OCL_LIBRARY;
+}
+
+static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *job, const char *cpu)
+{
+    const char *const first[] = { t->clang,
+                                  "-target",
+                                  "amdgcn-amd-amdhsa",
+                                  cpu,
+                                  "-O2",
+                                  "-fno-color-diagnostics",
+                                  "-Wno-unused-command-line-argument",
+                                  NULL };
+    const char *const source[] = { "-x",
+                                   "cl",
+                                   "-cl-std=CL1.2",
+                                   "-cl-kernel-arg-info",
+                                   "-D__OPENCL_VERSION__=300",
+                                   "-D__IMAGE_SUPPORT__=1",
+                                   NULL };
+    return add_all(to, first) && (!is_from_source(job->stage) || add_all(to, source));
+}
+
+/* The program's options come after ours, and so win. */
+static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *job, const ocl_words *words,
+                            const char *cpu, const ocl_tool *tool, bool is_preprocessing)
+{
+    bool ok = common_arguments(to, t, job, cpu);
+    for (size_t i = 0; i < words->count && ok; i++)
+        ok = add(to, words->at[i]);
+    ok = ok && add(to, gives_bitcode(job->stage) || is_preprocessing ? "-nogpulib" : t->library_option);
+    if (job->header_count > 0)
+        ok = ok && add(to, "-ivfsoverlay") && add(to, ocl_tool_path(tool, 0)) && add(to, "-I" HEADER_FOLDER);
+    if (is_from_source(job->stage)) {
+        ok = ok && (is_preprocessing ? add(to, "-E") : add(to, "-c"));
+        ok = ok && (job->stage == OCL_BUILD || is_preprocessing || add(to, "-emit-llvm"));
+        ok = ok && add(to, "-o") && add(to, "-") && add(to, "-");
+    } else {
+        ok = ok && add(to, "-c") && (job->stage == OCL_LINK || add(to, "-emit-llvm"));
+        for (size_t i = 1; i < job->input_count && ok; i++)
+            ok = add(to, "-Xclang") && add(to, "-mlink-bitcode-file") && add(to, "-Xclang") &&
+                 add(to, ocl_tool_path(tool, i));
+        ok = ok && add(to, "-x") && add(to, "ir") && add(to, "-o") && add(to, "-") &&
+             add(to, ocl_tool_path(tool, 0));
+    }
+    return ok && add(to, NULL);
+}
+
+/* The overlay that shows the headers' texts as files of one folder; they are the tool's inputs from 1 on. */
+static void describe_headers(const ocl_job *job, ls_text *out)
+{
+    ls_text_add(out, "{'version': 0, 'roots': [");
+    for (size_t i = 0; i < job->header_count; i++) {
+        ls_text_printf(out, "%s{'type': 'file', 'name': \"" HEADER_FOLDER "/", i > 0 ? ", " : "");
+        for (const char *c = job->header_names[i]; *c; c++)
+            ls_text_printf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        ls_text_printf(out, "\", 'external-contents': '" OCL_TOOL_PATH_FORMAT "'}",
+                       OCL_TOOL_FIRST_FD + (int)i + 1);
+    }
+    ls_text_add(out, "]}\n");
+}
+
+static ls_status give_inputs(ocl_tool *tool, const ocl_job *job, ls_error *err)
+{
+    ls_text overlay = { 0 };
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < job->input_count && status == LS_OK; i++)
+        status = ocl_tool_input(tool, job->inputs[i].at, job->inputs[i].bytes, err);
+    if (job->header_count > 0) {
+        describe_headers(job, &overlay);
+        status = overlay.failed ? no_memory(err) : ocl_tool_input(tool, overlay.at, overlay.count, err);
+    }
+    for (size_t i = 0; i < job->header_count && status == LS_OK; i++)
+        status = ocl_tool_input(tool, job->header_texts[i], strlen(job->header_texts[i]), err);
+    ls_text_fini(&overlay);
+    return status;
+}
+
+static ls_status run_clang(const toolchain *t, const ocl_job *job, const ocl_words *words,
+                           const ls_text *source, bool is_preprocessing, ocl_blob *out, ls_text *log,
+                           ls_error *err)
+{
+    char cpu[64];
+    arguments args = { 0 };
+    ocl_tool tool;
+    ls_status status;
+    snprintf(cpu, sizeof cpu, "-mcpu=%s", job->target);
+    ocl_tool_init(&tool);
+    status = give_inputs(&tool, job, err);
+    if (status == LS_OK && !clang_arguments(&args, t, job, words, cpu, &tool, is_preprocessing))
+        status = no_memory(err);
+    if (status == LS_OK)
+        status = ocl_tool_run(&tool, args.at, source->at, source->count, out, log, err);
+    ocl_tool_fini(&tool);
+    ls_vec_fini(&args);
+    return status;
+}
+
+static ls_status run_linker(const toolchain *t, const ocl_blob *object, ocl_blob *out, ls_text *log,
+                            ls_error *err)
+{
+    ocl_tool tool;
+    ls_status status;
+    ocl_tool_init(&tool);
+    status = ocl_tool_input(&tool, object->at, object->bytes, err);
+    if (status == LS_OK) {
+        const char *const args[] = { t->lld, "-shared", "--no-undefined", "-o", "-", ocl_tool_path(&tool, 0),
+                                     NULL };
+        status = ocl_tool_run(&tool, args, NULL, 0, out, log, err);
+    }
+    ocl_tool_fini(&tool);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- caching */
+
+static bool includes(const char *source)
+{
+    for (const char *at = source; (at = strstr(at, "include")) != NULL; at++) {
+        const char *before = at;
+        while (before > source && (before[-1] == ' ' || before[-1] == '\t'))
+            before--;
+        if (before > source && before[-1] == '#')
+            return true;
+    }
+    return false;
+}
+
+static void add_file(ls_hasher *hasher, const char *path)
+{
+    struct stat st = { 0 };
+    int64_t facts[3];
+    stat(path, &st);
+    facts[0] = st.st_size;
+    facts[1] = st.st_mtim.tv_sec;
+    facts[2] = st.st_mtim.tv_nsec;
+    ls_hasher_add_field(hasher, path, strlen(path));
+    ls_hasher_add_field(hasher, facts, sizeof facts);
+}
+
+/* Everything that the result depends on. Files that are included may change: then what the preprocessor makes of them
+ * counts, not what the source says. */
+static void make_key(const toolchain *t, const ocl_job *job, const ocl_words *words, const ls_text *source,
+                     ocl_cache_key *key)
+{
+    const char *off = getenv("LOCKSTEP_CACHE");
+    const bool has_includes = job->source && includes(job->source);
+    ocl_blob expanded = { 0 };
+    ls_text ignored = { 0 };
+    ls_hasher *hasher;
+    char digits[LS_HASH_TEXT_BYTES], libraries[1100];
+    key->name[0] = '\0';
+    if ((off && strcmp(off, "0") == 0) || ls_hasher_create(&hasher, NULL) != LS_OK)
+        return;
+    ls_hasher_add_field(hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
+    add_file(hasher, t->clang);
+    snprintf(libraries, sizeof libraries, "%s/opencl.bc", t->libraries);
+    add_file(hasher, libraries);
+    ls_hasher_add_field(hasher, &job->stage, sizeof job->stage);
+    ls_hasher_add_field(hasher, job->target, strlen(job->target));
+    ls_hasher_add_field(hasher, job->options, strlen(job->options));
+    ls_hasher_add_field(hasher, ls_text_get(source), source->count);
+    for (size_t i = 0; i < job->input_count; i++)
+        ls_hasher_add_field(hasher, job->inputs[i].at, job->inputs[i].bytes);
+    if (!has_includes || run_clang(t, job, words, source, true, &expanded, &ignored, NULL) == LS_OK) {
+        ls_hasher_add_field(hasher, expanded.at, expanded.bytes);
+        snprintf(key->name, sizeof key->name, "%s", ls_hash_text(ls_hasher_get(hasher), digits));
+    }
+    free(expanded.at);
+    ls_text_fini(&ignored);
+    ls_hasher_destroy(hasher);
+}
+
+/* --------------------------------------------------------------------------------------------------- stages */
+
+static ls_status translate(const toolchain *t, const ocl_job *job, const ocl_words *words,
+                           const ls_text *source, ocl_blob *out, ls_text *log, ls_error *err)
+{
+    ocl_blob object = { 0 };
+    ls_status status;
+    if (gives_bitcode(job->stage))
+        return run_clang(t, job, words, source, false, out, log, err);
+    status = run_clang(t, job, words, source, false, &object, log, err);
+    if (status == LS_OK)
+        status = run_linker(t, &object, out, log, err);
+    free(object.at);
+    return status;
+}
+
+ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error *err)
+{
+    toolchain tools;
+    ocl_words words;
+    ls_text source = { 0 };
+    ocl_cache_key key;
+    ls_status status = ocl_options_split(job->stage, job->options, &words, err);
+    *out = (ocl_blob){ 0 };
+    if (status != LS_OK)
+        return status;
+    status = find_toolchain(&tools, err);
+    if (status == LS_OK && job->source) {
+        if (ocl_printf_wanted(job->source))
+            ls_text_add(&source, ocl_printf_prelude());
+        ls_text_add(&source, job->source);
+        if (source.failed)
+            status = no_memory(err);
+    }
+    if (status == LS_OK) {
+        make_key(&tools, job, &words, &source, &key);
+        if (!ocl_cache_load(&key, out, log)) {
+            status = translate(&tools, job, &words, &source, out, log, err);
+            if (status == LS_OK)
+                ocl_cache_store(&key, out, ls_text_get(log));
+        }
+    }
+    ls_text_fini(&source);
+    free(words.at);
+    return status;
+}

@@ -1,0 +1,227 @@
+/* platform.c: the library as a whole: it is started by the first question for platforms, with the system that the
+ * environment describes, and ends with the process. */
+#include "opencl/ocl.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "opencl/settings.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+ocl_library ocl = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .gpu_lock = PTHREAD_MUTEX_INITIALIZER,
+                    .done = PTHREAD_COND_INITIALIZER };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+void ocl_complain(const char *fmt, ...)
+{
+    char line[2048];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    fprintf(stderr, "lockstep-opencl: %s\n", line);
+}
+
+cl_int ocl_code_of(ls_status status, cl_int otherwise)
+{
+    switch (status) {
+    case LS_OK:
+        return CL_SUCCESS;
+    case LS_ERR_NOMEM:
+        return CL_OUT_OF_HOST_MEMORY;
+    default:
+        return otherwise;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- fork */
+
+/* Nobody executes and no call of the driver is under way while the process is copied; the copy has no workers and
+ * starts its own. */
+static void fork_prepare(void)
+{
+    pthread_mutex_lock(&ocl.gpu_lock);
+    pthread_mutex_lock(&ocl.lock);
+    for (cl_uint i = 0; i < ocl.device_count; i++)
+        while (ocl.devices[i].is_executing && !pthread_equal(ocl.devices[i].executor, pthread_self())) {
+            ocl.waiters++;
+            pthread_cond_wait(&ocl.done, &ocl.lock);
+            ocl.waiters--;
+        }
+}
+
+static void fork_parent(void)
+{
+    pthread_mutex_unlock(&ocl.lock);
+    pthread_mutex_unlock(&ocl.gpu_lock);
+}
+
+static void fork_child(void)
+{
+    for (cl_uint i = 0; i < ocl.device_count; i++) {
+        ocl.devices[i].has_worker = ocl.devices[i].worker_sleeps = false;
+        pthread_cond_init(&ocl.devices[i].work, NULL);
+    }
+    ocl.waiters = 0;
+    pthread_cond_init(&ocl.done, NULL);
+    /* What the parent records is not for the child to write too. */
+    ocl.metrics_path = NULL;
+    ocl.is_child = true;
+    pthread_mutex_unlock(&ocl.lock);
+    pthread_mutex_unlock(&ocl.gpu_lock);
+}
+
+/* ----------------------------------------------------------------------------------------------- beginning */
+
+static void add_device(cl_uint i)
+{
+    cl_device_id device = &ocl.devices[i];
+    uint64_t used;
+    ocl_object_init(&device->base, OCL_DEVICE);
+    device->gpu = i;
+    device->model = ls_gpu_system_gpu(ocl.system, i);
+    ls_gpu_system_memory(ocl.system, i, &used, &device->memory_bytes);
+    device->clock_ns = 1000; /* 0 would look like "never" */
+    pthread_cond_init(&device->work, NULL);
+}
+
+static void start(void)
+{
+    ocl_settings settings;
+    ls_error err;
+    char text[1024];
+    ls_status status = ocl_settings_read(&settings, &err);
+    ocl_object_init(&ocl.platform.base, OCL_PLATFORM);
+    ocl.status = CL_PLATFORM_NOT_FOUND_KHR;
+    if (status == LS_OK) {
+        ls_gpu_options options = { .gpus = settings.gpus,
+                                   .gpu_count = settings.gpu_count,
+                                   .memory_bytes = settings.memory_bytes,
+                                   .threads = settings.threads,
+                                   .max_instructions = settings.max_instructions,
+                                   .trace_path = settings.trace_path,
+                                   .trace_filter = settings.trace_filter };
+        status = ls_gpu_system_create(&options, &ocl.system, &err);
+    }
+    if (status != LS_OK) {
+        ocl_complain("there is no platform: %s", ls_error_text(&err, text, sizeof text));
+        return;
+    }
+    ocl.device_count = (cl_uint)ls_gpu_system_gpu_count(ocl.system);
+    for (cl_uint i = 0; i < ocl.device_count; i++)
+        add_device(i);
+    ocl.metrics_path = settings.metrics_path;
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+    ocl.status = CL_SUCCESS;
+}
+
+cl_int ocl_start(void)
+{
+    pthread_once(&once, start);
+    return ocl.status;
+}
+
+/* -------------------------------------------------------------------------------------------------- ending */
+
+static ls_status write_metrics(const char *path, ls_error *err)
+{
+    const ls_gpu_counts *c = &ocl.counts;
+    ls_text text = { 0 };
+    ls_status status;
+    ls_text_printf(&text,
+                   "{\"launches\": %" PRIu64 ", \"work_groups\": %" PRIu64 ", \"wavefronts\": %" PRIu64
+                   ", \"instructions\": %" PRIu64,
+                   c->launches, c->work_groups, c->wavefronts, c->instructions);
+    for (size_t i = 0; i < LS_GPU_CLASS_MAX && ls_gpu_class_name(i); i++)
+        ls_text_printf(&text, ", \"instructions.%s\": %" PRIu64, ls_gpu_class_name(i), c->classes[i]);
+    ls_text_printf(&text,
+                   ", \"active_lanes\": %" PRIu64 ", \"loads\": %" PRIu64 ", \"stores\": %" PRIu64
+                   ", \"atomics\": %" PRIu64 ", \"load_bytes\": %" PRIu64 ", \"store_bytes\": %" PRIu64
+                   ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 "}\n",
+                   c->active_lanes, c->loads, c->stores, c->atomics, c->load_bytes, c->store_bytes,
+                   c->atomic_bytes, c->barriers);
+    status = text.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
+                         : ls_file_write(path, ls_text_get(&text), text.count, err);
+    ls_text_fini(&text);
+    return status;
+}
+
+/* The system itself stays: threads of the program may still be in it. */
+__attribute__((destructor)) static void end(void)
+{
+    ls_error err;
+    char text[1024];
+    if (!ocl.system || ocl.is_child)
+        return;
+    if (!ocl_stop()) {
+        ocl_complain("the process ends while a kernel runs; traces and metrics are not written");
+        return;
+    }
+    if (ls_gpu_system_close_trace(ocl.system, &err) != LS_OK)
+        ocl_complain("%s", ls_error_text(&err, text, sizeof text));
+    if (ocl.metrics_path && write_metrics(ocl.metrics_path, &err) != LS_OK)
+        ocl_complain("%s", ls_error_text(&err, text, sizeof text));
+}
+
+/* ------------------------------------------------------------------------------------------------ platform */
+
+cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count)
+{
+    cl_int status = ocl_start();
+    if ((room == 0 && platforms) || (!platforms && !count))
+        return CL_INVALID_VALUE;
+    if (count)
+        *count = status == CL_SUCCESS ? 1 : 0;
+    if (status == CL_SUCCESS && platforms)
+        platforms[0] = &ocl.platform;
+    return status;
+}
+
+cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *value,
+                         size_t *size_ret)
+{
+    const ocl_answer *to = OCL_ANSWER(room, value, size_ret);
+    if (!ocl_is(platform, OCL_PLATFORM))
+        return CL_INVALID_PLATFORM;
+    switch (what) {
+    case CL_PLATFORM_PROFILE:
+        return ocl_give_text(to, "FULL_PROFILE");
+    case CL_PLATFORM_VERSION:
+        return ocl_give_text(to, "OpenCL 3.0 Lockstep " LS_VERSION_STRING);
+    case CL_PLATFORM_NUMERIC_VERSION:
+        OCL_GIVE(to, cl_version, CL_MAKE_VERSION(3, 0, 0));
+    case CL_PLATFORM_NAME:
+        return ocl_give_text(to, "Lockstep");
+    case CL_PLATFORM_VENDOR:
+        return ocl_give_text(to, "Lockstep");
+    case CL_PLATFORM_EXTENSIONS:
+        return ocl_give_text(to, "cl_khr_icd cl_khr_extended_versioning");
+    case CL_PLATFORM_EXTENSIONS_WITH_VERSION: {
+        static const cl_name_version extensions[] = { { CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd" },
+                                                      { CL_MAKE_VERSION(1, 0, 0),
+                                                        "cl_khr_extended_versioning" } };
+        return ocl_give(to, extensions, sizeof extensions);
+    }
+    case CL_PLATFORM_ICD_SUFFIX_KHR:
+        return ocl_give_text(to, "LOCKSTEP");
+    case CL_PLATFORM_HOST_TIMER_RESOLUTION:
+        OCL_GIVE(to, cl_ulong, 1);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int clUnloadPlatformCompiler(cl_platform_id platform)
+{
+    return ocl_is(platform, OCL_PLATFORM) ? CL_SUCCESS : CL_INVALID_PLATFORM;
+}
+
+cl_int clUnloadCompiler(void)
+{
+    return CL_SUCCESS;
+}

@@ -1,0 +1,269 @@
+/* queue.c: command queues, and the commands that only order others: markers, barriers, migrations, host functions. */
+#include "opencl/ocl.h"
+
+#include <stdlib.h>
+
+#define PROPERTIES (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
+
+/* ------------------------------------------------------------------------------------------------- creating */
+
+static cl_int create(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                     const cl_queue_properties *list, size_t list_count, cl_command_queue *out)
+{
+    cl_command_queue queue;
+    if (!ocl_is(context, OCL_CONTEXT))
+        return CL_INVALID_CONTEXT;
+    if (!ocl_is(device, OCL_DEVICE) || !ocl_context_has(context, device))
+        return CL_INVALID_DEVICE;
+    if (properties & CL_QUEUE_ON_DEVICE)
+        return CL_INVALID_QUEUE_PROPERTIES; /* kernels cannot enqueue kernels here */
+    if (properties & ~(cl_command_queue_properties)PROPERTIES)
+        return CL_INVALID_VALUE;
+    queue = calloc(1, sizeof *queue);
+    if (!queue)
+        return CL_OUT_OF_HOST_MEMORY;
+    ocl_object_init(&queue->base, OCL_QUEUE);
+    if (list_count > 0) {
+        queue->property_list = malloc(list_count * sizeof *list);
+        if (!queue->property_list) {
+            free(queue);
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+        memcpy(queue->property_list, list, list_count * sizeof *list);
+        queue->property_count = list_count;
+    }
+    ocl_retain(context);
+    queue->context = context;
+    queue->device = device;
+    queue->properties = properties;
+    *out = queue;
+    return CL_SUCCESS;
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
+                                      cl_command_queue_properties properties, cl_int *error)
+{
+    cl_command_queue queue = NULL;
+    cl_int status = create(context, device, properties, NULL, 0, &queue);
+    if (error)
+        *error = status;
+    return queue;
+}
+
+static cl_int read_properties(const cl_queue_properties *list, cl_command_queue_properties *out, size_t *count)
+{
+    size_t n = 0;
+    for (; list && list[n]; n += 2) {
+        if (list[n] == CL_QUEUE_SIZE)
+            return CL_INVALID_QUEUE_PROPERTIES; /* of queues on the device */
+        if (list[n] != CL_QUEUE_PROPERTIES)
+            return CL_INVALID_VALUE;
+        *out = list[n + 1];
+    }
+    *count = list ? n + 1 : 0;
+    return CL_SUCCESS;
+}
+
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                    const cl_queue_properties *list, cl_int *error)
+{
+    cl_command_queue_properties properties = 0;
+    cl_command_queue queue = NULL;
+    size_t count = 0;
+    cl_int status = ocl_is(context, OCL_CONTEXT) ? CL_SUCCESS : CL_INVALID_CONTEXT;
+    if (status == CL_SUCCESS && (!ocl_is(device, OCL_DEVICE) || !ocl_context_has(context, device)))
+        status = CL_INVALID_DEVICE;
+    if (status == CL_SUCCESS)
+        status = read_properties(list, &properties, &count);
+    if (status == CL_SUCCESS)
+        status = create(context, device, properties, list, count, &queue);
+    if (error)
+        *error = status;
+    return queue;
+}
+
+/* Deprecated since 1.1: profiling may still be changed, the order of execution not. */
+cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties,
+                                 cl_bool enable, cl_command_queue_properties *old)
+{
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    if (properties & ~(cl_command_queue_properties)PROPERTIES)
+        return CL_INVALID_VALUE;
+    if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        return CL_INVALID_QUEUE_PROPERTIES;
+    pthread_mutex_lock(&ocl.lock);
+    if (old)
+        *old = queue->properties;
+    queue->properties = enable ? queue->properties | properties : queue->properties & ~properties;
+    pthread_mutex_unlock(&ocl.lock);
+    return CL_SUCCESS;
+}
+
+cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, cl_command_queue queue)
+{
+    if (!ocl_is(context, OCL_CONTEXT))
+        return CL_INVALID_CONTEXT;
+    if (!ocl_is(device, OCL_DEVICE) || !ocl_context_has(context, device))
+        return CL_INVALID_DEVICE;
+    return ocl_is(queue, OCL_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+}
+
+/* ------------------------------------------------------------------------------------------------- lifetime */
+
+/* Commands have references: there are none any more. */
+void ocl_queue_release(cl_command_queue queue)
+{
+    cl_context context = queue->context;
+    if (!ocl_drop(queue))
+        return;
+    free(queue->property_list);
+    free(queue);
+    ocl_context_release(context);
+}
+
+cl_int clRetainCommandQueue(cl_command_queue queue)
+{
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    ocl_retain(queue);
+    return CL_SUCCESS;
+}
+
+cl_int clReleaseCommandQueue(cl_command_queue queue)
+{
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    ocl_queue_release(queue);
+    return CL_SUCCESS;
+}
+
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what, size_t room, void *value,
+                             size_t *size_ret)
+{
+    const ocl_answer *to = OCL_ANSWER(room, value, size_ret);
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    switch (what) {
+    case CL_QUEUE_CONTEXT:
+        OCL_GIVE(to, cl_context, queue->context);
+    case CL_QUEUE_DEVICE:
+        OCL_GIVE(to, cl_device_id, queue->device);
+    case CL_QUEUE_REFERENCE_COUNT:
+        OCL_GIVE(to, cl_uint, ocl_references(queue));
+    case CL_QUEUE_PROPERTIES:
+        OCL_GIVE(to, cl_command_queue_properties, queue->properties);
+    case CL_QUEUE_PROPERTIES_ARRAY:
+        return ocl_give(to, queue->property_list, queue->property_count * sizeof *queue->property_list);
+    case CL_QUEUE_DEVICE_DEFAULT:
+        OCL_GIVE(to, cl_command_queue, NULL);
+    case CL_QUEUE_SIZE: /* of queues on the device only */
+        return CL_INVALID_COMMAND_QUEUE;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- waiting */
+
+cl_int clFlush(cl_command_queue queue)
+{
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    pthread_mutex_lock(&ocl.lock);
+    ocl_wake_workers();
+    pthread_mutex_unlock(&ocl.lock);
+    return CL_SUCCESS;
+}
+
+cl_int clFinish(cl_command_queue queue)
+{
+    bool failed;
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    pthread_mutex_lock(&ocl.lock);
+    ocl_wait_queue(queue);
+    failed = queue->is_poisoned;
+    queue->is_poisoned = false;
+    pthread_mutex_unlock(&ocl.lock);
+    return failed ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------- markers and barriers */
+
+static cl_int enqueue_order(cl_command_queue queue, cl_command_type type, cl_uint wait_count,
+                            const cl_event *wait_list, cl_event *event)
+{
+    cl_int status = ocl_check_enqueue(queue, wait_count, wait_list);
+    cl_event command;
+    if (status != CL_SUCCESS)
+        return status;
+    command = ocl_command_create(queue, type, NULL, 0);
+    if (!command)
+        return CL_OUT_OF_HOST_MEMORY;
+    return ocl_command_submit(command, wait_count, wait_list, false, event);
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint wait_count, const cl_event *wait_list,
+                                   cl_event *event)
+{
+    return enqueue_order(queue, CL_COMMAND_MARKER, wait_count, wait_list, event);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint wait_count, const cl_event *wait_list,
+                                    cl_event *event)
+{
+    return enqueue_order(queue, CL_COMMAND_BARRIER, wait_count, wait_list, event);
+}
+
+cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
+{
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    return event ? enqueue_order(queue, CL_COMMAND_MARKER, 0, NULL, event) : CL_INVALID_VALUE;
+}
+
+cl_int clEnqueueBarrier(cl_command_queue queue)
+{
+    return enqueue_order(queue, CL_COMMAND_BARRIER, 0, NULL, NULL);
+}
+
+cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *events)
+{
+    cl_int status;
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    if (count == 0 || !events)
+        return CL_INVALID_VALUE;
+    status = enqueue_order(queue, CL_COMMAND_BARRIER, count, events, NULL);
+    return status == CL_INVALID_EVENT_WAIT_LIST ? CL_INVALID_EVENT : status;
+}
+
+cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const cl_mem *mems,
+                                  cl_mem_migration_flags flags, cl_uint wait_count, const cl_event *wait_list,
+                                  cl_event *event)
+{
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    if (count == 0 || !mems ||
+        (flags &
+         ~(cl_mem_migration_flags)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)))
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < count; i++)
+        if (!ocl_is(mems[i], OCL_MEM))
+            return CL_INVALID_MEM_OBJECT;
+        else if (mems[i]->context != queue->context)
+            return CL_INVALID_CONTEXT;
+    /* All devices see the same memory. */
+    return enqueue_order(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, wait_list, event);
+}
+
+/* The device says that it has no CL_EXEC_NATIVE_KERNEL. */
+cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *args,
+                             size_t args_bytes, cl_uint mem_count, const cl_mem *mems, const void **mem_places,
+                             cl_uint wait_count, const cl_event *wait_list, cl_event *event)
+{
+    (void)function, (void)args, (void)args_bytes, (void)mem_count, (void)mems, (void)mem_places;
+    (void)wait_count, (void)wait_list, (void)event;
+    return ocl_is(queue, OCL_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+}

@@ -1,0 +1,502 @@
+/* schedule.c: commands: what they wait for, who executes them, and what happens when they are over.
+ *
+ * A command is an event with something to do. When the last event that it waits for is over it goes to its device's
+ * list; whoever has the role of the device's executor takes it from there: a worker thread of the device, or a
+ * thread of the program that waits anyway and so spares the switch between threads. */
+#include "opencl/ocl.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* ------------------------------------------------------------------------------------------------ commands */
+
+cl_event ocl_command_create(cl_command_queue queue, cl_command_type type, ocl_run run, size_t payload_bytes)
+{
+    cl_event command = calloc(1, sizeof *command + payload_bytes);
+    if (!command)
+        return NULL;
+    ocl_object_init(&command->base, OCL_EVENT);
+    command->context = queue->context;
+    command->queue = queue;
+    ocl_retain(queue); /* which has the context */
+    command->type = type;
+    command->status = CL_QUEUED;
+    command->run = run;
+    return command;
+}
+
+void ocl_command_hold(cl_event command, void *object)
+{
+    if (!object)
+        return;
+    ocl_retain(object);
+    command->held[command->held_count++] = object;
+}
+
+static void let_go(cl_event command)
+{
+    for (unsigned i = 0; i < command->held_count; i++)
+        ocl_release_any(command->held[i]);
+    for (ocl_object **o = command->more_held; o && *o; o++)
+        ocl_release_any(*o);
+    command->held_count = 0;
+    command->more_held = NULL;
+}
+
+void ocl_command_discard(cl_event command)
+{
+    let_go(command);
+    ocl_event_release(command);
+}
+
+void ocl_release_any(void *object)
+{
+    switch ((ocl_magic)((ocl_object *)object)->magic) {
+    case OCL_CONTEXT:
+        ocl_context_release(object);
+        break;
+    case OCL_QUEUE:
+        ocl_queue_release(object);
+        break;
+    case OCL_MEM:
+        ocl_mem_release(object);
+        break;
+    case OCL_SAMPLER:
+        ocl_sampler_release(object);
+        break;
+    case OCL_PROGRAM:
+        ocl_program_release(object);
+        break;
+    case OCL_KERNEL:
+        ocl_kernel_release(object);
+        break;
+    case OCL_EVENT:
+        ocl_event_release(object);
+        break;
+    default:
+        break;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- dependences */
+
+static bool is_over(const struct _cl_event *event)
+{
+    return event->status <= CL_COMPLETE;
+}
+
+static bool reserve_dependent(cl_event on)
+{
+    if (on->dependent_count == on->dependent_room) {
+        size_t room = on->dependent_room ? 2 * on->dependent_room : 4;
+        ocl_dependent *more = realloc(on->dependents, room * sizeof *more);
+        if (!more)
+            return false;
+        on->dependents = more;
+        on->dependent_room = room;
+    }
+    return true;
+}
+
+static bool depend(cl_event command, cl_event on, bool is_explicit)
+{
+    if (is_over(on)) {
+        if (is_explicit && on->status < 0)
+            command->inherited = on->status;
+        return true;
+    }
+    if (!reserve_dependent(on))
+        return false;
+    on->dependents[on->dependent_count++] = (ocl_dependent){ command, is_explicit };
+    command->missing++;
+    return true;
+}
+
+/* Takes it out of the lists of those that it was to wait for. */
+static void forget(cl_event command, cl_event on)
+{
+    for (size_t i = on->dependent_count; i-- > 0;)
+        if (on->dependents[i].event == command)
+            on->dependents[i] = on->dependents[--on->dependent_count];
+}
+
+static bool is_in_order(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+}
+
+static bool depend_on_all(cl_event command, cl_uint wait_count, const cl_event *wait_list)
+{
+    cl_command_queue queue = command->queue;
+    bool waits_for_queue =
+        (command->type == CL_COMMAND_MARKER || command->type == CL_COMMAND_BARRIER) && wait_count == 0;
+    for (cl_uint i = 0; i < wait_count; i++)
+        if (!depend(command, wait_list[i], true))
+            return false;
+    if (is_in_order(queue))
+        return !queue->last || depend(command, queue->last, false);
+    if (queue->barrier && !depend(command, queue->barrier, false))
+        return false;
+    for (cl_event e = waits_for_queue ? queue->first : NULL; e; e = e->next)
+        if (!depend(command, e, false))
+            return false;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ workers */
+
+static void make_ready(cl_event command)
+{
+    cl_device_id device = command->queue->device;
+    command->ready_next = NULL;
+    if (device->ready_tail)
+        device->ready_tail->ready_next = command;
+    else
+        device->ready = command;
+    device->ready_tail = command;
+}
+
+static void append(cl_event command)
+{
+    cl_command_queue queue = command->queue;
+    command->previous = queue->last;
+    command->next = NULL;
+    if (queue->last)
+        queue->last->next = command;
+    else
+        queue->first = command;
+    queue->last = command;
+    if (command->type == CL_COMMAND_BARRIER)
+        queue->barrier = command;
+}
+
+static void take_out(cl_event command)
+{
+    cl_command_queue queue = command->queue;
+    if (command->previous)
+        command->previous->next = command->next;
+    else
+        queue->first = command->next;
+    if (command->next)
+        command->next->previous = command->previous;
+    else
+        queue->last = command->previous;
+    if (queue->barrier == command)
+        queue->barrier = NULL;
+}
+
+static void call_back(cl_event event, cl_int status, ocl_event_callback *list)
+{
+    while (list) {
+        ocl_event_callback *next = list->next;
+        list->function(event, status < 0 ? status : list->when, list->user_data);
+        free(list);
+        list = next;
+    }
+}
+
+/* The callbacks that the status reaches, in the order in which they were set. */
+static ocl_event_callback *take_callbacks(cl_event event, cl_int status)
+{
+    ocl_event_callback *taken = NULL, **end = &taken, **link = &event->callbacks;
+    while (*link) {
+        ocl_event_callback *one = *link;
+        if (status <= one->when) {
+            *link = one->next;
+            one->next = NULL;
+            *end = one;
+            end = &one->next;
+        } else {
+            link = &one->next;
+        }
+    }
+    return taken;
+}
+
+/* Gives up the lock for a moment if the program wants to be called. The caller has a reference. */
+void ocl_event_complete(cl_event event, cl_int status)
+{
+    ocl_event_callback *callbacks = take_callbacks(event, CL_COMPLETE);
+    event->status = status;
+    for (size_t i = 0; i < event->dependent_count; i++) {
+        cl_event dependent = event->dependents[i].event;
+        if (event->dependents[i].is_explicit && status < 0)
+            dependent->inherited = status;
+        if (--dependent->missing == 0)
+            make_ready(dependent);
+    }
+    free(event->dependents);
+    event->dependents = NULL;
+    event->dependent_count = event->dependent_room = 0;
+    if (event->queue)
+        take_out(event);
+    if (ocl.waiters > 0)
+        pthread_cond_broadcast(&ocl.done);
+    if (callbacks) {
+        ocl_wake_workers();
+        pthread_mutex_unlock(&ocl.lock);
+        call_back(event, status, callbacks);
+        pthread_mutex_lock(&ocl.lock);
+    }
+}
+
+static void start_command(cl_event command)
+{
+    ocl_event_callback *callbacks;
+    command->status = CL_RUNNING;
+    callbacks = take_callbacks(command, CL_RUNNING);
+    pthread_mutex_unlock(&ocl.lock);
+    call_back(command, CL_RUNNING, callbacks);
+}
+
+static void set_times(cl_event command)
+{
+    cl_device_id device = command->queue->device;
+    command->start_ns = device->clock_ns > command->submit_ns ? device->clock_ns : command->submit_ns;
+    command->end_ns = command->start_ns + command->cost_ns;
+    device->clock_ns = command->end_ns;
+}
+
+static void report(cl_event command, cl_int status, ls_error *err)
+{
+    char text[1024];
+    if (err->status != LS_OK)
+        ocl_complain("%s", ls_error_text(err, text, sizeof text));
+    if (err->status != LS_OK)
+        ocl_context_notify(command->context, text);
+    (void)status;
+}
+
+/* Executes one command of the device; false if none is ready, or somebody else does. */
+static bool step(cl_device_id device)
+{
+    cl_event command = device->is_executing || ocl.is_stopping ? NULL : device->ready;
+    cl_int status = CL_SUCCESS;
+    bool may_run;
+    ls_error err;
+    if (!command)
+        return false;
+    device->ready = command->ready_next;
+    if (!device->ready)
+        device->ready_tail = NULL;
+    if (command->inherited < 0 || (command->queue->is_poisoned && is_in_order(command->queue)))
+        status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    may_run = status == CL_SUCCESS;
+    device->is_executing = true;
+    device->executor = pthread_self();
+    start_command(command);
+    err.status = LS_OK;
+    if (may_run && command->run)
+        status = command->run(command, &err);
+    if (command->finish)
+        command->finish(command);
+    if (may_run && status < 0)
+        report(command, status, &err);
+    let_go(command);
+    pthread_mutex_lock(&ocl.lock);
+    device->is_executing = false;
+    if (may_run && status < 0 && command->poisons)
+        command->queue->is_poisoned = true;
+    set_times(command);
+    ocl_event_complete(command, status);
+    pthread_mutex_unlock(&ocl.lock);
+    ocl_event_release(command);
+    pthread_mutex_lock(&ocl.lock);
+    return true;
+}
+
+static void *work(void *self)
+{
+    cl_device_id device = self;
+    pthread_mutex_lock(&ocl.lock);
+    while (!ocl.is_stopping)
+        if (step(device)) {
+            ocl_wake_workers(); /* what became ready may be another device's */
+        } else {
+            device->worker_sleeps = true;
+            pthread_cond_wait(&device->work, &ocl.lock);
+            device->worker_sleeps = false;
+        }
+    pthread_mutex_unlock(&ocl.lock);
+    return NULL;
+}
+
+void ocl_wake_workers(void)
+{
+    for (cl_uint i = 0; i < ocl.device_count; i++) {
+        cl_device_id device = &ocl.devices[i];
+        if (!device->ready || device->is_executing)
+            continue;
+        if (!device->has_worker) {
+            device->has_worker = pthread_create(&device->worker, NULL, work, device) == 0;
+            if (device->has_worker)
+                pthread_detach(device->worker);
+        } else if (device->worker_sleeps) {
+            device->worker_sleeps = false;
+            pthread_cond_signal(&device->work);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- waiting */
+
+/* One step of a device that the caller waits for, or of one that has nobody else. */
+static bool help(cl_device_id preferred)
+{
+    if (preferred && step(preferred))
+        return true;
+    for (cl_uint i = 0; i < ocl.device_count; i++)
+        if (!ocl.devices[i].has_worker && step(&ocl.devices[i]))
+            return true;
+    return false;
+}
+
+static void sleep_until_done(void)
+{
+    ocl.waiters++;
+    pthread_cond_wait(&ocl.done, &ocl.lock);
+    ocl.waiters--;
+}
+
+/* Whether the calling thread executes a command: waiting for another one of the device would never end. */
+static bool is_executor(cl_device_id device)
+{
+    return device && device->is_executing && pthread_equal(device->executor, pthread_self());
+}
+
+void ocl_wait_event(cl_event event)
+{
+    cl_device_id device = event->queue ? event->queue->device : NULL;
+    bool helped = false;
+    while (!is_over(event) && !is_executor(device)) {
+        if (help(device))
+            helped = true;
+        else
+            sleep_until_done();
+    }
+    if (helped)
+        ocl_wake_workers();
+}
+
+void ocl_wait_queue(cl_command_queue queue)
+{
+    cl_event last = queue->last;
+    bool helped = false;
+    /* Only what was there at the time of the call: others may go on enqueuing. */
+    if (is_in_order(queue)) {
+        if (last) {
+            ocl_retain(last);
+            ocl_wait_event(last);
+            pthread_mutex_unlock(&ocl.lock);
+            ocl_event_release(last);
+            pthread_mutex_lock(&ocl.lock);
+        }
+        return;
+    }
+    while (queue->first && !is_executor(queue->device)) {
+        if (help(queue->device))
+            helped = true;
+        else
+            sleep_until_done();
+    }
+    if (helped)
+        ocl_wake_workers();
+}
+
+bool ocl_stop(void)
+{
+    struct timespec until;
+    bool is_idle = true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    pthread_mutex_lock(&ocl.lock);
+    ocl.is_stopping = true;
+    for (cl_uint i = 0; i < ocl.device_count && is_idle; i++)
+        while (ocl.devices[i].is_executing && is_idle) {
+            if (is_executor(&ocl.devices[i]))
+                break; /* the process ends inside of a command's function */
+            ocl.waiters++;
+            is_idle = pthread_cond_timedwait(&ocl.done, &ocl.lock, &until) == 0;
+            ocl.waiters--;
+        }
+    pthread_mutex_unlock(&ocl.lock);
+    return is_idle;
+}
+
+/* ---------------------------------------------------------------------------------------------- submitting */
+
+cl_int ocl_check_waits(cl_context context, cl_uint wait_count, const cl_event *wait_list)
+{
+    if ((wait_count == 0) != (wait_list == NULL))
+        return CL_INVALID_EVENT_WAIT_LIST;
+    for (cl_uint i = 0; i < wait_count; i++)
+        if (!ocl_is(wait_list[i], OCL_EVENT))
+            return CL_INVALID_EVENT_WAIT_LIST;
+    for (cl_uint i = 0; i < wait_count; i++)
+        if (wait_list[i]->context != context)
+            return CL_INVALID_CONTEXT;
+    return CL_SUCCESS;
+}
+
+cl_int ocl_check_enqueue(cl_command_queue queue, cl_uint wait_count, const cl_event *wait_list)
+{
+    if (!ocl_is(queue, OCL_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    return ocl_check_waits(queue->context, wait_count, wait_list);
+}
+
+static void undo(cl_event command, cl_uint wait_count, const cl_event *wait_list)
+{
+    cl_command_queue queue = command->queue;
+    for (cl_uint i = 0; i < wait_count; i++)
+        forget(command, wait_list[i]);
+    for (cl_event e = queue->first; e; e = e->next)
+        forget(command, e);
+}
+
+static cl_int wait_for_own(cl_event command)
+{
+    cl_int status;
+    ocl_wait_event(command);
+    status = command->status;
+    if (status < 0)
+        command->queue->is_poisoned = false; /* the program knows now */
+    return status < 0 ? status : CL_SUCCESS;
+}
+
+cl_int ocl_command_submit(cl_event command, cl_uint wait_count, const cl_event *wait_list, bool is_blocking,
+                          cl_event *event)
+{
+    cl_int status = CL_SUCCESS;
+    pthread_mutex_lock(&ocl.lock);
+    command->missing = 1;
+    if (!depend_on_all(command, wait_count, wait_list)) {
+        undo(command, wait_count, wait_list);
+        pthread_mutex_unlock(&ocl.lock);
+        ocl_command_discard(command);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (event || is_blocking)
+        ocl_retain(command);
+    if (event)
+        *event = command;
+    append(command);
+    command->status = CL_SUBMITTED;
+    command->queued_ns = command->submit_ns = command->queue->device->clock_ns;
+    if (--command->missing == 0)
+        make_ready(command);
+    if (is_blocking)
+        status = wait_for_own(command);
+    else
+        ocl_wake_workers();
+    pthread_mutex_unlock(&ocl.lock);
+    if (is_blocking && !event)
+        ocl_event_release(command);
+    return status;
+}
+
+/* 16 GB/s and a microsecond to begin with: the order of magnitude of the bus. */
+uint64_t ocl_copy_ns(uint64_t bytes)
+{
+    return 1000 + bytes / 16;
+}

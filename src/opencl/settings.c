@@ -1,0 +1,84 @@
+/* settings.c: the environment variables of the library, read once. A value that is wrong is an error, never ignored. */
+#include "opencl/settings.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *variable(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+/* A number in [0, max], with a unit if it may have one; *out keeps its value if the variable is not set. */
+static ls_status read_number(const char *name, bool is_size, uint64_t max, uint64_t *out, ls_error *err)
+{
+    const char *text = variable(name);
+    size_t length = text ? strlen(text) : 0;
+    unsigned shift = 0;
+    uint64_t value;
+    ls_status status;
+    if (!text)
+        return LS_OK;
+    if (is_size && length > 1) {
+        const char unit = text[length - 1];
+        shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
+        length -= shift > 0;
+    }
+    status = ls_parse_u64(text, length, &value, err);
+    if (status == LS_OK && value > max >> shift)
+        status = ls_fail(err, LS_ERR_USAGE, "'%s' is too large", text);
+    if (status != LS_OK)
+        return ls_error_at(err, name, 0, 0);
+    *out = value << shift;
+    return LS_OK;
+}
+
+static ls_status read_gpus(ocl_settings *s, ls_error *err)
+{
+    static char names[512];
+    const char *text = variable("LOCKSTEP_GPU");
+    uint64_t copies = 1;
+    ls_status status = read_number("LOCKSTEP_GPUS", false, OCL_GPUS_MAX, &copies, err);
+    char *rest = NULL;
+    size_t given;
+    if (status != LS_OK)
+        return status;
+    if (strlen(text ? text : "") >= sizeof names)
+        return ls_error_at((ls_fail(err, LS_ERR_USAGE, "too many GPUs"), err), "LOCKSTEP_GPU", 0, 0);
+    strcpy(names, text ? text : "gfx1030");
+    for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
+        if (s->gpu_count == OCL_GPUS_MAX)
+            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %d GPUs", OCL_GPUS_MAX), err),
+                               "LOCKSTEP_GPU", 0, 0);
+        s->gpus[s->gpu_count++] = name;
+    }
+    given = s->gpu_count;
+    if (given == 0 || copies == 0 || given * copies > OCL_GPUS_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "a system has 1 to %d GPUs: see LOCKSTEP_GPU and LOCKSTEP_GPUS",
+                       OCL_GPUS_MAX);
+    for (; s->gpu_count < given * copies; s->gpu_count++)
+        s->gpus[s->gpu_count] = s->gpus[s->gpu_count - given];
+    return LS_OK;
+}
+
+ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
+{
+    uint64_t threads = 1;
+    ls_status status;
+    *out = (ocl_settings){ 0 };
+    status = read_gpus(out, err);
+    if (status == LS_OK)
+        status = read_number("LOCKSTEP_MEMORY", true, (uint64_t)1 << 40, &out->memory_bytes, err);
+    if (status == LS_OK)
+        status = read_number("LOCKSTEP_THREADS", false, 1024, &threads, err);
+    if (status == LS_OK)
+        status = read_number("LOCKSTEP_MAX_INSTRUCTIONS", false, UINT64_MAX, &out->max_instructions, err);
+    out->threads = (uint32_t)threads;
+    out->trace_path = variable("LOCKSTEP_TRACE");
+    out->trace_filter = variable("LOCKSTEP_TRACE_FILTER");
+    out->metrics_path = variable("LOCKSTEP_METRICS");
+    return status;
+}

@@ -1,0 +1,21 @@
+/* settings.h: what the environment says about the system that OpenCL programs see. docs/opencl.md lists the
+ * variables; `lockstep exec` sets them. */
+#ifndef OPENCL_SETTINGS_H
+#define OPENCL_SETTINGS_H
+
+#include "opencl/ocl.h"
+
+typedef struct ocl_settings {
+    const char *gpus[OCL_GPUS_MAX]; /* LOCKSTEP_GPU: names with commas between them; one GPU per name */
+    size_t gpu_count;
+    uint64_t memory_bytes;     /* LOCKSTEP_MEMORY: bytes of each GPU, also 512M or 2G; 0: the model's */
+    uint32_t threads;          /* LOCKSTEP_THREADS */
+    uint64_t max_instructions; /* LOCKSTEP_MAX_INSTRUCTIONS: of one wavefront; 0: no limit */
+    const char *trace_path, *trace_filter; /* LOCKSTEP_TRACE, LOCKSTEP_TRACE_FILTER */
+    const char *metrics_path;              /* LOCKSTEP_METRICS */
+} ocl_settings;
+
+/* The texts live as long as the process. */
+ls_status ocl_settings_read(ocl_settings *out, ls_error *err);
+
+#endif
