@@ -39,7 +39,8 @@ static void test_round_trip(void **state)
     char name[] = "void f<int>(int *)";
     ls_profile_kernel kernel = { .name = name, .command = 2, .id = 5, .at = insts, .count = 2, .l2_sectors = 27,
                                  .slice_sectors = 9, .dram_atoms = 26, .channel_cycles = 60, .reads = 7, .closed = 4,
-                                 .conflicts = 3, .walked = 10, .insts = 100 };
+                                 .conflicts = 3, .walked = 10, .insts = 100, .slice_stalls = 6, .bursts = 5,
+                                 .bursts_stalled = 8 };
     ls_profile profile = { .hash = { 1, 2 }, .method = LS_PROFILE_REUSE }, back;
     profile.kernels.at = &kernel;
     profile.kernels.count = 1;
@@ -56,6 +57,9 @@ static void test_round_trip(void **state)
     assert_memory_equal(k->at[0].level, insts[0].level, sizeof insts[0].level);
     assert_int_equal(k->conflicts, 3);
     assert_int_equal(k->insts, 100);
+    assert_int_equal(k->slice_stalls, 6);
+    assert_int_equal(k->bursts, 5);
+    assert_int_equal(k->bursts_stalled, 8);
     ls_profile_fini(&back);
 }
 
@@ -70,20 +74,20 @@ static void refuse(const char *text, const char *says)
     assert_int_equal(profile.kernels.count, 0);
 }
 
-#define HEAD "lockstep-profile 1\nhash 00000000000000010000000000000002\nmethod cache\n"
+#define HEAD "lockstep-profile 2\nhash 00000000000000010000000000000002\nmethod cache\n"
 
 static void test_broken(void **state)
 {
     (void)state;
     refuse("", ":0: this is no profile");
     refuse("lockstep-profile 9\n", ":1: this is no profile");
-    refuse("lockstep-profile 1\nhash 12\n", ":2: the hash");
-    refuse("lockstep-profile 1\nhash 00000000000000010000000000000002\nmethod guess\n", ":3: the method is neither");
+    refuse("lockstep-profile 2\nhash 12\n", ":2: the hash");
+    refuse("lockstep-profile 2\nhash 00000000000000010000000000000002\nmethod guess\n", ":3: the method is neither");
     refuse(HEAD, "cut off");
     refuse(HEAD "pc 40\nend\n", ":4: an instruction stands before");
-    refuse(HEAD "kernel 1 2 3\nend\n", ":4: a kernel has eleven");
-    refuse(HEAD "kernel 0 1 4 5 0 0 0 0 0 0 0 f\nend\n", ":4: the numbers");
-    refuse(HEAD "kernel 0 1 4 4 0 0 0 0 0 0 0 f\npc 40 1 2 3\nend\n", ":5: an instruction has");
+    refuse(HEAD "kernel 1 2 3\nend\n", ":4: a kernel has fourteen");
+    refuse(HEAD "kernel 0 1 4 5 0 0 0 0 0 0 0 0 0 0 f\nend\n", ":4: the numbers");
+    refuse(HEAD "kernel 0 1 4 4 0 0 0 0 0 0 0 0 0 0 f\npc 40 1 2 3\nend\n", ":5: an instruction has");
     refuse(HEAD "end\nmore\n", "follows the end");
 }
 

@@ -25,8 +25,7 @@
 #define GOLDEN 2654435769u
 
 /* Fixed parts of the way that the cycle model has in stages: from the unit to the tags nothing, from the tags to the
- * register of a hit nothing, and from the reply to the register two cycles. Measured against the cycle model by
- * tests/model/test_analytic.c. */
+ * register of a hit one cycle, and from the reply to the register what rates_machine.reply_cycles has in it. */
 
 /* Something of which there are few, held by accesses until they end; in the order of their starts. */
 typedef struct held {
@@ -204,21 +203,17 @@ static uint64_t expected_beyond(const rates_inst *rate, uint64_t to_l2_cycles, u
     return (l2 * to_l2_cycles + dram * to_dram_cycles) >> (32 - RATES_SHIFT); /* of all accesses, also those that hit */
 }
 
-/* When an access to L1, global or local memory that starts now is answered. */
-static ls_cycle access_end(core *c, const flight *f, uint32_t rounds)
+ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst, uint64_t sectors, uint32_t rounds,
+                         ls_cycle now)
 {
     analytic *a = c->analytic;
-    const core_launch *launch = &c->ctas[c->warps[f->warp].cta].launch;
-    const rates_inst *rate = rates_of(launch->rates, f->inst->pc);
+    const rates_inst *rate = rates_of(launch->rates, inst->pc);
     const rates_machine *m = &a->machine;
-    uint64_t sectors = c->sector_count;
-    rates_level level = draw(a, rate, f->inst->pc, c->id);
-    ls_cycle looked = c->now + rounds - 1 + c->spec->l1_latency_cycles;
+    rates_level level = draw(a, rate, inst->pc, c->id);
+    ls_cycle looked = now + rounds - 1 + c->spec->l1_latency_cycles;
+    bool load = inst->mem_op != LS_MEM_STORE;
     c->n.l1.accesses += sectors;
-    if (f->inst->mem_op == LS_MEM_STORE)
-        c->n.l1.writes += sectors;
-    else
-        c->n.l1.reads += sectors;
+    *(load ? &c->n.l1.reads : &c->n.l1.writes) += sectors;
     uint64_t l2 = sectors * rate->l2_sectors[level], dram = sectors * rate->dram_sectors[level];
     uint64_t missed = (l2 + RATES_ONE / 2) >> RATES_SHIFT;
     c->n.l1.misses += missed < sectors ? missed : sectors;
@@ -227,7 +222,6 @@ static ls_cycle access_end(core *c, const flight *f, uint32_t rounds)
         return looked;
     if (level == RATES_WAIT) /* those that fetch were a little earlier, or are back already */
         return a->last_load > looked ? a->last_load : looked;
-    bool load = f->inst->mem_op != LS_MEM_STORE;
     held *room = load ? &a->mshrs : &a->buffers;
     ls_cycle begin = find_room(room, load ? c->spec->l1.mshr_entries << RATES_SHIFT : (uint64_t)m->buffered << RATES_SHIFT,
                                looked, l2);
@@ -272,8 +266,12 @@ bool analytic_can_take(const core *c)
     return c->analytic->unit_free <= c->now;
 }
 
-/* Sectors enter the banks in order; two of one bank need two cycles. */
-static uint32_t bank_rounds(const core *c)
+ls_cycle *analytic_unit(core *c)
+{
+    return &c->analytic->unit_free;
+}
+
+uint32_t analytic_rounds(const core *c)
 {
     uint32_t banks = (uint32_t)c->spec->l1_banks, n = c->sector_count;
     if (n <= 1)
@@ -293,6 +291,11 @@ static uint32_t bank_rounds(const core *c)
     return rounds;
 }
 
+bool analytic_bypasses(const core *c, const ls_inst *inst)
+{
+    return (inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
+}
+
 static void count_now(core *c, flight *f)
 {
     f->counted = true;
@@ -308,22 +311,26 @@ void analytic_take(core *c, uint16_t index)
     if (f->space == LS_SPACE_SHARED) {
         uint32_t cycles = c->conflict_cycles == 0 ? 1 : c->conflict_cycles;
         c->n.bank_conflict_cycles += cycles - 1;
-        a->unit_free = c->now + cycles + 1;
+        a->unit_free = c->now + cycles;
         bool waits = f->inst->mem_op != LS_MEM_STORE && f->mask != 0;
         put(c, index, c->now + cycles + (waits ? c->spec->shared_latency_cycles + 1 : 0));
         return;
     }
     if (c->sector_count == 0) {
         f->requests = 0;
-        a->unit_free = c->now + 2;
+        a->unit_free = c->now + 1;
         put(c, index, c->now + 1);
         return;
     }
-    uint32_t rounds = bank_rounds(c);
-    c->n.l1_bank_conflicts += rounds - (c->sector_count + (uint32_t)c->spec->l1_banks - 1) / (uint32_t)c->spec->l1_banks;
-    a->unit_free = c->now + rounds + 1;
+    uint32_t banks = (uint32_t)c->spec->l1_banks, rounds = c->sector_count;
+    if (!analytic_bypasses(c, f->inst)) {
+        rounds = analytic_rounds(c);
+        c->n.l1_bank_conflicts += rounds - (c->sector_count + banks - 1) / banks;
+    }
+    a->unit_free = c->now + rounds;
     f->requests = 1;
-    ls_cycle end = access_end(c, f, rounds);
+    const core_launch *launch = &c->ctas[c->warps[f->warp].cta].launch;
+    ls_cycle end = analytic_access(c, launch, f->inst, c->sector_count, rounds, c->now);
     ls_cycle left = c->now + rounds; /* the instruction leaves the unit */
     if (f->inst->mem_op == LS_MEM_STORE) {
         /* Its warp goes on; it may not end before the answer. */

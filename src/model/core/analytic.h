@@ -42,4 +42,17 @@ ls_cycle analytic_next(const struct core *c); /* LS_CYCLE_MAX: nothing is on its
 /* A read-only cache asks for a line; its answer is options_reply(). */
 bool analytic_request(struct core *c, uint32_t token);
 
+/* --- for flow.c, which knows no flights and no present --- */
+
+struct core_launch;
+struct ls_inst;
+/* When an access to L1, global or local memory that the unit takes in cycle `now` is answered. */
+ls_cycle analytic_access(struct core *c, const struct core_launch *launch, const struct ls_inst *inst, uint64_t sectors,
+                         uint32_t rounds, ls_cycle now);
+ls_cycle *analytic_unit(struct core *c); /* the first cycle in which the unit takes an instruction */
+/* Cycles in which the sectors of c->sectors enter the banks, in order; two of one bank need two. */
+uint32_t analytic_rounds(const struct core *c);
+/* Its sectors go to the network one by one, and not through the banks of L1. */
+bool analytic_bypasses(const struct core *c, const struct ls_inst *inst);
+
 #endif

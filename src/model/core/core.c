@@ -280,7 +280,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
-    c->alu = c->spec->alu == ALU_HYBRID ? &core_alu_hybrid : &core_alu_cycle;
+    c->alu = c->spec->alu != ALU_HYBRID ? &core_alu_cycle : c->analytic != NULL ? &core_alu_flow : &core_alu_hybrid;
     if (!c->alu->init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     return ls_ticker_add(c->region, &c->ticker, c->alu->tick, c, err);

@@ -4,6 +4,7 @@
  *   collect.c   operand collectors, register banks, execution units, write-back
  *   cycle.c     alu: cycle    one cycle of the pipeline that front.c and collect.c are
  *   hybrid.c    alu: hybrid   in place of these: what an instruction waits for is known when it issues
+ *   flow.c      in place of hybrid.c and ldst.c, where memory is a formula as well: from issue to issue
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
  *   cta.c       thread blocks: arrival, resources, barriers, completion
@@ -213,11 +214,13 @@ typedef struct core_alu {
 } core_alu;
 
 typedef struct hybrid hybrid;
+typedef struct flow flow;
 
 typedef struct core {
     const core_spec *spec;
     const core_alu *alu;
     hybrid *hybrid; /* its state, or NULL */
+    flow *flow;     /* likewise */
     ls_region *region;
     ls_domain *domain;
     const char *name;
@@ -339,6 +342,7 @@ bool collect_write_banks(core *c, const flight *f);
 /* ldst.c */
 void ldst_cycle(core *c);
 bool ldst_can_take(const core *c);
+uint8_t ldst_space(const core *c, const flight *f); /* of its addresses, if they are generic */
 void ldst_take(core *c, uint16_t flight_index);
 ls_cycle ldst_next(const core *c); /* the next cycle with something to do; now + 1 if it is busy */
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
@@ -363,10 +367,11 @@ uint32_t cta_l1_ways(const core_spec *spec, uint64_t shared_bytes); /* beside so
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
+void cta_finish(core *c, uint32_t slot);
 void cta_done_event(void *self, ls_cycle now);
 
-/* cycle.c, hybrid.c */
-extern const core_alu core_alu_cycle, core_alu_hybrid;
+/* cycle.c, hybrid.c, flow.c */
+extern const core_alu core_alu_cycle, core_alu_hybrid, core_alu_flow;
 
 /* core.c */
 void core_book_sleep(core *c, ls_cycle now);

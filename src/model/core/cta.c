@@ -55,8 +55,6 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     c->need_fetch |= UINT64_C(1) << warp;
 }
 
-static void finish_cta(core *c, uint32_t slot);
-
 static void start_cta(core *c, const core_launch *launch)
 {
     uint32_t slot = 0;
@@ -81,7 +79,7 @@ static void start_cta(core *c, const core_launch *launch)
         start_warp(c, first + w, slot, w < launch->cta->warp_count ? &launch->cta->warps[w] : &empty);
     }
     if (cta->warps_left == 0)
-        finish_cta(c, slot);
+        cta_finish(c, slot);
 }
 
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
@@ -127,7 +125,7 @@ void cta_done_event(void *self, ls_cycle now)
     send_done(c);
 }
 
-static void finish_cta(core *c, uint32_t slot)
+void cta_finish(core *c, uint32_t slot)
 {
     cta_state *cta = &c->ctas[slot];
     for (uint32_t w = 0; w < cta->warp_count; w++)
@@ -191,7 +189,7 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     }
     release_barrier(c, cta);
     if (cta->warps_left == 0)
-        finish_cta(c, w->cta);
+        cta_finish(c, w->cta);
 }
 
 /* -------------------------------------------------------------------------------------------------------- flights */

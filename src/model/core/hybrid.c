@@ -49,8 +49,10 @@ static inline ls_cycle next_wake(const core *c)
 
 /* ----------------------------------------------------------------------------------------------------- registers */
 
-static ls_cycle slow_ready(const core *c, const ls_cycle *ready, const ls_inst *inst)
+ls_cycle hybrid_wide_ready(const core *c, uint32_t warp, const hybrid_inst *d)
 {
+    const ls_cycle *ready = c->hybrid->ready[warp];
+    const ls_inst *inst = d->inst;
     bool spans = c->spec->track_spans;
     ls_cycle need = 0;
     for (uint32_t i = 0; i < inst->src_count; i++)
@@ -64,7 +66,7 @@ static ls_cycle slow_ready(const core *c, const ls_cycle *ready, const ls_inst *
     return need;
 }
 
-static void set_wide_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
+void hybrid_wide_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
 {
     ls_cycle *ready = c->hybrid->ready[warp];
     const ls_inst *inst = d->inst;
@@ -84,7 +86,7 @@ static inline void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_
     for (uint32_t n = d->written; n > 0; n--)
         ready[*--reg] = done;
     if (__builtin_expect(d->wide, 0))
-        set_wide_results(c, warp, d, done);
+        hybrid_wide_results(c, warp, d, done);
 }
 
 /* When all registers of an instruction are there. */
@@ -94,7 +96,7 @@ static inline ls_cycle ready_at(const core *c, uint32_t warp, const hybrid_inst 
     ls_cycle need = 0;
     for (const uint16_t *reg = d->reg, *end = reg + d->registers; reg != end; reg++)
         need = ready[*reg] > need ? ready[*reg] : need;
-    return __builtin_expect(d->wide, 0) ? slow_ready(c, ready, d->inst) : need;
+    return __builtin_expect(d->wide, 0) ? hybrid_wide_ready(c, warp, d) : need;
 }
 
 /* The next instruction has its registers in cycle `need`; `soonest`: the first cycle in which it could issue. */

@@ -97,6 +97,9 @@ void hybrid_written(core *c, uint32_t sub, uint32_t warp,
 void hybrid_took(core *c, uint32_t sub);   /* the load/store unit took the oldest of the queue */
 
 /* hybrid.c */
+/* Registers of an instruction that has more than reg[] holds. */
+ls_cycle hybrid_wide_ready(const core *c, uint32_t warp, const hybrid_inst *d);
+void hybrid_wide_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done);
 void hybrid_look_at(core *c, ls_cycle cycle);                                    /* be awake then */
 void hybrid_result(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done); /* of a parked instruction */
 

@@ -13,7 +13,7 @@ bool ldst_can_take(const core *c)
 }
 
 /* A generic address is shared, local or global by the windows of the kernel. */
-static uint8_t resolve_space(const core *c, const flight *f)
+uint8_t ldst_space(const core *c, const flight *f)
 {
     if (f->inst->space != LS_SPACE_GENERIC)
         return f->inst->space;
@@ -51,7 +51,7 @@ static void begin(core *c, uint16_t index)
     flight *f = &c->flights[index];
     c->dispatch = index;
     c->n.memory_instructions++;
-    f->space = resolve_space(c, f);
+    f->space = ldst_space(c, f);
     c->sector_count = 0;
     c->conflict_cycles = 0;
     if (f->mask == 0 || f->inst->mem_op == LS_MEM_NONE || f->dyn->addr == LS_ADDR_NONE)

@@ -18,7 +18,8 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
     p->method = method;
     p->channels = calloc(shape->map.channels, sizeof *p->channels);
     p->slice_sectors = calloc(shape->map.slice_count, sizeof *p->slice_sectors);
-    bool ok = p->channels != NULL && p->slice_sectors != NULL &&
+    p->slices = calloc(shape->map.slice_count, sizeof *p->slices);
+    bool ok = p->channels != NULL && p->slice_sectors != NULL && p->slices != NULL &&
               level_init(&p->l2, shape->map.slice_count * (uint32_t)shape->l2.sets, (uint32_t)shape->l2.ways,
                          shape->l2.replacement == CACHE_FIFO, method == LS_PROFILE_REUSE);
     if (!ok) {
@@ -41,6 +42,7 @@ void ls_profiler_destroy(ls_profiler *p)
     level_fini(&p->l2);
     free(p->channels);
     free(p->slice_sectors);
+    free(p->slices);
     ls_vec_fini(&p->counts);
     free(p);
 }
@@ -72,6 +74,9 @@ static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error 
     *out = (ls_profile_kernel){ .command = request->command,
                                 .id = request->info->id,
                                 .l2_sectors = p->l2_sectors,
+                                .slice_stalls = p->slice_stalls,
+                                .bursts = p->bursts,
+                                .bursts_stalled = p->bursts_stalled,
                                 .walked = p->walked,
                                 .insts = total_insts(p) };
     out->name = strdup(name);
@@ -135,6 +140,9 @@ static ls_status add_counts(ls_profile_kernel *sum, const ls_profile_kernel *par
     grow(&sum->reads, part->reads, times);
     grow(&sum->closed, part->closed, times);
     grow(&sum->conflicts, part->conflicts, times);
+    grow(&sum->slice_stalls, part->slice_stalls, times);
+    grow(&sum->bursts, part->bursts, times);
+    grow(&sum->bursts_stalled, part->bursts_stalled, times);
     sum->walked = part->walked;
     sum->insts = part->insts;
     return LS_OK;
@@ -280,12 +288,16 @@ ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *sha
         at[kernel->at[i].pc / RATES_PC_BYTES] = rates_from(&kernel->at[i]);
     out->at = at;
     out->count = count;
-    out->l2_cost = (uint32_t)scaled(kernel->slice_sectors * shape->l2_cycle, kernel->l2_sectors, 1);
+    /* The busiest slice, and what slices stand still on average. */
+    uint64_t still = ((uint64_t)shape->machine.dram_cycles << RATES_SHIFT) * kernel->slice_stalls / shape->map.slice_count;
+    out->l2_cost = (uint32_t)scaled(kernel->slice_sectors * shape->l2_cycle + still, kernel->l2_sectors, 1);
     out->dram_cost = (uint32_t)scaled(kernel->channel_cycles * shape->dram_cycle, kernel->dram_atoms, 1);
     const dram_service *dram = &shape->dram;
     uint64_t lines = kernel->reads, activates = kernel->closed + kernel->conflicts;
     uint64_t rows = scaled(activates * dram->open_cycles + kernel->conflicts * dram->close_cycles, lines, RATES_ONE);
     out->dram_cycles = shape->machine.dram_cycles + (uint32_t)((rows * shape->dram_cycle + (UINT64_C(1) << 31)) >> 32);
+    /* Whoever waits for a slice that waits for DRAM waits once more. */
+    out->dram_cycles += (uint32_t)scaled(kernel->bursts_stalled, kernel->bursts, out->dram_cycles);
     return LS_OK;
 }
 

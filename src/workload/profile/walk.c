@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define WALK_TURN 16u
+/* As matrix products on the cycle model have it. */
+#define WALK_MEETINGS 4u
 
 /* -------------------------------------------------------------------------------------------------------- memory */
 
@@ -33,10 +35,33 @@ static void to_dram(ls_profiler *p, uint64_t line, uint8_t sectors, bool write)
 }
 
 typedef struct reached {
+    bool bypass;  /* past L1 */
     uint8_t deep; /* sectors that came from DRAM, or are on their way from there */
     uint32_t l2, dram;
     rates_level level;
 } reached;
+
+/* More requests for sectors on their way than an MSHR can hold: the slice does nothing until DRAM has answered, and then
+ * everything that was on its way is there. Past L1, sectors leave a core one by one, and each is waited for by itself.
+ * Through L1 whole lines leave; warps that all cores run in the same order meet a few times in an epoch, and then
+ * they have drifted apart. */
+static void block_slice(ls_profiler *p, uint32_t slice, level_line *line, bool bypass)
+{
+    if (bypass) {
+        p->slice_stalls++;
+    } else {
+        walk_slice *s = &p->slices[slice];
+        if (s->stalled != p->epoch)
+            s->times = 0;
+        s->stalled = p->epoch;
+        if (s->times++ >= WALK_MEETINGS)
+            return;
+        p->bursts_stalled++;
+    }
+    line->filled = ++p->slices[slice].fills;
+    line->fresh = line->deep = 0;
+    line->asked = 0;
+}
 
 /* Sectors of a line at L2. */
 static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool write, bool atomic, reached *r)
@@ -57,24 +82,30 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
         to_dram(p, victim.line, victim.dirty, true);
         r->dram += ones(victim.dirty);
     }
-    if (line->stamp != p->epoch) {
+    if (line->stamp != p->epoch || line->filled != p->slices[slice].fills) {
         line->stamp = p->epoch;
+        line->filled = p->slices[slice].fills;
         line->fresh = line->deep = 0;
+        line->asked = 0;
     }
     if (write) {
         line->valid |= of->full;
         line->dirty |= sectors;
         return;
     }
-    uint8_t missing = (uint8_t)(sectors & ~line->valid);
+    uint8_t missing = (uint8_t)(sectors & ~line->valid), waiting = (uint8_t)(sectors & line->fresh);
     if (missing != 0) {
         to_dram(p, of->line, missing, false);
         r->dram += ones(missing);
         line->valid |= missing;
         line->fresh |= missing;
+        p->bursts += p->slices[slice].read != p->epoch;
+        p->slices[slice].read = p->epoch;
     }
     if (atomic)
         line->dirty |= sectors;
+    if (waiting != 0 && ++line->asked >= p->shape.l2.mshr_merge)
+        block_slice(p, slice, line, r->bypass);
     uint8_t deep = (uint8_t)(sectors & line->fresh);
     if (deep != 0) {
         r->deep |= deep;
@@ -181,11 +212,11 @@ static rates_level access_memory(ls_profiler *p, walk_warp *w, uint32_t core, co
     reached r = { .level = RATES_L1 };
     bool write = inst->mem_op == LS_MEM_STORE;
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
-    bool bypass = (inst->flags & (rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
+    r.bypass = (inst->flags & (rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
     level *l1 = &p->l1[core];
     for (uint32_t i = 0; i < touched->count; i++) {
         const lanes_line *line = &touched->at[i];
-        if (bypass || atomic)
+        if (r.bypass || atomic)
             at_l2(p, line, line->sectors, write, atomic, &r);
         else if (write)
             store(p, l1, line, &r);
@@ -397,7 +428,7 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
 void walk_restart_counts(ls_profiler *p)
 {
     p->counts.count = 0;
-    p->l2_sectors = 0;
+    p->l2_sectors = p->slice_stalls = p->bursts = p->bursts_stalled = 0;
     memset(p->slice_sectors, 0, p->shape.map.slice_count * sizeof *p->slice_sectors);
     for (uint32_t i = 0; i < p->shape.map.channels; i++) {
         dram_estimate_flush(&p->channels[i]);

@@ -22,6 +22,13 @@ typedef struct walk_cta {
     bool counts;                       /* its accesses belong to the sample that rates come from */
 } walk_cta;
 
+/* An L2 slice and what it waits for. */
+typedef struct walk_slice {
+    uint32_t read;           /* the last epoch in which it has read from DRAM */
+    uint32_t stalled, times; /* the last epoch in which it has waited for that; how often, then */
+    uint32_t fills;          /* times that all it had asked DRAM for has come */
+} walk_slice;
+
 struct ls_profiler {
     gpu_shape shape;
     ls_profile_method method;
@@ -30,6 +37,7 @@ struct ls_profiler {
     level l2;
     dram_estimate *channels;
     uint64_t *slice_sectors;
+    walk_slice *slices;
     uint32_t epoch;
 
     /* One kernel. */
@@ -44,7 +52,8 @@ struct ls_profiler {
     uint64_t walked, read_insts, read_blocks;
     uint64_t l2_lines; /* that L2 took in */
     LS_VEC(ls_profile_inst) counts; /* by pc / RATES_PC_BYTES */
-    uint64_t l2_sectors;
+    uint64_t l2_sectors, slice_stalls; /* of all slices */
+    uint64_t bursts, bursts_stalled;   /* epochs of slices with reads from DRAM; times that a slice waited in them */
     lanes lanes;
     bool failed; /* no memory */
 };

@@ -1,0 +1,479 @@
+/* flow.c: the pipeline of a core with alu: hybrid and memory: analytic: from issue to issue, without cycles in between.
+ * May touch its core only; see flow.h.
+ *
+ * The stages are those of hybrid.c: issue registers, collectors, banks, the registers before the units, units, the
+ * load/store unit. They are queues of which the end is known; results never wait for buses or banks to be written to.
+ * Sub-cores take their turns in the order of time, so that what they share (the load/store unit, barriers) sees them in
+ * that order. */
+#include "model/core/flow.h"
+
+#include "model/core/front.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------ warps in order */
+
+static inline ls_cycle later(ls_cycle a, ls_cycle b)
+{
+    return a > b ? a : b;
+}
+
+static void sleep_until(core *c, flow_sub *fs, uint32_t warp, ls_cycle cycle)
+{
+    uint64_t key = cycle << 5 | warp / c->sub_count;
+    uint32_t i = fs->count++;
+    for (; i > 0 && fs->asleep[i - 1] < key; i--)
+        fs->asleep[i] = fs->asleep[i - 1];
+    fs->asleep[i] = key;
+}
+
+static inline ls_cycle soonest(const flow_sub *fs)
+{
+    return fs->count == 0 ? LS_CYCLE_MAX : later(fs->asleep[fs->count - 1] >> 5, fs->time);
+}
+
+static inline void wake(flow_sub *fs, sub_core *s, ls_cycle now)
+{
+    uint32_t woken = 0;
+    while (fs->count > 0 && fs->asleep[fs->count - 1] >> 5 <= now)
+        woken |= 1u << (fs->asleep[--fs->count] & 31);
+    fs->ready |= woken;
+    s->blocked &= ~woken;
+    s->memory_blocked &= ~woken;
+    s->fence &= ~woken;
+    s->async &= ~woken;
+}
+
+/* ----------------------------------------------------------------------------------------------------- registers */
+
+static inline ls_cycle ready_at(const core *c, uint32_t warp, const hybrid_inst *d)
+{
+    const ls_cycle *ready = c->hybrid->ready[warp];
+    ls_cycle need = 0;
+    for (const uint16_t *reg = d->reg, *end = reg + d->registers; reg != end; reg++)
+        need = ready[*reg] > need ? ready[*reg] : need;
+    return __builtin_expect(d->wide, 0) ? hybrid_wide_ready(c, warp, d) : need;
+}
+
+static inline void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
+{
+    ls_cycle *ready = c->hybrid->ready[warp];
+    const uint16_t *reg = d->reg + d->registers;
+    for (uint32_t n = d->written; n > 0; n--)
+        ready[*--reg] = done;
+    if (__builtin_expect(d->wide, 0))
+        hybrid_wide_results(c, warp, d, done);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the stages */
+
+/* From issue in cycle `now` to the cycle in which the unit may take the instruction, if it is free. */
+static inline ls_cycle collect(const core *c, flow_sub *fs, const hybrid_inst *d, uint32_t warp, ls_cycle now)
+{
+    const hybrid *h = c->hybrid;
+    uint32_t steps = h->steps, best = 0;
+    uint64_t enter = (now + 1) * steps, free_step = fs->collector_free[0];
+    for (uint32_t k = 1; k < h->collectors; k++)
+        if (fs->collector_free[k] < free_step) {
+            free_step = fs->collector_free[k];
+            best = k;
+        }
+    if (free_step > enter) {
+        enter = free_step;
+        ls_cycle left = enter / steps;
+        if (left > now + 1) {
+            fs->taken |= 1u << d->unit;
+            fs->issue_free[d->unit] = left;
+        }
+    }
+    uint64_t dispatched = enter + 1;
+    uint32_t shift = h->bank_shift[warp];
+    for (uint32_t set = d->banks_read; set != 0; set &= set - 1) {
+        uint32_t b = (uint32_t)__builtin_ctz(set), bank = b + shift;
+        uint64_t *bank_free = &fs->bank_free[bank >= h->banks ? bank - h->banks : bank];
+        *bank_free = later(*bank_free, enter + 1) + d->reads[b];
+        dispatched = later(dispatched, *bank_free);
+    }
+    dispatched = later(dispatched, fs->execute_free[d->unit] * steps);
+    fs->collector_free[best] = dispatched;
+    return (steps == 2 ? dispatched >> 1 : dispatched / steps) + 1;
+}
+
+static inline ls_cycle run_unit(const core *c, flow_sub *fs, const hybrid_inst *d, uint32_t warp, ls_cycle now)
+{
+    ls_cycle start = later(collect(c, fs, d, warp, now), fs->unit_free[d->unit]);
+    fs->execute_free[d->unit] = start;
+    fs->unit_free[d->unit] = start + d->interval;
+    /* The write will need a step of its bank; which one is the same to those that read. */
+    uint32_t shift = c->hybrid->bank_shift[warp], banks = c->hybrid->banks;
+    for (uint32_t set = d->banks_written; set != 0; set &= set - 1) {
+        uint32_t bank = (uint32_t)__builtin_ctz(set) + shift;
+        fs->bank_free[bank >= banks ? bank - banks : bank]++;
+    }
+    return start + d->delay;
+}
+
+/* -------------------------------------------------------------------------------------------- barriers and ends */
+
+static void release_barrier(core *c, uint32_t slot)
+{
+    flow *f = c->flow;
+    cta_state *cta = &c->ctas[slot];
+    if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
+        return;
+    cta->at_barrier = 0;
+    for (uint32_t warp = cta->first_warp; warp < (uint32_t)cta->first_warp + cta->warp_count; warp++) {
+        uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+        if ((c->subs[sub].barrier & bit) == 0)
+            continue;
+        c->subs[sub].barrier &= ~bit;
+        c->subs[sub].blocked |= bit;
+        sleep_until(c, &f->subs[sub], warp, later(f->warps[warp].wake, f->barrier_at[slot] + 1));
+        ls_cycle next = soonest(&f->subs[sub]);
+        f->subs[sub].next = next < f->subs[sub].next ? next : f->subs[sub].next;
+    }
+}
+
+static void end_warp(core *c, uint32_t warp, ls_cycle now)
+{
+    flow *f = c->flow;
+    warp_state *w = &c->warps[warp];
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    uint32_t bit = warp_bit(c, warp), slot = w->cta;
+    cta_state *cta = &c->ctas[slot];
+    ls_cycle end = later(w->busy_until, now + 1);
+    c->n.resident_warps += end - f->warps[warp].started;
+    w->resident = false;
+    c->resident_warps--;
+    cta->warps_left--;
+    s->resident &= ~bit;
+    s->buffered &= ~bit;
+    if ((s->barrier & bit) != 0) {
+        /* The stream ended at the barrier itself. */
+        s->barrier &= ~bit;
+        cta->at_barrier--;
+    }
+    f->cta_end[slot] = later(f->cta_end[slot], end);
+    if (cta->warps_left == 0) {
+        f->ended |= 1u << slot;
+        return;
+    }
+    f->barrier_at[slot] = later(f->barrier_at[slot], end);
+    release_barrier(c, slot);
+}
+
+/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one may issue;
+ * LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
+static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done)
+{
+    flow *f = c->flow;
+    flow_warp *fw = &f->warps[warp];
+    warp_state *w = &c->warps[warp];
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    uint32_t bit = warp_bit(c, warp);
+    ls_cycle soon = now + 1;
+    if ((inst->flags & LS_INST_FENCE) != 0)
+        soon = later(soon, later(fw->alu_until, fw->memory_until));
+    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
+    if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED)
+        soon = later(soon, done);
+    if (soon > now + 1)
+        s->fence |= bit;
+    if (inst->mem_op == LS_MEM_ASYNC_COPY) {
+        ls_cycle *copied = &fw->copied[w->async_open % FLOW_GROUPS];
+        *copied = later(*copied, done);
+    }
+    w->async_open = (uint8_t)(w->async_open + ((inst->flags & LS_INST_ASYNC_COMMIT) != 0));
+    if ((inst->flags & LS_INST_ASYNC_WAIT) != 0) {
+        /* Waits for all groups but the newest imm. */
+        uint8_t open = w->async_open, kept = inst->imm < 0 || inst->imm > open ? open : (uint8_t)inst->imm;
+        uint8_t end = (uint8_t)(open - kept);
+        for (uint8_t g = end > FLOW_GROUPS ? (uint8_t)(end - FLOW_GROUPS) : 0; g != end; g++)
+            if (fw->copied[g % FLOW_GROUPS] > soon) {
+                soon = fw->copied[g % FLOW_GROUPS];
+                s->async |= bit;
+            }
+    }
+    if ((inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE)) != 0) {
+        f->barrier_at[w->cta] = later(f->barrier_at[w->cta], now);
+        c->ctas[w->cta].at_barrier++;
+        if ((inst->flags & LS_INST_ARRIVE) != 0 && !c->spec->accelsim_rules)
+            return soon;
+        s->barrier |= bit;
+        fw->wake = soon;
+        return LS_CYCLE_MAX;
+    }
+    return soon;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- issue */
+
+static inline void count(core *c, const hybrid_inst *d, uint32_t mask)
+{
+    c->n.by_class[d->inst->class_]++;
+    c->n.register_reads += d->read_count;
+    c->n.register_bank_waits += d->read_waits;
+    c->n.unknown_opcodes += d->unknown;
+    c->n.thread_instructions += lane_count(mask);
+}
+
+static inline const hybrid_inst *next_of(core *c, const warp_state *w)
+{
+    return hybrid_decode(c, &w->insts[w->next->inst], w->next->inst);
+}
+
+/* The warp has issued until `now`; its next instruction may issue from `soon` on if it has its registers. */
+static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle now, ls_cycle soon)
+{
+    flow_warp *fw = &c->flow->warps[warp];
+    uint32_t bit = warp_bit(c, warp);
+    s->wants[d->unit] |= bit;
+    c->warps[warp].head = d->inst;
+    ls_cycle need = ready_at(c, warp, d);
+    if (soon == LS_CYCLE_MAX) {
+        fs->ready &= ~bit;
+        fw->wake = later(fw->wake, need);
+        return;
+    }
+    if (need <= soon && soon <= now + 1) {
+        fs->ready |= bit;
+        return;
+    }
+    fs->ready &= ~bit;
+    s->blocked |= bit;
+    if (need > fw->alu_until && need >= soon)
+        s->memory_blocked |= bit;
+    sleep_until(c, fs, warp, later(need, soon));
+}
+
+static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_inst *d, ls_cycle now)
+{
+    warp_state *w = &c->warps[warp];
+    flow_warp *fw = &c->flow->warps[warp];
+    const ls_dyn *dyn = w->next++;
+    ls_cycle start = later(collect(c, fs, d, warp, now), *analytic_unit(c));
+    fs->execute_free[UNIT_memory] = start;
+    flow_access access = flow_take(c, warp, d, dyn, start);
+    count(c, d, dyn->mask);
+    if (d->inst->dst_count > 0) {
+        set_results(c, warp, d, access.registers);
+        fw->memory_until = later(fw->memory_until, access.registers);
+    }
+    w->busy_until = later(w->busy_until, access.done);
+    return d->effects ? effects(c, warp, d->inst, dyn->mask, now, access.done) : now + 1;
+}
+
+/* Issues the warp's next instruction, and under a greedy scheduler those after it, one per cycle, that only need units:
+ * nothing can come before them. Returns how many. */
+static uint32_t issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first)
+{
+    warp_state *w = &c->warps[warp];
+    flow_warp *fw = &c->flow->warps[warp];
+    const hybrid_inst *d = next_of(c, w);
+    uint32_t bit = warp_bit(c, warp);
+    s->last_issued = (uint8_t)__builtin_ctz(bit);
+    s->wants[d->unit] &= ~bit;
+    ls_cycle now = first, soon;
+    if (d->unit == UNIT_memory) {
+        soon = issue_memory(c, fs, warp, d, now);
+    } else {
+        const bool greedy = c->scheduler_kind == SCHED_GTO;
+        const ls_dyn *next = w->next, *end = w->end;
+        ls_cycle until = fw->alu_until;
+        for (;;) {
+            ls_cycle done = run_unit(c, fs, d, warp, now);
+            set_results(c, warp, d, done);
+            until = later(until, done);
+            count(c, d, next->mask);
+            next++;
+            soon = now + 1;
+            if (__builtin_expect(d->effects, 0) || next == end || !greedy || now - first == FLOW_BURST)
+                break;
+            const hybrid_inst *following = hybrid_decode(c, &w->insts[next->inst], next->inst);
+            if (following->unit == UNIT_memory || (fs->taken >> following->unit & 1) != 0 ||
+                ready_at(c, warp, following) > soon)
+                break;
+            d = following;
+            now = soon;
+        }
+        fw->alu_until = until;
+        w->busy_until = later(w->busy_until, until);
+        w->next = next;
+        if (d->effects)
+            soon = effects(c, warp, d->inst, next[-1].mask, now, now);
+    }
+    uint32_t issued = (uint32_t)(now - first) + 1;
+    c->n.issued += issued;
+    c->n.warp_instructions += issued;
+    if (w->next == w->end) {
+        fs->ready &= ~bit;
+        if (soon == LS_CYCLE_MAX)
+            release_barrier(c, w->cta);
+        end_warp(c, warp, soon == LS_CYCLE_MAX ? now : soon - 1);
+        return issued;
+    }
+    set_next(c, fs, s, warp, next_of(c, w), now, soon);
+    if (d->effects)
+        release_barrier(c, w->cta);
+    return issued;
+}
+
+/* One look of a scheduler at its warps, in cycle fs->next. */
+static void step(core *c, uint32_t sub)
+{
+    flow_sub *fs = &c->flow->subs[sub];
+    sub_core *s = &c->subs[sub];
+    ls_cycle now = fs->next;
+    wake(fs, s, now);
+    uint32_t can = fs->ready;
+    ls_cycle retry = LS_CYCLE_MAX;
+    for (uint32_t set = fs->taken; set != 0; set &= set - 1) {
+        uint32_t unit = (uint32_t)__builtin_ctz(set);
+        if (fs->issue_free[unit] <= now) {
+            fs->taken &= ~(1u << unit);
+        } else {
+            can &= ~s->wants[unit];
+            retry = fs->issue_free[unit] < retry ? fs->issue_free[unit] : retry;
+        }
+    }
+    if (now > s->booked)
+        front_book_sub(c, s, now);
+    fs->time = now;
+    if (can == 0) {
+        front_stalled(s, fs->ready);
+        ls_cycle next = soonest(fs);
+        next = next <= now ? now + 1 : next;
+        fs->next = retry < next && fs->ready != 0 ? retry : next;
+        return;
+    }
+    c->now = now;
+    uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
+    fs->next = LS_CYCLE_MAX;
+    uint32_t issued = issue_warp(c, fs, s, warp, now);
+    fs->time = s->booked = now + issued;
+    if (fs->ready != 0) {
+        fs->next = fs->time;
+    } else {
+        front_stalled(s, 0);
+        fs->next = soonest(fs);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ one look */
+
+static void start_warps(core *c, ls_cycle now)
+{
+    flow *f = c->flow;
+    hybrid *h = c->hybrid;
+    for (uint64_t set = c->need_fetch; set != 0; set &= set - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(set), sub = warp_sub(c, warp);
+        warp_state *w = &c->warps[warp];
+        flow_sub *fs = &f->subs[sub];
+        const core_launch *launch = &c->ctas[w->cta].launch;
+        if (launch->kernel != h->kernel || launch->insts != h->kernel_insts) {
+            /* Another kernel may have its program where the last one had its own. */
+            h->kernel = launch->kernel;
+            h->kernel_insts = launch->insts;
+            for (uint32_t i = 0; i < HYBRID_CACHE; i++)
+                h->decoded[i].inst = NULL;
+            for (uint32_t i = 0; i < FLOW_SHAPES; i++)
+                f->shapes[i].inst = NULL;
+        }
+        memset(h->ready[warp], 0, sizeof h->ready[warp]);
+        f->warps[warp] = (flow_warp){ .started = now };
+        f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
+        const hybrid_inst *d = next_of(c, w);
+        w->head = d->inst;
+        c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
+        c->subs[sub].buffered |= warp_bit(c, warp);
+        fs->time = later(fs->time, now);
+        sleep_until(c, fs, warp, now + 2); /* it is fetched, and decoded */
+        ls_cycle next = soonest(fs);
+        fs->next = next < fs->next ? next : fs->next;
+    }
+    c->need_fetch = 0;
+}
+
+static void count_cycles(core *c, ls_cycle now)
+{
+    flow *f = c->flow;
+    if (f->busy) {
+        c->n.cycles += now - f->counted;
+        c->n.issue_slots += (now - f->counted) * c->sub_count;
+    }
+    f->counted = now;
+}
+
+static void finish_blocks(core *c, ls_cycle now)
+{
+    flow *f = c->flow;
+    for (uint32_t set = f->ended; set != 0; set &= set - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctz(set);
+        if (f->cta_end[slot] > now)
+            continue;
+        f->ended &= ~(1u << slot);
+        cta_finish(c, slot);
+    }
+    if (f->busy && c->resident_ctas == 0)
+        front_book(c, now);
+}
+
+static bool tick(void *self, ls_cycle now)
+{
+    core *c = self;
+    flow *f = c->flow;
+    count_cycles(c, now);
+    c->now = c->last_tick = now;
+    finish_blocks(c, now);
+    if (!f->busy && c->resident_ctas > 0)
+        front_book_from(c, now);
+    f->busy = c->resident_ctas > 0;
+    if (c->need_fetch != 0)
+        start_warps(c, now);
+    for (;;) {
+        uint32_t sub = 0;
+        for (uint32_t i = 1; i < c->sub_count; i++)
+            sub = f->subs[i].next < f->subs[sub].next ? i : sub;
+        if (f->subs[sub].next > now + FLOW_AHEAD)
+            break;
+        step(c, sub);
+    }
+    ls_domain_progress(c->domain);
+    c->now = now;
+    ls_cycle next = LS_CYCLE_MAX;
+    for (uint32_t i = 0; i < c->sub_count; i++)
+        next = f->subs[i].next < next ? f->subs[i].next : next;
+    for (uint32_t set = f->ended; set != 0; set &= set - 1) {
+        ls_cycle end = f->cta_end[__builtin_ctz(set)];
+        next = end < next ? end : next;
+    }
+    return core_sleep(c, next);
+}
+
+static bool init(core *c)
+{
+    if (!core_alu_hybrid.init(c))
+        return false;
+    c->flow = ls_domain_alloc(c->domain, sizeof *c->flow);
+    if (c->flow == NULL)
+        return false;
+    for (uint32_t i = 0; i < CORE_SUBS_MAX; i++)
+        c->flow->subs[i].next = LS_CYCLE_MAX;
+    return true;
+}
+
+/* Nothing is released and nothing written at a time of its own. */
+static void release(core *c, const flight *f)
+{
+    (void)c;
+    (void)f;
+}
+
+static bool take_banks(core *c, const flight *f)
+{
+    (void)c;
+    (void)f;
+    return true;
+}
+
+const core_alu core_alu_flow = { .init = init, .tick = tick, .release = release, .take_banks = take_banks };

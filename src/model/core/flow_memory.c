@@ -1,0 +1,146 @@
+/* flow_memory.c: memory instructions of flow.c: how many sectors and cycles their addresses need, and when they end.
+ * May touch its core only. */
+#include "model/core/flow.h"
+
+/* ------------------------------------------------------------------------------------------------------ addresses */
+
+/* A flight for those who want one: nothing of it is kept. */
+static flight as_flight(const core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space)
+{
+    return (flight){ .inst = inst,
+                     .dyn = dyn,
+                     .mask = dyn->mask,
+                     .next = NO_FLIGHT,
+                     .warp = (uint8_t)warp,
+                     .sub = (uint8_t)warp_sub(c, warp),
+                     .unit = UNIT_memory,
+                     .space = space };
+}
+
+static void count_slowly(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space,
+                         uint32_t *sectors, uint32_t *rounds)
+{
+    const flight f = as_flight(c, warp, inst, dyn, space);
+    if (space == LS_SPACE_SHARED) {
+        *sectors = 0;
+        *rounds = shared_conflicts(c, &f);
+        return;
+    }
+    coalesce(c, &f);
+    *sectors = c->sector_count;
+    *rounds = analytic_rounds(c);
+}
+
+/* Lanes with an address each: programs repeat patterns, and a pattern costs the same wherever it begins, if that is the
+ * same place in the banks. */
+static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space, uint32_t *sectors,
+                       uint32_t *rounds)
+{
+    flow *f = c->flow;
+    const uint64_t *at = &c->ctas[c->warps[warp].cta].launch.cta->addrs[dyn->addr >> 2];
+    const uint64_t period =
+        space == LS_SPACE_SHARED ? 4 * c->spec->shared_banks : CACHE_SECTOR_BYTES * c->spec->l1_banks;
+    uint64_t first = at[0], place = first % period;
+    uint32_t lanes = lane_count(dyn->mask);
+    uint64_t last = at[lanes - 1] - first;
+    uint64_t key = (uintptr_t)inst / sizeof *inst * 31 + place + last * 7;
+    flow_shape *shape = &f->shapes[key % FLOW_SHAPES];
+    uint64_t differ = (uint64_t)(shape->inst != inst) | (shape->mask ^ dyn->mask) | (shape->first ^ place);
+    if (differ == 0) {
+        /* Most that differ do so at their end. */
+        differ = shape->distance[lanes - 1] ^ last;
+        for (uint32_t i = 0; i < lanes && differ == 0; i += 8)
+            for (uint32_t k = i; k < i + 8 && k < lanes; k++)
+                differ |= (at[k] - first) ^ shape->distance[k];
+    }
+    if (differ == 0) {
+        *sectors = shape->sectors;
+        *rounds = shape->rounds;
+        return;
+    }
+    count_slowly(c, warp, inst, dyn, space, sectors, rounds);
+    shape->inst = inst;
+    shape->mask = dyn->mask;
+    shape->first = (uint32_t)place;
+    shape->sectors = *sectors;
+    shape->rounds = *rounds;
+    for (uint32_t i = 0; i < lanes; i++)
+        shape->distance[i] = at[i] - first;
+}
+
+/* Neighbouring words: from the two ends. */
+static inline bool count_dense(const core *c, const ls_dyn *dyn, const uint64_t *words, uint32_t width,
+                               uint32_t *sectors, uint32_t *rounds)
+{
+    if (words[1] != width)
+        return false;
+    uint64_t last = words[0] + (uint64_t)lane_count(dyn->mask) * width - 1;
+    uint32_t n = (uint32_t)(last / CACHE_SECTOR_BYTES - words[0] / CACHE_SECTOR_BYTES) + 1;
+    uint32_t banks = (uint32_t)c->spec->l1_banks;
+    *sectors = n;
+    *rounds = n <= banks ? 1 : (n + banks - 1) / banks;
+    return true;
+}
+
+/* Sectors and the cycles in which they enter the banks; of shared memory: only cycles. */
+static void count_lanes(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space,
+                        uint32_t *sectors, uint32_t *rounds)
+{
+    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
+    bool stride = (dyn->addr & 3) == LS_ADDR_STRIDE;
+    if (stride && space != LS_SPACE_SHARED && space != LS_SPACE_LOCAL && !atomic) {
+        const uint64_t *words = &c->ctas[c->warps[warp].cta].launch.cta->addrs[dyn->addr >> 2];
+        if (count_dense(c, dyn, words, inst_width(c, inst), sectors, rounds))
+            return;
+    }
+    if (!stride && space != LS_SPACE_LOCAL)
+        count_list(c, warp, inst, dyn, space, sectors, rounds);
+    else
+        count_slowly(c, warp, inst, dyn, space, sectors, rounds);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the unit */
+
+static flow_access take_shared(core *c, const ls_inst *inst, uint32_t mask, uint32_t cycles, ls_cycle start)
+{
+    cycles = cycles == 0 ? 1 : cycles;
+    c->n.bank_conflict_cycles += cycles - 1;
+    *analytic_unit(c) = start + cycles;
+    bool waits = inst->mem_op != LS_MEM_STORE && mask != 0;
+    ls_cycle end = start + cycles + (waits ? c->spec->shared_latency_cycles + 1 : 0);
+    return (flow_access){ .registers = end, .done = end };
+}
+
+flow_access flow_take(core *c, uint32_t warp, const hybrid_inst *d, const ls_dyn *dyn, ls_cycle start)
+{
+    const ls_inst *inst = d->inst;
+    uint32_t mask = dyn->mask, sectors = 0, rounds = 0;
+    bool none = mask == 0 || inst->mem_op == LS_MEM_NONE || dyn->addr == LS_ADDR_NONE;
+    uint8_t space = inst->space;
+    c->n.memory_instructions++;
+    if (__builtin_expect(space == LS_SPACE_GENERIC, 0)) {
+        const flight f = as_flight(c, warp, inst, dyn, space);
+        space = ldst_space(c, &f);
+    }
+    if (!none)
+        count_lanes(c, warp, inst, dyn, space, &sectors, &rounds);
+    if (space == LS_SPACE_SHARED) {
+        c->n.shared_accesses += !none;
+        return take_shared(c, inst, mask, rounds, start);
+    }
+    if (none || sectors == 0) {
+        *analytic_unit(c) = start + 1;
+        return (flow_access){ .registers = start + 1, .done = start + 1 };
+    }
+    uint32_t banks = (uint32_t)c->spec->l1_banks;
+    c->n.memory_sectors += sectors;
+    if (analytic_bypasses(c, inst)) /* one by one */
+        rounds = sectors;
+    else
+        c->n.l1_bank_conflicts += rounds - (sectors + banks - 1) / banks;
+    *analytic_unit(c) = start + rounds;
+    const core_launch *launch = &c->ctas[c->warps[warp].cta].launch;
+    ls_cycle end = analytic_access(c, launch, inst, sectors, rounds, start) + 1, left = start + rounds;
+    end = end > left ? end : left;
+    return (flow_access){ .registers = end, .done = end };
+}
