@@ -210,7 +210,7 @@ static inline ls_cycle issue_unit(core *c, hybrid_sub *s, uint32_t sub, uint32_t
             return LS_CYCLE_MAX;
         }
         if (enter / h->steps > now + 1)
-            hybrid_hold_issue(c, sub, d->unit, enter / h->steps);
+            hybrid_hold_issue(s, d->unit, enter / h->steps);
         soonest = enter;
     }
     return hybrid_run(c, s, warp, d, collector, soonest, now);
@@ -228,7 +228,8 @@ static void buffer_empty(core *c, sub_core *s, uint32_t warp)
 }
 
 /* Issues the warp's next instruction, and after it, one per cycle, those that nothing can come before: a greedy
- * scheduler stays with its warp as long as that is ready, and what makes it ready is known. Returns how many. */
+ * scheduler stays with its warp as long as that is ready, and what makes it ready is known. Returns for how many
+ * cycles that is. */
 static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, uint32_t warp)
 {
     warp_state *w = &c->warps[warp];
@@ -256,6 +257,7 @@ static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, ui
     const ls_dyn *next = w->next, *first = next;
     ls_cycle now = c->now, busy = w->busy_until, need = 0;
     uint64_t lanes = 0;
+    uint32_t others = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked | bit);
     bool effects;
     for (;;) {
         ls_cycle done = issue_unit(c, h, sub, warp, d, now);
@@ -278,9 +280,17 @@ static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, ui
         if (!greedy || need > now + 1 || d->unit == UNIT_memory || d->effects || effects ||
             next - first == HYBRID_BURST)
             break;
-        if (__builtin_expect((h->taken >> d->unit & 1) != 0, 0)) {
-            if (h->issue_free[d->unit] > now + 1)
-                break;
+        if ((h->taken >> d->unit & 1) != 0) {
+            ls_cycle freed = h->issue_free[d->unit];
+            if (freed > now + 1) {
+                /* One that could go before it may come up in the meantime: that is not seen, so not for long. */
+                if (now + 1 - c->now >= HYBRID_BLIND || freed - now > HYBRID_GAP ||
+                    (others & ~s->wants[d->unit]) != 0)
+                    break;
+                c->n.stalls[STALL_UNIT] += freed - now - 1;
+                c->n.stack[STALL_UNIT] += freed - now - 1;
+                now = freed - 1;
+            }
             h->taken &= ~(1u << d->unit);
         }
         now++;
@@ -298,7 +308,7 @@ static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, ui
         buffer_empty(c, s, warp);
     else
         set_head(c, s, warp, d, need);
-    return count;
+    return (uint32_t)(now + 1 - c->now);
 }
 
 /* For how many cycles the sub-core has issued: 0 or, if what follows is known, more than one. */
@@ -325,6 +335,8 @@ static uint32_t issue_sub(core *c, sub_core *s, hybrid_sub *h, uint32_t sub)
             return issue_warp(c, s, h, sub, front_choose(c, s, sub, can) * c->sub_count + sub);
         c->front_ready |= 1u << sub;
         h->retry = retry;
+        if (retry != LS_CYCLE_MAX)
+            hybrid_look_at(c, retry);
     }
     front_stalled(s, ready);
     return 0;
@@ -464,7 +476,8 @@ static void wake_warps(core *c)
 static void load_store(core *c)
 {
     hybrid *h = c->hybrid;
-    if (ldst_due(c))
+    bool due = ldst_due(c);
+    if (due)
         ldst_cycle(c);
     if (h->waiting != 0 && ldst_can_take(c)) {
         uint32_t from = CORE_SUBS_MAX;
@@ -481,9 +494,11 @@ static void load_store(core *c)
         if (oldest != NO_FLIGHT) {
             hybrid_took(c, from);
             ldst_take(c, oldest);
+            due = true;
         }
     }
-    c->memory_next = ldst_next(c);
+    if (due)
+        c->memory_next = ldst_next(c);
 }
 
 static bool tick(void *self, ls_cycle now)
@@ -511,7 +526,8 @@ static bool tick(void *self, ls_cycle now)
         c->n.issue_slots += c->sub_count;
         if ((c->front_changed | c->front_ready) != 0)
             issue(c);
-        c->turn = c->turn + 1 >= c->sub_count ? 0 : c->turn + 1;
+        if (++c->turn == c->sub_count)
+            c->turn = 0;
         if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
             fetch(c);
     } else if (c->resident_warps_then > 0) {

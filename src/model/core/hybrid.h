@@ -14,6 +14,8 @@
 #define HYBRID_CACHE 2048   /* decoded instructions, by their place in the program */
 #define HYBRID_REGISTERS 20 /* of one instruction; more are looked up in the instruction itself */
 #define HYBRID_BURST 64     /* instructions of one warp that are issued at once, at most */
+#define HYBRID_GAP 4        /* cycles that a burst waits for a unit that nobody else could leave out */
+#define HYBRID_BLIND 16     /* cycles after the start of a burst in which it does so */
 #define HYBRID_QUEUE 16 /* a power of two, more than a sub-core's collectors and registers before the unit */
 
 /* What issuing needs to know of a static instruction. */
@@ -71,10 +73,9 @@ struct hybrid {
     /* Warps to look at again, by cycle. */
     uint32_t wake[CORE_WHEEL][CORE_SUBS_MAX];
     uint64_t wake_used[CORE_WHEEL / 64];
-    uint32_t wake_words; /* bit i: wake_used[i] is not 0 */
-    ls_cycle bus_cycle[CORE_WHEEL];
-    uint8_t buses[CORE_WHEEL];
-    uint32_t kernel; /* whose instructions are decoded */
+    uint32_t wake_words;        /* bit i: wake_used[i] is not 0 */
+    uint64_t buses[CORE_WHEEL]; /* a cycle << 8 | result buses taken in it */
+    uint32_t kernel;            /* whose instructions are decoded */
     const ls_inst *kernel_insts;
     hybrid_inst decoded[HYBRID_CACHE];
 };
@@ -88,9 +89,8 @@ static inline const hybrid_inst *hybrid_decode(core *c, const ls_inst *inst, uin
         hybrid_decode_new(c, d, inst);
     return d;
 }
-/* The instruction in the unit's issue register waits for a collector of unknown end; for one until `cycle`. */
+/* The instruction in the unit's issue register waits for a collector of unknown end. */
 void hybrid_park(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d);
-void hybrid_hold_issue(core *c, uint32_t sub, uint32_t unit, ls_cycle cycle);
 void hybrid_enter_memory(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d, uint16_t flight_index);
 void hybrid_written(core *c, uint32_t sub, uint32_t warp,
                     const hybrid_inst *d); /* a load writes its registers now */

@@ -16,13 +16,13 @@ static inline void hybrid_move_banks(const hybrid *h, hybrid_sub *s, ls_cycle no
         s->bank_busy[b] = passed >= HYBRID_WINDOW ? 0 : s->bank_busy[b] >> passed;
 }
 
-/* Several operands from one bank, or others that have it. Returns the step of the last read. */
-static inline uint64_t hybrid_read_slowly(hybrid_sub *s, uint32_t bank, uint32_t count, uint64_t step)
+/* Reads `count` operands from a bank, each in the first step from `step` on that nobody has; returns the last one. */
+static inline uint64_t hybrid_read_bank(hybrid_sub *s, uint32_t bank, uint32_t count, uint64_t step)
 {
     uint64_t busy = s->bank_busy[bank], at = step - s->bank_base;
-    for (; at < HYBRID_WINDOW; at++) {
-        uint64_t free_ones = ~busy >> at;
-        if (free_ones == 0)
+    for (;;) {
+        uint64_t free_ones = at < HYBRID_WINDOW ? ~busy >> at : 0;
+        if (__builtin_expect(free_ones == 0, 0))
             break;
         at += (uint32_t)__builtin_ctzll(free_ones);
         busy |= UINT64_C(1) << at;
@@ -30,6 +30,7 @@ static inline uint64_t hybrid_read_slowly(hybrid_sub *s, uint32_t bank, uint32_t
             s->bank_busy[bank] = busy;
             return s->bank_base + at;
         }
+        at++;
     }
     /* Beyond the window nothing is known. */
     s->bank_busy[bank] = busy;
@@ -40,20 +41,14 @@ static inline uint64_t hybrid_read_slowly(hybrid_sub *s, uint32_t bank, uint32_t
 static inline uint64_t hybrid_read(const hybrid *h, hybrid_sub *s, const hybrid_inst *d, uint32_t warp,
                                    uint64_t enter, ls_cycle now)
 {
-    uint64_t last = enter, at = enter + 1 - s->bank_base;
-    if (at >= HYBRID_WINDOW / 2) {
+    uint64_t last = enter;
+    if (enter + 1 - s->bank_base >= HYBRID_WINDOW / 2)
         hybrid_move_banks(h, s, now);
-        at = enter + 1 - s->bank_base;
-    }
     uint32_t shift = h->bank_shift[warp];
     for (uint32_t set = d->banks_read; set != 0; set &= set - 1) {
-        uint32_t b = (uint32_t)__builtin_ctz(set), bank = b + shift, n = d->reads[b];
+        uint32_t b = (uint32_t)__builtin_ctz(set), bank = b + shift;
         bank = bank >= h->banks ? bank - h->banks : bank;
-        uint64_t wanted = ((UINT64_C(1) << n) - 1) << (at & (HYBRID_WINDOW - 1)), end = enter + n;
-        if (__builtin_expect(at < HYBRID_WINDOW - 8, 1) && (s->bank_busy[bank] & wanted) == 0)
-            s->bank_busy[bank] |= wanted;
-        else
-            end = hybrid_read_slowly(s, bank, n, enter + 1);
+        uint64_t end = hybrid_read_bank(s, bank, d->reads[b], enter + 1);
         last = end > last ? end : last;
     }
     return last;
@@ -65,6 +60,12 @@ static inline void hybrid_write(const hybrid *h, hybrid_sub *s, uint32_t banks, 
     uint64_t at = cycle * h->steps - s->bank_base;
     if (at >= HYBRID_WINDOW)
         return;
+    if (h->banks == 2) {
+        uint32_t shift = h->bank_shift[warp];
+        s->bank_busy[shift] |= (uint64_t)(banks & 1) << at;
+        s->bank_busy[shift ^ 1] |= (uint64_t)(banks >> 1) << at;
+        return;
+    }
     for (uint32_t set = banks; set != 0; set &= set - 1) {
         uint32_t bank = (uint32_t)__builtin_ctz(set) + h->bank_shift[warp];
         s->bank_busy[bank >= h->banks ? bank - h->banks : bank] |= UINT64_C(1) << at;
@@ -88,14 +89,11 @@ static inline ls_cycle hybrid_start_unit(core *c, hybrid_sub *s, const hybrid_in
         if (leaves < HYBRID_WINDOW && (s->done[unit] >> leaves & 1) != 0)
             continue;
         ls_cycle end = start + d->delay;
-        uint32_t slot = (uint32_t)end % CORE_WHEEL;
-        if (h->bus_cycle[slot] != end) {
-            h->bus_cycle[slot] = end;
-            h->buses[slot] = 0;
-        }
-        if (h->buses[slot] >= h->result_buses)
+        uint64_t *bus = &h->buses[end % CORE_WHEEL], taken = *bus;
+        taken = taken >> 8 == end ? taken : end << 8;
+        if ((taken & 255) >= h->result_buses)
             continue;
-        h->buses[slot]++;
+        *bus = taken + 1;
         if (leaves < HYBRID_WINDOW)
             s->done[unit] |= UINT64_C(1) << leaves;
         break;
@@ -116,6 +114,13 @@ static inline uint32_t hybrid_collector(const hybrid *h, const hybrid_sub *s, ui
         }
     *step = soonest;
     return best;
+}
+
+/* The issue register of the unit is taken until `cycle`. Who waits for it asks to be awake then. */
+static inline void hybrid_hold_issue(hybrid_sub *s, uint32_t unit, ls_cycle cycle)
+{
+    s->taken |= 1u << unit;
+    s->issue_free[unit] = cycle;
 }
 
 /* From the collector to the write-back, whose cycle it returns. */

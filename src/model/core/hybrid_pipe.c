@@ -74,14 +74,6 @@ void hybrid_park(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d)
     park(&c->hybrid->subs[sub], warp, d);
 }
 
-void hybrid_hold_issue(core *c, uint32_t sub, uint32_t unit, ls_cycle cycle)
-{
-    hybrid_sub *s = &c->hybrid->subs[sub];
-    s->taken |= 1u << unit;
-    s->issue_free[unit] = cycle;
-    hybrid_look_at(c, cycle);
-}
-
 void hybrid_written(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 {
     hybrid_write(c->hybrid, &c->hybrid->subs[sub], d->banks_written, warp, c->now);
@@ -115,7 +107,7 @@ void hybrid_enter_memory(core *c, uint32_t sub, uint32_t warp, const hybrid_inst
     }
     enter = enter > soonest ? enter : soonest;
     if (enter / h->steps > c->now + 1)
-        hybrid_hold_issue(c, sub, UNIT_memory, enter / h->steps);
+        hybrid_hold_issue(s, UNIT_memory, enter / h->steps);
     collect_memory(c, s, w, warp, d, collector, enter);
     hybrid_look_at(c, w->ready);
 }
