@@ -250,6 +250,9 @@ static bool uint_info(cl_device_id device, cl_device_info what, cl_uint *out)
     case CL_DEVICE_NUMERIC_VERSION:
         *out = CL_MAKE_VERSION(3, 0, 0);
         return true;
+    case CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR:
+        *out = CL_MAKE_VERSION(1, 2, 0);
+        return true;
     case CL_DEVICE_GLOBAL_MEM_CACHE_TYPE:
         *out = CL_READ_WRITE_CACHE;
         return true;

@@ -1,0 +1,170 @@
+/* cmd_exec.c: `lockstep exec`: runs an unmodified OpenCL program on simulated GPUs, by setting the environment in which
+ * the OpenCL loader finds our driver and the driver finds its settings (docs/opencl.md). */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "lockstep/driver.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "liblockstep-opencl.so"
+
+static const char *model_name_at(const void *self, size_t i)
+{
+    (void)self;
+    return ls_gpu_model_at(i)->name;
+}
+
+/* The driver would find a wrong name too, but the program would only say that there is no platform. */
+static ls_status check_gpu(const char *name, ls_error *err)
+{
+    for (size_t i = 0; i < ls_gpu_model_count(); i++)
+        if (strcmp(ls_gpu_model_at(i)->name, name) == 0)
+            return LS_OK;
+    ls_fail(err, LS_ERR_USAGE, "there is no GPU '%s'", name);
+    ls_error_at(err, "--gpu", 0, 0);
+    return ls_error_nearest(err, ls_nearest(name, ls_gpu_model_count(), model_name_at, NULL));
+}
+
+static ls_status set(const char *name, const char *value, ls_error *err)
+{
+    if (value && setenv(name, value, 1) != 0)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    return LS_OK;
+}
+
+/* Beside the program in a build tree, in a library folder near it when installed. */
+static ls_status find_library(cli_context *ctx, char **out, ls_error *err)
+{
+    static const char *const places[] = { LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY,
+                                          "../lib/x86_64-linux-gnu/" LIBRARY, "../lib/aarch64-linux-gnu/" LIBRARY };
+    char *dir;
+    ls_status status = ls_executable_dir(ctx->arena, &dir, err);
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < LS_COUNT_OF(places); i++) {
+        *out = ls_path_join(ctx->arena, dir, places[i]);
+        if (!*out)
+            return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+        if (ls_file_exists(*out))
+            return LS_OK;
+    }
+    return ls_fail(err, LS_ERR_UNSUPPORTED, "%s is not there: it is built if the OpenCL headers are", LIBRARY);
+}
+
+static ls_status set_gpus(cli_context *ctx, ls_error *err)
+{
+    ls_text names = { 0 };
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < cli_count(ctx, "gpu") && status == LS_OK; i++) {
+        status = check_gpu(cli_text_at(ctx, "gpu", i), err);
+        ls_text_printf(&names, "%s%s", i > 0 ? "," : "", cli_text_at(ctx, "gpu", i));
+    }
+    if (status == LS_OK && names.failed)
+        status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (status == LS_OK && names.count > 0)
+        status = set("LOCKSTEP_GPU", ls_text_get(&names), err);
+    ls_text_fini(&names);
+    return status;
+}
+
+/* Options that were given become variables; others are left as the environment has them. */
+static ls_status set_all(cli_context *ctx, ls_error *err)
+{
+    static const struct {
+        const char *option, *variable, *unit;
+    } given[] = {
+        { "gpus", "LOCKSTEP_GPUS", "" },
+        { "threads", "LOCKSTEP_THREADS", "" },
+        { "memory-mib", "LOCKSTEP_MEMORY", "M" },
+        { "max-instructions", "LOCKSTEP_MAX_INSTRUCTIONS", "" },
+        { "trace-instructions", "LOCKSTEP_TRACE", NULL },
+        { "metrics", "LOCKSTEP_METRICS", NULL },
+    };
+    char number[32];
+    ls_text filter = { 0 };
+    ls_status status = set_gpus(ctx, err);
+    for (size_t i = 0; i < LS_COUNT_OF(given) && status == LS_OK; i++) {
+        if (!cli_given(ctx, given[i].option))
+            continue;
+        if (given[i].unit)
+            snprintf(number, sizeof number, "%" PRIu64 "%s", cli_uint(ctx, given[i].option), given[i].unit);
+        status = set(given[i].variable, given[i].unit ? number : cli_text(ctx, given[i].option), err);
+    }
+    for (size_t i = 0; i < cli_count(ctx, "trace-filter"); i++)
+        ls_text_printf(&filter, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "trace-filter", i));
+    if (status == LS_OK && filter.count > 0)
+        status = set("LOCKSTEP_TRACE_FILTER", ls_text_get(&filter), err);
+    ls_text_fini(&filter);
+    return status;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    const char **args = ls_arena_array(ctx->arena, ctx->positional_count + 1, sizeof *args);
+    char *library = NULL;
+    ls_status status = args ? find_library(ctx, &library, err) : ls_fail(err, LS_ERR_NOMEM, "no memory left");
+    if (status == LS_OK)
+        status = set_all(ctx, err);
+    if (status == LS_OK)
+        status = set("OCL_ICD_VENDORS", library, err); /* ocl-icd */
+    if (status == LS_OK)
+        status = set("OCL_ICD_FILENAMES", library, err); /* the loader of Khronos */
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < ctx->positional_count; i++)
+        args[i] = ctx->positionals[i];
+    args[ctx->positional_count] = NULL;
+    fflush(ctx->out);
+    fflush(ctx->err);
+    execvp(args[0], (char *const *)(uintptr_t)args);
+    return ls_fail(err, errno == ENOENT ? LS_ERR_USAGE : LS_ERR_IO, "cannot run '%s': %s", args[0], strerror(errno));
+}
+
+/* clang-format off */
+static const cli_option options[] = {
+    { .name = "gpu", .letter = 'g', .type = CLI_TEXT, .arg = "GPU", .repeatable = true,
+      .help = "a GPU of the system: gfx803, gfx1010 or gfx1030; otherwise one gfx1030" },
+    { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 16, .help = "so many of each" },
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024,
+      .help = "host threads for the work-groups of a launch" },
+    { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
+      .help = "memory of each GPU; otherwise what the real one has" },
+    { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
+      .help = "stop a launch when a wavefront has executed so many; 0: never" },
+    { .name = "trace-instructions", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write each executed instruction and the registers it wrote as a line of JSON" },
+    { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,
+      .help = "trace only group=X,Y,Z or wave=N or pc=FROM-TO or kernel=NAME" },
+    { .name = "metrics", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write what all launches executed as JSON when the program ends" },
+};
+
+static const cli_positional positionals[] = {
+    { .name = "COMMAND", .repeatable = true, .complete = CLI_COMPLETE_FILE,
+      .help = "the program and its arguments; -- before it ends our options" },
+};
+
+static const cli_example examples[] = {
+    { "lockstep exec --gpu gfx1010 -- clinfo", "what the simulated GPU says about itself" },
+    { "lockstep exec --gpu gfx803 --metrics counts.json -- ./nbody -n 1024", "an OpenCL program, with counts" },
+};
+/* clang-format on */
+
+static const cli_command exec_command = {
+    .name = "exec",
+    .summary = "run an OpenCL program on simulated GPUs",
+    .about = "Starts the program with the OpenCL driver of the simulator as its only platform. The program is not "
+             "changed; what it prints and its exit code are its own.\n\nThe options become the environment variables "
+             "LOCKSTEP_GPU, LOCKSTEP_THREADS and so on, which can also be set by hand together with OCL_ICD_VENDORS.",
+    .order = 13,
+    CLI_OPTIONS(options),
+    CLI_POSITIONALS(positionals),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
+CLI_REGISTER(exec_command);
