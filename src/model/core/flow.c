@@ -9,8 +9,6 @@
 
 #include "model/core/front.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------------------------------------ warps in order */
 
 static inline ls_cycle later(ls_cycle a, ls_cycle b)
@@ -208,28 +206,43 @@ static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t ma
 
 /* ---------------------------------------------------------------------------------------------------------- issue */
 
-static inline void count(core *c, const hybrid_inst *d, uint32_t mask)
+/* What is counted per instruction follows from how often each static one has issued. */
+static void count_uses(core *c, hybrid_inst *d)
 {
-    c->n.by_class[d->inst->class_]++;
-    c->n.register_reads += d->read_count;
-    c->n.register_bank_waits += d->read_waits;
-    c->n.unknown_opcodes += d->unknown;
-    c->n.thread_instructions += lane_count(mask);
+    c->n.by_class[d->inst->class_] += d->uses;
+    c->n.register_reads += d->uses * d->read_count;
+    c->n.register_bank_waits += d->uses * d->read_waits;
+    c->n.unknown_opcodes += d->uses * d->unknown;
+    d->uses = 0;
 }
 
-static inline const hybrid_inst *next_of(core *c, const warp_state *w)
+static void count_all_uses(core *c)
 {
-    return hybrid_decode(c, &w->insts[w->next->inst], w->next->inst);
+    hybrid *h = c->hybrid;
+    for (uint32_t i = 0; i < HYBRID_CACHE; i++)
+        if (h->decoded[i].uses != 0)
+            count_uses(c, &h->decoded[i]);
 }
 
-/* The warp has issued until `now`; its next instruction may issue from `soon` on if it has its registers. */
-static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle now, ls_cycle soon)
+static inline hybrid_inst *decode(core *c, const ls_inst *insts, uint32_t place)
+{
+    hybrid_inst *d = &c->hybrid->decoded[place % HYBRID_CACHE];
+    if (__builtin_expect(d->inst != &insts[place], 0)) {
+        if (d->uses != 0)
+            count_uses(c, d);
+        hybrid_decode_new(c, d, &insts[place]);
+    }
+    return d;
+}
+
+/* The warp has issued until `now`; its next instruction may issue from `soon` on, and has its registers at `need`. */
+static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle now, ls_cycle soon,
+                     ls_cycle need)
 {
     flow_warp *fw = &c->flow->warps[warp];
     uint32_t bit = warp_bit(c, warp);
     s->wants[d->unit] |= bit;
     c->warps[warp].head = d->inst;
-    ls_cycle need = ready_at(c, warp, d);
     if (soon == LS_CYCLE_MAX) {
         fs->ready &= ~bit;
         fw->wake = later(fw->wake, need);
@@ -246,80 +259,113 @@ static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hy
     sleep_until(c, fs, warp, later(need, soon));
 }
 
-static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_inst *d, ls_cycle now)
+static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_inst *d, const ls_dyn *dyn, ls_cycle now)
 {
     warp_state *w = &c->warps[warp];
     flow_warp *fw = &c->flow->warps[warp];
-    const ls_dyn *dyn = w->next++;
     ls_cycle start = later(collect(c, fs, d, warp, now), *analytic_unit(c));
     fs->execute_free[UNIT_memory] = start;
     flow_access access = flow_take(c, warp, d, dyn, start);
-    count(c, d, dyn->mask);
     if (d->inst->dst_count > 0) {
         set_results(c, warp, d, access.registers);
         fw->memory_until = later(fw->memory_until, access.registers);
     }
     w->busy_until = later(w->busy_until, access.done);
-    return d->effects ? effects(c, warp, d->inst, dyn->mask, now, access.done) : now + 1;
+    return access.done;
 }
 
-/* Issues the warp's next instruction, and under a greedy scheduler those after it, one per cycle, that only need units:
- * nothing can come before them. Returns how many. */
-static uint32_t issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first)
+/* Nobody else of the sub-core can issue before the warp does, in cycle `need`. */
+static inline bool alone(const flow_sub *fs, uint32_t bit, ls_cycle need, bool greedy)
+{
+    if ((fs->ready & ~bit) != 0)
+        return false;
+    return fs->count == 0 || (fs->asleep[fs->count - 1] >> 5) + greedy > need;
+}
+
+/* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy scheduler while
+ * there is one per cycle, and under each while no other warp of the sub-core can issue. What uses the load/store unit
+ * stays in the order of time: other sub-cores do nothing before `limit`. Returns the cycle after the last one. */
+static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first, ls_cycle limit)
 {
     warp_state *w = &c->warps[warp];
     flow_warp *fw = &c->flow->warps[warp];
-    const hybrid_inst *d = next_of(c, w);
+    const ls_inst *insts = w->insts;
+    const ls_dyn *next = w->next, *end = w->end;
+    hybrid_inst *d = decode(c, insts, next->inst);
     uint32_t bit = warp_bit(c, warp);
+    const bool greedy = c->scheduler_kind == SCHED_GTO;
     s->last_issued = (uint8_t)__builtin_ctz(bit);
     s->wants[d->unit] &= ~bit;
-    ls_cycle now = first, soon;
-    if (d->unit == UNIT_memory) {
-        soon = issue_memory(c, fs, warp, d, now);
-    } else {
-        const bool greedy = c->scheduler_kind == SCHED_GTO;
-        const ls_dyn *next = w->next, *end = w->end;
-        ls_cycle until = fw->alu_until;
-        for (;;) {
-            ls_cycle done = run_unit(c, fs, d, warp, now);
+    ls_cycle now = first, soon, need = 0, until = fw->alu_until;
+    uint64_t lanes = 0, stalled[2] = { 0, 0 };
+    const ls_dyn *begin = next;
+    bool changes;
+    for (;;) {
+        ls_cycle done = now;
+        d->uses++;
+        lanes += lane_count(next->mask);
+        if (d->unit == UNIT_memory) {
+            done = issue_memory(c, fs, warp, d, next, now);
+        } else {
+            done = run_unit(c, fs, d, warp, now);
             set_results(c, warp, d, done);
             until = later(until, done);
-            count(c, d, next->mask);
-            next++;
-            soon = now + 1;
-            if (__builtin_expect(d->effects, 0) || next == end || !greedy || now - first == FLOW_BURST)
-                break;
-            const hybrid_inst *following = hybrid_decode(c, &w->insts[next->inst], next->inst);
-            if (following->unit == UNIT_memory || (fs->taken >> following->unit & 1) != 0 ||
-                ready_at(c, warp, following) > soon)
-                break;
-            d = following;
-            now = soon;
         }
-        fw->alu_until = until;
-        w->busy_until = later(w->busy_until, until);
-        w->next = next;
-        if (d->effects)
-            soon = effects(c, warp, d->inst, next[-1].mask, now, now);
+        soon = now + 1;
+        changes = d->effects;
+        if (__builtin_expect(changes, 0)) {
+            fw->alu_until = until;
+            soon = effects(c, warp, d->inst, next->mask, now, done);
+        }
+        if (++next == end)
+            break;
+        d = decode(c, insts, next->inst);
+        need = ready_at(c, warp, d);
+        if (changes)
+            break;
+        if ((fs->taken >> d->unit & 1) != 0) {
+            if (fs->issue_free[d->unit] > soon)
+                break;
+            fs->taken &= ~(1u << d->unit);
+        }
+        ls_cycle at = later(need, soon);
+        if (d->unit == UNIT_memory && at > limit)
+            break;
+        if (at == soon ? !greedy && (fs->ready & ~bit) != 0 : !alone(fs, bit, at, greedy))
+            break;
+        if (at - first > FLOW_BURST)
+            break;
+        stalled[need > until] += at - soon;
+        now = at;
     }
-    uint32_t issued = (uint32_t)(now - first) + 1;
+    fw->alu_until = until;
+    w->busy_until = later(w->busy_until, until);
+    w->next = next;
+    uint64_t issued = (uint64_t)(next - begin);
     c->n.issued += issued;
     c->n.warp_instructions += issued;
-    if (w->next == w->end) {
+    c->n.thread_instructions += lanes;
+    if ((stalled[0] | stalled[1]) != 0) {
+        c->n.stalls[STALL_DEPENDENCE] += stalled[0];
+        c->n.stack[STALL_DEPENDENCE] += stalled[0];
+        c->n.stalls[STALL_MEMORY] += stalled[1];
+        c->n.stack[STALL_MEMORY] += stalled[1];
+    }
+    if (next == end) {
         fs->ready &= ~bit;
         if (soon == LS_CYCLE_MAX)
             release_barrier(c, w->cta);
         end_warp(c, warp, soon == LS_CYCLE_MAX ? now : soon - 1);
-        return issued;
+    } else {
+        set_next(c, fs, s, warp, d, now, soon, need);
+        if (changes)
+            release_barrier(c, w->cta);
     }
-    set_next(c, fs, s, warp, next_of(c, w), now, soon);
-    if (d->effects)
-        release_barrier(c, w->cta);
-    return issued;
+    return now + 1;
 }
 
 /* One look of a scheduler at its warps, in cycle fs->next. */
-static void step(core *c, uint32_t sub)
+static void step(core *c, uint32_t sub, ls_cycle limit)
 {
     flow_sub *fs = &c->flow->subs[sub];
     sub_core *s = &c->subs[sub];
@@ -349,8 +395,7 @@ static void step(core *c, uint32_t sub)
     c->now = now;
     uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
     fs->next = LS_CYCLE_MAX;
-    uint32_t issued = issue_warp(c, fs, s, warp, now);
-    fs->time = s->booked = now + issued;
+    fs->time = s->booked = issue_warp(c, fs, s, warp, now, limit);
     if (fs->ready != 0) {
         fs->next = fs->time;
     } else {
@@ -374,15 +419,16 @@ static void start_warps(core *c, ls_cycle now)
             /* Another kernel may have its program where the last one had its own. */
             h->kernel = launch->kernel;
             h->kernel_insts = launch->insts;
+            count_all_uses(c);
             for (uint32_t i = 0; i < HYBRID_CACHE; i++)
                 h->decoded[i].inst = NULL;
             for (uint32_t i = 0; i < FLOW_SHAPES; i++)
                 f->shapes[i].inst = NULL;
         }
-        memset(h->ready[warp], 0, sizeof h->ready[warp]);
+        /* Its registers are those of a warp that has ended: all of them are there. */
         f->warps[warp] = (flow_warp){ .started = now };
         f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
-        const hybrid_inst *d = next_of(c, w);
+        const hybrid_inst *d = decode(c, w->insts, w->next->inst);
         w->head = d->inst;
         c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
         c->subs[sub].buffered |= warp_bit(c, warp);
@@ -414,8 +460,10 @@ static void finish_blocks(core *c, ls_cycle now)
         f->ended &= ~(1u << slot);
         cta_finish(c, slot);
     }
-    if (f->busy && c->resident_ctas == 0)
+    if (f->busy && c->resident_ctas == 0) {
         front_book(c, now);
+        count_all_uses(c);
+    }
 }
 
 static bool tick(void *self, ls_cycle now)
@@ -432,11 +480,20 @@ static bool tick(void *self, ls_cycle now)
         start_warps(c, now);
     for (;;) {
         uint32_t sub = 0;
-        for (uint32_t i = 1; i < c->sub_count; i++)
-            sub = f->subs[i].next < f->subs[sub].next ? i : sub;
-        if (f->subs[sub].next > now + FLOW_AHEAD)
+        ls_cycle first = f->subs[0].next, second = LS_CYCLE_MAX;
+        for (uint32_t i = 1; i < c->sub_count; i++) {
+            ls_cycle at = f->subs[i].next;
+            if (at < first) {
+                second = first;
+                first = at;
+                sub = i;
+            } else if (at < second) {
+                second = at;
+            }
+        }
+        if (first > now + FLOW_AHEAD)
             break;
-        step(c, sub);
+        step(c, sub, second);
     }
     ls_domain_progress(c->domain);
     c->now = now;
