@@ -118,7 +118,11 @@ static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *jo
     bool ok = common_arguments(to, t, job, cpu);
     for (size_t i = 0; i < words->count && ok; i++)
         ok = add(to, words->at[i]);
-    ok = ok && add(to, gives_bitcode(job->stage) || is_preprocessing ? "-nogpulib" : t->library_option);
+    /* Built-in functions join when a source is compiled: clang does not add them to bitcode later. */
+    ok = ok && add(to, job->stage == OCL_LIBRARY || is_preprocessing ? "-nogpulib" : t->library_option);
+    /* Functions of a whole program that no kernel calls would cost most of the time. */
+    if (!gives_bitcode(job->stage))
+        ok = ok && add(to, "-mllvm") && add(to, "-amdgpu-internalize-symbols");
     if (job->header_count > 0)
         ok = ok && add(to, "-ivfsoverlay") && add(to, ocl_tool_path(tool, 0)) && add(to, "-I" HEADER_FOLDER);
     if (is_from_source(job->stage)) {
