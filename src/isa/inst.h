@@ -53,6 +53,7 @@ enum {
     LS_INST_ARRIVE = 1u << 8,       /* BAR.ARV: arrives at the barrier and does not wait */
     LS_INST_ACCEL_BYPASS = 1u << 9, /* what Accel-Sim sends past L1: STRONG with GPU, and atomics; no more */
 };
+#define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 
 /* Register numbers: general registers as they are named (255: the zero register), uniform registers from 256
  * (319: the zero uniform register), then the predicates, of which the last of each kind is always true. Uniform
@@ -87,5 +88,10 @@ typedef struct ls_inst {
 } ls_inst;
 
 _Static_assert(sizeof(ls_inst) == 64, "one cache line");
+
+static inline uint32_t ls_inst_flops(const ls_inst *inst) /* of an active lane; a multiply-add is two */
+{
+    return inst->flags >> LS_INST_FLOPS_SHIFT;
+}
 
 #endif

@@ -407,5 +407,6 @@ ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool
     find_spans(out, &w, (sass_registers)row->registers);
     if (out->class_ == LS_CLASS_barrier && has(&w, "ARV"))
         out->flags |= LS_INST_ARRIVE;
+    out->flags |= (ls_sass_flops(line->opcode, line->opcode_bytes) & 0xffff) << LS_INST_FLOPS_SHIFT;
     return LS_OK;
 }

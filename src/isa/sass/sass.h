@@ -91,4 +91,7 @@ typedef struct ls_sass_line {
 ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool unknown_as_alu, ls_inst *out,
                          ls_error *err);
 
+/* Floating-point operations of one lane, by the whole opcode (HMMA.16816.F32); 0: none, or a shape that is not known. */
+uint32_t ls_sass_flops(const char *opcode, size_t bytes);
+
 #endif

@@ -163,6 +163,16 @@ static const ls_metric metrics[] = {
 #include "model/core/options_metrics.def"
 #include "model/core/analytic_metrics.def"
 #undef OPTION
+#define FLOPS(kind_, name_, help_)                                                                            \
+    { .name = "flops_" name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, flops[kind_]),    \
+      .unit = "FLOP", .help = (help_) }
+    FLOPS(FLOPS_HALF, "half", "operations of packed half-precision instructions"),
+    FLOPS(FLOPS_SINGLE, "single", "single-precision operations; a multiply-add is two"),
+    FLOPS(FLOPS_DOUBLE, "double", "double-precision operations"),
+    FLOPS(FLOPS_TENSOR, "tensor", "operations of matrix instructions"),
+    COUNT(peak_flops, "FLOP", "single-precision operations that the units could have done"),
+    { .name = "single_of_peak", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, flops[FLOPS_SINGLE]),
+      .denominator = offsetof(core_counters, peak_flops), .unit = "", .help = "flops_single / peak_flops" },
 #define CLASS(name_, help_)                                                                                   \
     { .name = "issued_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                               \
       .offset = offsetof(core_counters, by_class[LS_CLASS_##name_]), .unit = "instructions", .help = help_ },

@@ -59,8 +59,8 @@ typedef enum core_alu_model { ALU_CYCLE, ALU_HYBRID } core_alu_model;
 typedef struct core_spec {
     uint64_t sub_cores, warp_slots, cta_slots;
     uint64_t registers, shared_kib;
-    uint64_t register_unit; /* registers per thread are rounded up to a multiple of this */
-    uint32_t alu; /* core_alu_model */
+    uint64_t register_unit;              /* registers per thread are rounded up to a multiple of this */
+    uint32_t alu;                        /* core_alu_model */
     uint64_t collectors, register_banks; /* per sub-core */
     uint64_t collect_steps;              /* operand collector steps per cycle */
     uint64_t result_buses;
@@ -95,15 +95,19 @@ typedef enum stall_reason {
     STALL_COUNT
 } stall_reason;
 
+typedef enum core_flops { FLOPS_HALF, FLOPS_SINGLE, FLOPS_DOUBLE, FLOPS_TENSOR, FLOPS_COUNT } core_flops;
+
 typedef struct core_counters {
     uint64_t cycles; /* with at least one resident warp */
     uint64_t warp_instructions, thread_instructions;
     uint64_t issue_slots, issued, stalls[STALL_COUNT];
     uint64_t stack[STALL_COUNT]; /* as stalls, but a slot counts for every reason that some warp had */
-    uint64_t resident_warps; /* summed over cycles */
+    uint64_t resident_warps;     /* summed over cycles */
     uint64_t ctas;
     uint64_t by_class[LS_CLASS_COUNT];
-    uint64_t unknown_opcodes;      /* instructions of no table, taken for integer ones by request */
+    uint64_t flops[FLOPS_COUNT];
+    uint64_t peak_flops;      /* single-precision ones that the units could have done; of a core at rest */
+    uint64_t unknown_opcodes; /* instructions of no table, taken for integer ones by request */
     uint64_t bank_conflict_cycles; /* shared memory */
     uint64_t shared_accesses;
     uint64_t l1_bank_conflicts;
@@ -127,10 +131,10 @@ typedef struct flight {
     uint16_t next;     /* in whatever list it is in */
     uint16_t requests; /* sectors still to come back */
     uint8_t warp, sub, unit;
-    bool counted;        /* done as far as the warp is concerned: only its requests are still out */
-    bool missed;         /* some sector missed L1 */
-    uint8_t group;       /* of asynchronous copies */
-    uint8_t space;       /* as resolved for generic addresses */
+    bool counted;  /* done as far as the warp is concerned: only its requests are still out */
+    bool missed;   /* some sector missed L1 */
+    uint8_t group; /* of asynchronous copies */
+    uint8_t space; /* as resolved for generic addresses */
 } flight;
 
 typedef struct warp_state {
@@ -159,7 +163,7 @@ typedef struct sub_core {
     uint16_t issue[UNIT_COUNT];        /* issue register per unit: flight or NO_FLIGHT */
     uint16_t execute[UNIT_COUNT];      /* collected, waiting for the unit */
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
-    uint32_t tried_mask; /* issue_mask when warps that could issue found all their units taken */
+    uint32_t tried_mask;               /* issue_mask when warps that could issue found all their units taken */
     uint16_t collector[CORE_COLLECTORS_MAX];
     uint8_t collector_waits[CORE_COLLECTORS_MAX]; /* operands not yet read */
     uint8_t collector_unit[CORE_COLLECTORS_MAX];
@@ -175,8 +179,8 @@ typedef struct sub_core {
     uint64_t unit_done[UNIT_COUNT];      /* bit i: it delivers a result i cycles after unit_base */
     ls_cycle unit_base[UNIT_COUNT];
     stall_reason reason;
-    uint32_t reasons; /* all that hold at once, a bit each */
-    ls_cycle booked;  /* stalls are counted up to this cycle, without it */
+    uint32_t reasons;                 /* all that hold at once, a bit each */
+    ls_cycle booked;                  /* stalls are counted up to this cycle, without it */
     uint32_t age[CORE_SUB_WARPS_MAX]; /* per warp: order of arrival */
 } sub_core;
 
@@ -209,8 +213,9 @@ typedef struct cta_state {
 typedef struct core_alu {
     bool (*init)(struct core *c); /* false: the host has no memory left */
     bool (*tick)(void *self, ls_cycle now);
-    void (*release)(struct core *c, const flight *f);    /* its registers are written */
-    bool (*take_banks)(struct core *c, const flight *f); /* a load writes its registers; false: not in this cycle */
+    void (*release)(struct core *c, const flight *f); /* its registers are written */
+    bool (*take_banks)(struct core *c,
+                       const flight *f); /* a load writes its registers; false: not in this cycle */
 } core_alu;
 
 typedef struct hybrid hybrid;
@@ -236,7 +241,7 @@ typedef struct core {
 
     sub_core subs[CORE_SUBS_MAX];
     uint32_t sub_count, warps_per_sub;
-    uint32_t all_collectors; /* of a sub-core: a bit each */
+    uint32_t all_collectors;           /* of a sub-core: a bit each */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps are dealt out to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
     warp_state warps[CORE_WARPS_MAX];
@@ -249,13 +254,13 @@ typedef struct core {
     uint32_t front_changed, front_ready;
     uint64_t need_fetch; /* warps with an empty buffer and instructions left */
     uint32_t last_fetched;
-    int32_t fetched;      /* warp in the fetch register; -1: none */
-    uint32_t turn;        /* sub-core that issues first in this cycle */
-    bool dozing;          /* sleeps until a unit is free, with instructions in front of it */
+    int32_t fetched; /* warp in the fetch register; -1: none */
+    uint32_t turn;   /* sub-core that issues first in this cycle */
+    bool dozing;     /* sleeps until a unit is free, with instructions in front of it */
 
     flight *flights;
     uint16_t free_flight;
-    uint16_t fresh_flight; /* the last of the free ones: those behind it have never been used */
+    uint16_t fresh_flight;      /* the last of the free ones: those behind it have never been used */
     uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;
@@ -316,11 +321,11 @@ static inline bool front_has_effects(const ls_inst *inst)
 {
     const uint32_t flags =
         LS_INST_BARRIER | LS_INST_ARRIVE | LS_INST_FENCE | LS_INST_ASYNC_COMMIT | LS_INST_ASYNC_WAIT;
-    return (inst->flags & flags) != 0 || inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION ||
-           inst->mem_op == LS_MEM_ASYNC_COPY;
+    const uint32_t operations = 1u << LS_MEM_ATOMIC | 1u << LS_MEM_REDUCTION | 1u << LS_MEM_ASYNC_COPY;
+    return ((inst->flags & flags) | (operations >> inst->mem_op & 1)) != 0;
 }
-bool front_unit_freed(const core *c); /* for a warp that could not issue because of its unit */
-void front_book(core *c, ls_cycle until);      /* counts the stalls of the cycles before `until` */
+bool front_unit_freed(const core *c);         /* for a warp that could not issue because of its unit */
+void front_book(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */
 void front_book_from(core *c, ls_cycle from); /* nothing is counted before */
 
 /* collect.c */
@@ -344,7 +349,7 @@ void ldst_cycle(core *c);
 bool ldst_can_take(const core *c);
 uint8_t ldst_space(const core *c, const flight *f); /* of its addresses, if they are generic */
 void ldst_take(core *c, uint16_t flight_index);
-ls_cycle ldst_next(const core *c); /* the next cycle with something to do; now + 1 if it is busy */
+ls_cycle ldst_next(const core *c);         /* the next cycle with something to do; now + 1 if it is busy */
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 {
     return c->memory_next <= c->now || !ls_ring_empty(&c->reply_ring) ||
@@ -399,7 +404,17 @@ static inline uint32_t lane_count(uint32_t mask) /* most warps are full; countin
 {
     return mask == UINT32_MAX ? 32 : (uint32_t)__builtin_popcount(mask);
 }
-uint16_t flight_take(core *c, uint32_t warp, uint32_t unit); /* for its next instruction; there is a free one */
+static inline void count_flops(core *c, const ls_inst *inst,
+                               uint32_t mask) /* of an instruction that has some */
+{
+    core_flops kind = inst->class_ == LS_CLASS_fp32                                        ? FLOPS_SINGLE
+                      : inst->class_ == LS_CLASS_fp64                                      ? FLOPS_DOUBLE
+                      : inst->class_ == LS_CLASS_half || inst->class_ == LS_CLASS_half_mul ? FLOPS_HALF
+                                                                                           : FLOPS_TENSOR;
+    c->n.flops[kind] += (uint64_t)ls_inst_flops(inst) * lane_count(mask);
+}
+uint16_t flight_take(core *c, uint32_t warp,
+                     uint32_t unit);           /* for its next instruction; there is a free one */
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);

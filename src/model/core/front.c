@@ -224,12 +224,16 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     c->n.issued++;
     c->n.by_class[inst->class_]++;
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
+    if (ls_inst_flops(inst) != 0)
+        count_flops(c, inst, f->mask);
     if (front_has_effects(inst))
         front_effects(c, warp, inst, f->mask, f, (inst->flags & LS_INST_FENCE) != 0 && any_pending(w));
 }
 
 void front_book(core *c, ls_cycle until)
 {
+    const core_class *fma = &c->spec->classes[LS_CLASS_fp32];
+    c->n.peak_flops = c->n.cycles * c->sub_count * 64 / (fma->interval_cycles > 0 ? fma->interval_cycles : 1);
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         front_book_sub(c, &c->subs[sub], until);
 }

@@ -29,15 +29,22 @@ static inline uint32_t front_reasons(const sub_core *s, uint32_t unit_taken)
 {
     if (s->resident == 0)
         return 1u << STALL_IDLE;
-    uint32_t held = s->barrier | s->fence | s->async, rest = s->resident & ~held;
+    uint32_t held = s->barrier | s->fence | s->async, rest = s->resident & ~held, reasons = 0;
     uint32_t blocked = rest & s->buffered & s->blocked;
-    return (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER |
-           (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE |
-           (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC |
-           (uint32_t)((rest & ~s->buffered) != 0) << STALL_FETCH |
-           (uint32_t)((blocked & s->memory_blocked) != 0) << STALL_MEMORY |
-           (uint32_t)((blocked & ~s->memory_blocked) != 0) << STALL_DEPENDENCE |
-           (uint32_t)(unit_taken != 0) << STALL_UNIT;
+    if ((held & s->resident) != 0) {
+        reasons |= (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER;
+        reasons |= (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE;
+        reasons |= (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC;
+    }
+    if ((rest & ~s->buffered) != 0)
+        reasons |= 1u << STALL_FETCH;
+    if ((blocked & s->memory_blocked) != 0)
+        reasons |= 1u << STALL_MEMORY;
+    if ((blocked & ~s->memory_blocked) != 0)
+        reasons |= 1u << STALL_DEPENDENCE;
+    if (unit_taken != 0)
+        reasons |= 1u << STALL_UNIT;
+    return reasons;
 }
 
 static inline stall_reason front_reason(const sub_core *s, bool unit_taken)

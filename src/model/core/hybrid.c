@@ -268,6 +268,8 @@ static uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, ui
         c->n.register_reads += d->read_count;
         c->n.register_bank_waits += d->read_waits;
         c->n.unknown_opcodes += d->unknown;
+        if (ls_inst_flops(d->inst) != 0)
+            count_flops(c, d->inst, next->mask);
         effects = d->effects;
         next++;
         if (--buffered == 0) {
