@@ -2,7 +2,7 @@
  * May touch its core only; see flow.h.
  *
  * The stages are those of hybrid.c: issue registers, collectors, banks, the registers before the units, units, the
- * load/store unit. They are queues of which the end is known; results never wait for buses or banks to be written to.
+ * load/store unit. They are queues of which the end is known: one for each unit, one for the register banks together.
  * Sub-cores take their turns in the order of time, so that what they share (the load/store unit, barriers) sees them in
  * that order. */
 #include "model/core/flow.h"
@@ -65,49 +65,28 @@ static inline void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_
 
 /* ------------------------------------------------------------------------------------------------------ the stages */
 
-/* From issue in cycle `now` to the cycle in which the unit may take the instruction, if it is free. */
-static inline ls_cycle collect(const core *c, flow_sub *fs, const hybrid_inst *d, uint32_t warp, ls_cycle now)
+/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on. Register banks are one
+ * queue, in accesses. In front of a unit wait as many as there are collectors and registers on the way, then its issue
+ * register is held; and those that wait for the load/store unit have the collectors of all. */
+static inline ls_cycle collect(const flow *f, flow_sub *fs, const hybrid_inst *d, ls_cycle now, ls_cycle unit_free)
 {
-    const hybrid *h = c->hybrid;
-    uint32_t steps = h->steps, best = 0;
-    uint64_t enter = (now + 1) * steps, free_step = fs->collector_free[0];
-    for (uint32_t k = 1; k < h->collectors; k++)
-        if (fs->collector_free[k] < free_step) {
-            free_step = fs->collector_free[k];
-            best = k;
-        }
-    if (free_step > enter) {
-        enter = free_step;
-        ls_cycle left = enter / steps;
-        if (left > now + 1) {
-            fs->taken |= 1u << d->unit;
-            fs->issue_free[d->unit] = left;
-        }
+    ls_cycle enter = later(now + 1, fs->collector_free);
+    uint64_t port = later(fs->port, (enter + 1) << f->port_shift) + d->port;
+    fs->port = port;
+    ls_cycle start = later(enter + d->front, (port + f->port_mask) >> f->port_shift);
+    start = later(start, unit_free);
+    ls_cycle left = start > d->held ? later(enter, start - d->held) : enter;
+    if (__builtin_expect(left > now + 1, 0)) {
+        fs->taken |= 1u << d->unit;
+        fs->issue_free[d->unit] = left;
     }
-    uint64_t dispatched = enter + 1;
-    uint32_t shift = h->bank_shift[warp];
-    for (uint32_t set = d->banks_read; set != 0; set &= set - 1) {
-        uint32_t b = (uint32_t)__builtin_ctz(set), bank = b + shift;
-        uint64_t *bank_free = &fs->bank_free[bank >= h->banks ? bank - h->banks : bank];
-        *bank_free = later(*bank_free, enter + 1) + d->reads[b];
-        dispatched = later(dispatched, *bank_free);
-    }
-    dispatched = later(dispatched, fs->execute_free[d->unit] * steps);
-    fs->collector_free[best] = dispatched;
-    return (steps == 2 ? dispatched >> 1 : dispatched / steps) + 1;
+    return start;
 }
 
-static inline ls_cycle run_unit(const core *c, flow_sub *fs, const hybrid_inst *d, uint32_t warp, ls_cycle now)
+static inline ls_cycle run_unit(const flow *f, flow_sub *fs, const hybrid_inst *d, ls_cycle now)
 {
-    ls_cycle start = later(collect(c, fs, d, warp, now), fs->unit_free[d->unit]);
-    fs->execute_free[d->unit] = start;
+    ls_cycle start = collect(f, fs, d, now, fs->unit_free[d->unit]);
     fs->unit_free[d->unit] = start + d->interval;
-    /* The write will need a step of its bank; which one is the same to those that read. */
-    uint32_t shift = c->hybrid->bank_shift[warp], banks = c->hybrid->banks;
-    for (uint32_t set = d->banks_written; set != 0; set &= set - 1) {
-        uint32_t bank = (uint32_t)__builtin_ctz(set) + shift;
-        fs->bank_free[bank >= banks ? bank - banks : bank]++;
-    }
     return start + d->delay;
 }
 
@@ -224,6 +203,34 @@ static void count_all_uses(core *c)
             count_uses(c, &h->decoded[i]);
 }
 
+/* What collect() needs; and registers that an instruction names twice need one look. */
+static void plan(const core *c, hybrid_inst *d)
+{
+    const hybrid *h = c->hybrid;
+    uint32_t most = 0, busiest = 0, kept = 0, results = (uint32_t)d->registers - d->written;
+    for (uint32_t b = 0; b < h->banks; b++) {
+        uint32_t all = d->reads[b] + (d->unit == UNIT_memory ? 0 : d->banks_written >> b & 1u);
+        most = d->reads[b] > most ? d->reads[b] : most;
+        busiest = all > busiest ? all : busiest;
+    }
+    d->front = (uint8_t)(1 + (most + 1) / h->steps);
+    d->port = (uint8_t)((busiest << c->flow->port_shift) / h->steps); /* the banks work side by side */
+    /* Of the load/store unit it is not the time that counts but who is in front (issue_memory). */
+    d->held = (uint16_t)(d->unit == UNIT_memory ? UINT16_MAX : d->front + (h->collectors + 1) * d->interval);
+    for (uint32_t i = 0; i < results && !d->wide; i++) {
+        bool again = false;
+        for (uint32_t k = i + 1; k < d->registers; k++)
+            again |= d->reg[k] == d->reg[i];
+        if (!again)
+            d->reg[kept++] = d->reg[i];
+    }
+    if (d->wide)
+        return;
+    for (uint32_t i = 0; i < d->written; i++)
+        d->reg[kept + i] = d->reg[results + i];
+    d->registers = (uint8_t)(kept + d->written);
+}
+
 static inline hybrid_inst *decode(core *c, const ls_inst *insts, uint32_t place)
 {
     hybrid_inst *d = &c->hybrid->decoded[place % HYBRID_CACHE];
@@ -231,6 +238,7 @@ static inline hybrid_inst *decode(core *c, const ls_inst *insts, uint32_t place)
         if (d->uses != 0)
             count_uses(c, d);
         hybrid_decode_new(c, d, &insts[place]);
+        plan(c, d);
     }
     return d;
 }
@@ -263,8 +271,10 @@ static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_
 {
     warp_state *w = &c->warps[warp];
     flow_warp *fw = &c->flow->warps[warp];
-    ls_cycle start = later(collect(c, fs, d, warp, now), *analytic_unit(c));
-    fs->execute_free[UNIT_memory] = start;
+    ls_cycle start = collect(c->flow, fs, d, now, *analytic_unit(c));
+    /* A collector is free when the one in front of the unit has gone into it. */
+    fs->starts[fs->memory++ % FLOW_STARTS] = start;
+    fs->collector_free = fs->starts[(fs->memory - 1 - c->hybrid->collectors) % FLOW_STARTS];
     flow_access access = flow_take(c, warp, d, dyn, start);
     if (d->inst->dst_count > 0) {
         set_results(c, warp, d, access.registers);
@@ -289,6 +299,7 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
 {
     warp_state *w = &c->warps[warp];
     flow_warp *fw = &c->flow->warps[warp];
+    const flow *f = c->flow;
     const ls_inst *insts = w->insts;
     const ls_dyn *next = w->next, *end = w->end;
     hybrid_inst *d = decode(c, insts, next->inst);
@@ -297,6 +308,8 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
     s->last_issued = (uint8_t)__builtin_ctz(bit);
     s->wants[d->unit] &= ~bit;
     ls_cycle now = first, soon, need = 0, until = fw->alu_until;
+    const ls_cycle last = first + FLOW_BURST;
+    limit = limit < last ? limit : last;
     uint64_t lanes = 0, stalled[2] = { 0, 0 };
     const ls_dyn *begin = next;
     bool changes;
@@ -307,7 +320,7 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
         if (d->unit == UNIT_memory) {
             done = issue_memory(c, fs, warp, d, next, now);
         } else {
-            done = run_unit(c, fs, d, warp, now);
+            done = run_unit(f, fs, d, now);
             set_results(c, warp, d, done);
             until = later(until, done);
         }
@@ -328,15 +341,21 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
                 break;
             fs->taken &= ~(1u << d->unit);
         }
-        ls_cycle at = later(need, soon);
-        if (d->unit == UNIT_memory && at > limit)
+        if (need <= soon) {
+            if (!greedy && (fs->ready & ~bit) != 0)
+                break;
+            now = soon;
+        } else {
+            if (!alone(fs, bit, need, greedy))
+                break;
+            stalled[need > until] += need - soon;
+            now = need;
+        }
+        if (now > (d->unit == UNIT_memory ? limit : last)) {
+            stalled[need > until] -= now - soon;
+            now = soon - 1;
             break;
-        if (at == soon ? !greedy && (fs->ready & ~bit) != 0 : !alone(fs, bit, at, greedy))
-            break;
-        if (at - first > FLOW_BURST)
-            break;
-        stalled[need > until] += at - soon;
-        now = at;
+        }
     }
     fw->alu_until = until;
     w->busy_until = later(w->busy_until, until);
@@ -514,6 +533,9 @@ static bool init(core *c)
     c->flow = ls_domain_alloc(c->domain, sizeof *c->flow);
     if (c->flow == NULL)
         return false;
+    while (1u << c->flow->port_shift < c->hybrid->steps * c->hybrid->banks)
+        c->flow->port_shift++;
+    c->flow->port_mask = (1u << c->flow->port_shift) - 1;
     for (uint32_t i = 0; i < CORE_SUBS_MAX; i++)
         c->flow->subs[i].next = LS_CYCLE_MAX;
     return true;

@@ -12,6 +12,7 @@
 #define FLOW_AHEAD 128   /* cycles */
 #define FLOW_BURST 64    /* instructions of one warp that are issued at once, at most */
 #define FLOW_SHAPES 256u /* patterns of addresses whose cost is kept; a power of two */
+#define FLOW_STARTS 16u  /* a power of two, more than there are collectors */
 #define FLOW_GROUPS 8u   /* of asynchronous copies, by their number */
 
 typedef struct flow_sub {
@@ -23,9 +24,10 @@ typedef struct flow_sub {
     uint32_t taken;                      /* units whose issue register is held, until issue_free */
     ls_cycle issue_free[UNIT_COUNT];
     ls_cycle unit_free[UNIT_COUNT];    /* first cycle in which the unit takes an instruction */
-    ls_cycle execute_free[UNIT_COUNT]; /* the register before the unit is free from this cycle on */
-    uint64_t collector_free[CORE_COLLECTORS_MAX]; /* step */
-    uint64_t bank_free[CORE_BANKS_MAX];           /* step after the last read */
+    ls_cycle collector_free;           /* the load/store unit leaves none to others before this cycle */
+    uint32_t memory;                   /* memory instructions so far, and when the last of them started */
+    ls_cycle starts[FLOW_STARTS];
+    uint64_t port;                     /* end of the queue of register accesses, in 1 << port_shift per cycle */
 } flow_sub;
 
 typedef struct flow_warp {
@@ -49,7 +51,8 @@ typedef struct flow {
     ls_cycle barrier_at[CORE_CTAS_MAX]; /* when the last one arrived, or left */
     ls_cycle cta_end[CORE_CTAS_MAX];
     uint32_t ended; /* thread blocks whose end is known and still to come, a bit each */
-    bool busy;      /* some block is here: cycles count */
+    uint32_t port_shift, port_mask;
+    bool busy;        /* some block is here: cycles count */
     ls_cycle counted; /* cycles are counted up to this one */
     flow_shape shapes[FLOW_SHAPES];
 } flow;

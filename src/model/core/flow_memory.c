@@ -31,6 +31,14 @@ static void count_slowly(core *c, uint32_t warp, const ls_inst *inst, const ls_d
     *rounds = analytic_rounds(c);
 }
 
+static uint64_t distances_differ(const uint64_t at[32], const uint64_t distance[32])
+{
+    uint64_t first = at[0], differ = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        differ |= (at[i] - first) ^ distance[i];
+    return differ;
+}
+
 /* Lanes with an address each: programs repeat patterns, and a pattern costs the same wherever it begins, if that is the
  * same place in the banks. */
 static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space, uint32_t *sectors,
@@ -46,13 +54,11 @@ static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn
     uint64_t key = (uintptr_t)inst / sizeof *inst * 31 + place + last * 7;
     flow_shape *shape = &f->shapes[key % FLOW_SHAPES];
     uint64_t differ = (uint64_t)(shape->inst != inst) | (shape->mask ^ dyn->mask) | (shape->first ^ place);
-    if (differ == 0) {
-        /* Most that differ do so at their end. */
-        differ = shape->distance[lanes - 1] ^ last;
-        for (uint32_t i = 0; i < lanes && differ == 0; i += 8)
-            for (uint32_t k = i; k < i + 8 && k < lanes; k++)
-                differ |= (at[k] - first) ^ shape->distance[k];
-    }
+    if (differ == 0 && lanes == 32)
+        differ = distances_differ(at, shape->distance);
+    else if (differ == 0)
+        for (uint32_t i = 0; i < lanes; i++)
+            differ |= (at[i] - first) ^ shape->distance[i];
     if (differ == 0) {
         *sectors = shape->sectors;
         *rounds = shape->rounds;

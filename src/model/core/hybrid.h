@@ -31,7 +31,11 @@ typedef struct hybrid_inst {
     uint8_t banks_written;          /* a bit per bank, for warp 0 */
     uint8_t reads[CORE_BANKS_MAX];  /* per bank, for warp 0; those of warp w are w banks further */
     uint16_t reg[HYBRID_REGISTERS];
-    uint64_t uses; /* flow.c: issued since it was last counted */
+    /* flow.c: issued since it was last counted; cycles from issue to the unit; accesses to registers; cycles that it may
+     * wait before it holds its issue register */
+    uint64_t uses;
+    uint8_t front, port;
+    uint16_t held;
 } hybrid_inst;
 
 /* A memory instruction between issue and the load/store unit. */
