@@ -209,7 +209,7 @@ static void test_compile_link(void **state)
 static void test_includes(void **state)
 {
     static const char text[] = "#include \"value.h\"\nkernel void k(global int *o) { o[0] = VALUE; }";
-    char folder[] = "/tmp/lockstep-test-XXXXXX", path[64], options[64];
+    char folder[] = P_tmpdir "/lockstep-test-XXXXXX", path[64], options[64];
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/value.h", folder);

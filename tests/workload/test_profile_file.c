@@ -18,7 +18,7 @@ static char path[64];
 static int set_up(void **state)
 {
     (void)state;
-    snprintf(path, sizeof path, "/tmp/lockstep-profile-XXXXXX");
+    snprintf(path, sizeof path, P_tmpdir "/lockstep-profile-XXXXXX");
     int file = mkstemp(path);
     return file < 0 ? -1 : close(file);
 }

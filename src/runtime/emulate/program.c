@@ -12,7 +12,7 @@ typedef struct program_walk {
     emulate_program *program;
     uint64_t bytes; /* of the code section */
     uint8_t *seen;  /* per dword: an instruction begins here */
-    LS_VEC(uint64_t) todo;
+    LS_VEC(uint64_t) ahead;
     LS_VEC(amd_inst) found;
     bool indirect; /* a jump through registers: functions may be anywhere */
 } program_walk;
@@ -81,7 +81,7 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s", program->name);
         if (program_jumps(&inst)) {
             uint64_t to = offset + 4 + (uint64_t)((int64_t)inst.simm * 4);
-            if (!ls_vec_push(&walk->todo, to))
+            if (!ls_vec_push(&walk->ahead, to))
                 return ls_fail(err, LS_ERR_NOMEM, "no memory for the branches of kernel %s", program->name);
         } else if (inst.class_ == AMD_CLASS_BRANCH) {
             walk->indirect = true;
@@ -191,10 +191,10 @@ static ls_status program_build(program_walk *walk, ls_error *err)
 static ls_status program_walk_all(program_walk *walk, ls_error *err)
 {
     emulate_program *program = walk->program;
-    if (!ls_vec_push(&walk->todo, program->kernel.entry - program->kernel.code))
+    if (!ls_vec_push(&walk->ahead, program->kernel.entry - program->kernel.code))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the branches of kernel %s", program->name);
-    for (size_t i = 0; i < walk->todo.count; i++) {
-        ls_status status = program_straight(walk, walk->todo.at[i], err);
+    for (size_t i = 0; i < walk->ahead.count; i++) {
+        ls_status status = program_straight(walk, walk->ahead.at[i], err);
         if (status != LS_OK)
             return status;
     }
@@ -245,7 +245,7 @@ ls_status emulate_program_create(const emulate_kernel *kernel, const ls_window *
     if (status == LS_OK)
         status = program_walk_all(&walk, err);
     free(walk.seen);
-    ls_vec_fini(&walk.todo);
+    ls_vec_fini(&walk.ahead);
     ls_vec_fini(&walk.found);
     if (status != LS_OK)
         emulate_program_destroy(program);

@@ -32,7 +32,7 @@ static void filters(void **state)
 
 static void file(void **state)
 {
-    char directory[] = "/tmp/lockstep-trace-XXXXXX", path[64], text[65536];
+    char directory[] = P_tmpdir "/lockstep-trace-XXXXXX", path[64], text[65536];
     uint32_t count = 64;
     size_t n;
     FILE *f;
