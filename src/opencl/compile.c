@@ -91,6 +91,8 @@ static bool gives_bitcode(ocl_stage stage)
     return stage == OCL_COMPILE || stage == OCL_LIBRARY;
 }
 
+/* Bitcode is linked by compiling nothing with it: that is where clang takes further modules. The device libraries are
+ * in the bitcode already. */
 static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *job, const char *cpu)
 {
     const char *const first[] = { t->clang,
@@ -100,15 +102,15 @@ static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *j
                                   "-O2",
                                   "-fno-color-diagnostics",
                                   "-Wno-unused-command-line-argument",
+                                  "-x",
+                                  "cl",
+                                  "-cl-std=CL1.2",
+                                  is_from_source(job->stage) ? t->library_option : "-nogpulib",
+                                  "-cl-kernel-arg-info",
+                                  "-D__OPENCL_VERSION__=300",
+                                  "-D__IMAGE_SUPPORT__=1",
                                   NULL };
-    const char *const source[] = { "-x",
-                                   "cl",
-                                   "-cl-std=CL1.2",
-                                   "-cl-kernel-arg-info",
-                                   "-D__OPENCL_VERSION__=300",
-                                   "-D__IMAGE_SUPPORT__=1",
-                                   NULL };
-    return add_all(to, first) && (!is_from_source(job->stage) || add_all(to, source));
+    return add_all(to, first);
 }
 
 /* The program's options come after ours, and so win. */
@@ -118,26 +120,14 @@ static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *jo
     bool ok = common_arguments(to, t, job, cpu);
     for (size_t i = 0; i < words->count && ok; i++)
         ok = add(to, words->at[i]);
-    /* Built-in functions join when a source is compiled: clang does not add them to bitcode later. */
-    ok = ok && add(to, job->stage == OCL_LIBRARY || is_preprocessing ? "-nogpulib" : t->library_option);
-    /* Functions of a whole program that no kernel calls would cost most of the time. */
-    if (!gives_bitcode(job->stage))
-        ok = ok && add(to, "-mllvm") && add(to, "-amdgpu-internalize-symbols");
     if (job->header_count > 0)
         ok = ok && add(to, "-ivfsoverlay") && add(to, ocl_tool_path(tool, 0)) && add(to, "-I" HEADER_FOLDER);
-    if (is_from_source(job->stage)) {
-        ok = ok && (is_preprocessing ? add(to, "-E") : add(to, "-c"));
-        ok = ok && (job->stage == OCL_BUILD || is_preprocessing || add(to, "-emit-llvm"));
-        ok = ok && add(to, "-o") && add(to, "-") && add(to, "-");
-    } else {
-        ok = ok && add(to, "-c") && (job->stage == OCL_LINK || add(to, "-emit-llvm"));
-        for (size_t i = 1; i < job->input_count && ok; i++)
-            ok = add(to, "-Xclang") && add(to, "-mlink-bitcode-file") && add(to, "-Xclang") &&
-                 add(to, ocl_tool_path(tool, i));
-        ok = ok && add(to, "-x") && add(to, "ir") && add(to, "-o") && add(to, "-") &&
-             add(to, ocl_tool_path(tool, 0));
-    }
-    return ok && add(to, NULL);
+    for (size_t i = 0; i < job->input_count && ok; i++)
+        ok = add(to, "-Xclang") && add(to, "-mlink-bitcode-file") && add(to, "-Xclang") &&
+             add(to, ocl_tool_path(tool, i));
+    ok = ok && add(to, is_preprocessing ? "-E" : "-c");
+    ok = ok && (!gives_bitcode(job->stage) || is_preprocessing || add(to, "-emit-llvm"));
+    return ok && add(to, "-o") && add(to, "-") && add(to, "-") && add(to, NULL);
 }
 
 /* The overlay that shows the headers' texts as files of one folder; they are the tool's inputs from 1 on. */
