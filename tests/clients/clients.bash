@@ -108,15 +108,20 @@ ffmpeg_filter() {
 client_ffmpeg_avgblur() { ffmpeg_filter avgblur_opencl=sizeX=3:sizeY=2; }
 client_ffmpeg_unsharp() { ffmpeg_filter unsharp_opencl=lx=5:ly=5:la=1.5; }
 
-# Its self-test hashes known words with each kernel before it measures.
+# Its self-test hashes known words with each kernel before it measures; then it finds the word of a hash.
 client_hashcat() {
     need hashcat hashcat
-    timeout 1800 hashcat -b -m 0 -D 1,2 --force -n 1 -u 64 -T 1 --runtime 5 >out 2>&1
+    local options=(-m 0 -D '1,2' --force -n 1 -u 64 -T 1) word=hi
+    timeout 1800 hashcat -b "${options[@]}" --runtime 5 >out 2>&1
     cat out
     if grep -qiE 'self.test (hash )?failed|ERROR' out || ! grep -q 'Speed' out; then
         return 1
     fi
-    note "self-test passed; $(grep -m1 'Speed' out)"
+    timeout 1800 hashcat "${options[@]}" -a 3 --potfile-disable "$(echo -n $word | md5sum | cut -d' ' -f1)" '?l?l' \
+        >found 2>&1
+    cat found
+    grep -q ":$word\$" found || return 1
+    note "self-test passed, word found; $(grep -m1 'Speed' out)"
 }
 
 piglit_dir=$(dirname "$(dpkg -L piglit 2>/dev/null | grep -m1 '/bin/cl-program-tester$')" 2>/dev/null)
