@@ -161,6 +161,35 @@ static void private_memory(void **state)
     machine_fini(&m);
 }
 
+/* LDS is given out in pieces of 512 bytes: beyond what the kernel asked for, but inside of its piece, it is there; after
+ * the piece writes are lost and reads give 0. */
+static void local_memory(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {
+        /* v1 = 508, v2 = 7; write both at v1 and at v1 + 4; read both; store both */
+        0xf4040000, 0xfa000000, 0x7e0202ff, 0x000001fc, 0x7e040287, 0xd8340000,
+        0x00000201, 0xd8340004, 0x00000201, 0xd8d80000, 0x03000001, 0xd8d80004,
+        0x04000001, 0x7e0a0280, 0xbf8c0070, 0xdc748000, 0x00000305, 0xbf810000,
+    };
+    machine m;
+    machine_init(&m, 1);
+    emulate_kernel kernel = machine_kernel(&m, code, sizeof code);
+    kernel.target = AMD_GFX1010;
+    kernel.properties |= WAVE32;
+    emulate_program *program;
+    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    emulate_launch launch = machine_launch(&m, 1, 1);
+    emulate_counts counts;
+    static const uint32_t before[2] = { 1, 1 };
+    assert_int_equal(ls_window_write(m.window, m.data, before, sizeof before, NULL), LS_OK);
+    assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
+    assert_int_equal(machine_data(&m)[0], 7);
+    assert_int_equal(machine_data(&m)[1], 0);
+    emulate_program_destroy(program);
+    machine_fini(&m);
+}
+
 static void same_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -321,13 +350,10 @@ static void trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids),
-        cmocka_unit_test(private_memory),
-        cmocka_unit_test(same_for_any_number_of_threads),
-        cmocka_unit_test(first_fault),
-        cmocka_unit_test(barriers_and_limits),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(trace),
+        cmocka_unit_test(ids),          cmocka_unit_test(private_memory),
+        cmocka_unit_test(local_memory), cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(first_fault),  cmocka_unit_test(barriers_and_limits),
+        cmocka_unit_test(refusals),     cmocka_unit_test(trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

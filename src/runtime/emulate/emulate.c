@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define EMULATE_LDS_MAX 65536u
+#define EMULATE_LDS_UNIT 512u /* what a work-group gets is a multiple, and programs see all of it */
 #define EMULATE_QUEUE_OFFSET 256u
 #define EMULATE_GROUP_MAX 1024u
 
@@ -174,6 +175,7 @@ static ls_status emulate_prepare(emulate *emulator, const emulate_program *progr
                                  const emulate_launch *launch, ls_error *err)
 {
     uint32_t scratch = (program->kernel.scratch_bytes + 15) & ~15u;
+    uint32_t lds = program->kernel.lds_bytes + launch->dynamic_lds_bytes;
     uint64_t waves = ((uint64_t)launch->group[0] * launch->group[1] * launch->group[2] + program->lanes - 1) /
                      program->lanes;
     uint64_t per_thread = waves * program->lanes * scratch;
@@ -189,7 +191,7 @@ static ls_status emulate_prepare(emulate *emulator, const emulate_program *progr
         context->packet = emulator->control;
         context->queue = emulate_queue_address(emulator);
         context->group = (amd_group){ .lds = context->lds,
-                                      .lds_bytes = program->kernel.lds_bytes + launch->dynamic_lds_bytes,
+                                      .lds_bytes = (lds + EMULATE_LDS_UNIT - 1) & ~(EMULATE_LDS_UNIT - 1),
                                       .memory = context->memory,
                                       .shared_base = (uint64_t)EMULATE_SHARED_BASE_HI << 32,
                                       .private_base = (uint64_t)EMULATE_PRIVATE_BASE_HI << 32,
