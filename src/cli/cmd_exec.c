@@ -1,5 +1,6 @@
-/* cmd_exec.c: `lockstep exec`: runs an unmodified OpenCL program on simulated GPUs, by setting the environment in which
- * the OpenCL loader finds our driver and the driver finds its settings (docs/opencl.md). */
+/* cmd_exec.c: `lockstep exec`: runs an unmodified OpenCL program on simulated GPUs, by setting the
+ * environment in which the OpenCL loader finds our driver and the driver finds its settings (docs/opencl.md).
+ * */
 #include "cli/cli.h"
 
 #include "base/file.h"
@@ -41,7 +42,8 @@ static ls_status set(const char *name, const char *value, ls_error *err)
 static ls_status find_library(cli_context *ctx, char **out, ls_error *err)
 {
     static const char *const places[] = { LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY,
-                                          "../lib/x86_64-linux-gnu/" LIBRARY, "../lib/aarch64-linux-gnu/" LIBRARY };
+                                          "../lib/x86_64-linux-gnu/" LIBRARY,
+                                          "../lib/aarch64-linux-gnu/" LIBRARY };
     char *dir;
     ls_status status = ls_executable_dir(ctx->arena, &dir, err);
     if (status != LS_OK)
@@ -122,7 +124,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     fflush(ctx->out);
     fflush(ctx->err);
     execvp(args[0], (char *const *)(uintptr_t)args);
-    return ls_fail(err, errno == ENOENT ? LS_ERR_USAGE : LS_ERR_IO, "cannot run '%s': %s", args[0], strerror(errno));
+    return ls_fail(err, errno == ENOENT ? LS_ERR_USAGE : LS_ERR_IO, "cannot run '%s': %s", args[0],
+                   strerror(errno));
 }
 
 /* clang-format off */
@@ -158,9 +161,10 @@ static const cli_example examples[] = {
 static const cli_command exec_command = {
     .name = "exec",
     .summary = "run an OpenCL program on simulated GPUs",
-    .about = "Starts the program with the OpenCL driver of the simulator as its only platform. The program is not "
-             "changed; what it prints and its exit code are its own.\n\nThe options become the environment variables "
-             "LOCKSTEP_GPU, LOCKSTEP_THREADS and so on, which can also be set by hand together with OCL_ICD_VENDORS.",
+    .about =
+        "Starts the program with the OpenCL driver of the simulator as its only platform. The program is not "
+        "changed; what it prints and its exit code are its own.\n\nThe options become the environment variables "
+        "LOCKSTEP_GPU, LOCKSTEP_THREADS and so on, which can also be set by hand together with OCL_ICD_VENDORS.",
     .order = 13,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

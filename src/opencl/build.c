@@ -1,4 +1,5 @@
-/* build.c: compiling, linking and building programs for their devices. Devices with the same target share the work. */
+/* build.c: compiling, linking and building programs for their devices. Devices with the same target share the
+ * work. */
 #include "opencl/build.h"
 
 #include "opencl/compile.h"
@@ -27,7 +28,7 @@ static bool is_library(const unsigned char *data, size_t bytes)
     return bytes > MAGIC_BYTES && memcmp(data, LIBRARY_MAGIC, MAGIC_BYTES) == 0;
 }
 
-/* -------------------------------------------------------------------------------------------------- results */
+/* ------------------------------------------------------------------------------------------------ results */
 
 static void unload(ocl_build *build)
 {
@@ -100,7 +101,7 @@ static void set_text(char **text, const char *to)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- one device */
+/* --------------------------------------------------------------------------------------------- one device */
 
 static cl_program_binary_type type_of(ocl_stage stage)
 {
@@ -225,7 +226,7 @@ static cl_int build_one(cl_program program, cl_uint index, const ocl_job *job, c
                                                                   : code_of(job->stage, status);
 }
 
-/* ------------------------------------------------------------------------------------------------ arguments */
+/* ---------------------------------------------------------------------------------------------- arguments */
 
 /* Which of the program's devices are meant; all without a list. */
 static cl_int choose(cl_program program, cl_uint count, const cl_device_id *devices, bool chosen[OCL_GPUS_MAX])
@@ -253,7 +254,7 @@ static ocl_blob bitcode_of(const ocl_build *build)
     return (ocl_blob){ build->binary, build->binary_bytes };
 }
 
-/* -------------------------------------------------------------------------------------------- build, compile */
+/* ----------------------------------------------------------------------------------------- build, compile */
 
 /* From binaries: code objects are ready, bitcode is linked. */
 static cl_int build_binary(cl_program program, cl_uint index, const char *options)
@@ -363,7 +364,7 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------- link */
+/* --------------------------------------------------------------------------------------------------- link */
 
 /* CL_INVALID_OPERATION if some inputs have bitcode for the device and others have not. */
 static cl_int gather(cl_device_id device, cl_uint count, const cl_program *inputs, ocl_blob *blobs,

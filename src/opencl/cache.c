@@ -1,5 +1,5 @@
-/* cache.c: compiled programs on the disk, in the user's cache folder. A file is complete or not there; when all of
- * them take too much room, those that were not used for the longest time go. */
+/* cache.c: compiled programs on the disk, in the user's cache folder. A file is complete or not there; when
+ * all of them take too much room, those that were not used for the longest time go. */
 #include "opencl/compile.h"
 
 #include "base/file.h"

@@ -38,7 +38,8 @@ static bool add_all(arguments *to, const char *const *words)
 
 /* -------------------------------------------------------------------------------------------- environment */
 
-/* Where the compiler and what it needs are; found once per call, so that a change of the environment counts. */
+/* Where the compiler and what it needs are; found once per call, so that a change of the environment counts.
+ * */
 typedef struct toolchain {
     char clang[1024], lld[1024], libraries[1024];
     char library_option[1100];
@@ -79,7 +80,7 @@ static ls_status find_toolchain(toolchain *t, ls_error *err)
     return LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- command lines */
+/* ------------------------------------------------------------------------------------------ command lines */
 
 static bool is_from_source(ocl_stage stage)
 {
@@ -91,8 +92,8 @@ static bool gives_bitcode(ocl_stage stage)
     return stage == OCL_COMPILE || stage == OCL_LIBRARY;
 }
 
-/* Bitcode is linked by compiling nothing with it: that is where clang takes further modules. The device libraries are
- * in the bitcode already. */
+/* Bitcode is linked by compiling nothing with it: that is where clang takes further modules. The device
+ * libraries are in the bitcode already. */
 static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *job, const char *cpu)
 {
     const char *const first[] = { t->clang,
@@ -196,7 +197,7 @@ static ls_status run_linker(const toolchain *t, const ocl_blob *object, ocl_blob
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- caching */
+/* ------------------------------------------------------------------------------------------------ caching */
 
 static bool includes(const char *source)
 {
@@ -222,8 +223,8 @@ static void add_file(ls_hasher *hasher, const char *path)
     ls_hasher_add_field(hasher, facts, sizeof facts);
 }
 
-/* Everything that the result depends on. Files that are included may change: then what the preprocessor makes of them
- * counts, not what the source says. */
+/* Everything that the result depends on. Files that are included may change: then what the preprocessor makes
+ * of them counts, not what the source says. */
 static void make_key(const toolchain *t, const ocl_job *job, const ocl_words *words, const ls_text *source,
                      ocl_cache_key *key)
 {
@@ -255,7 +256,7 @@ static void make_key(const toolchain *t, const ocl_job *job, const ocl_words *wo
     ls_hasher_destroy(hasher);
 }
 
-/* --------------------------------------------------------------------------------------------------- stages */
+/* ------------------------------------------------------------------------------------------------- stages */
 
 static ls_status translate(const toolchain *t, const ocl_job *job, const ocl_words *words,
                            const ls_text *source, ocl_blob *out, ls_text *log, ls_error *err)

@@ -1,5 +1,5 @@
-/* compile.h: from OpenCL C to code objects: the compiler is clang, run as a program that reads and writes memory only.
- * Knows targets and texts, nothing about OpenCL objects. */
+/* compile.h: from OpenCL C to code objects: the compiler is clang, run as a program that reads and writes
+ * memory only. Knows targets and texts, nothing about OpenCL objects. */
 #ifndef OPENCL_COMPILE_H
 #define OPENCL_COMPILE_H
 
@@ -32,12 +32,13 @@ typedef struct ocl_job {
     size_t input_count;
 } ocl_job;
 
-/* LS_OK; LS_ERR_INPUT: the program is wrong, log says why; LS_ERR_USAGE: an option is; LS_ERR_UNSUPPORTED: there is no
- * compiler. log has the compiler's text in every case. */
+/* LS_OK; LS_ERR_INPUT: the program is wrong, log says why; LS_ERR_USAGE: an option is; LS_ERR_UNSUPPORTED:
+ * there is no compiler. log has the compiler's text in every case. */
 ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error *err);
 
-/* options.c: the options of a stage as arguments for the compiler, in *words (malloc, with one block behind it; free
- * both with free(*words)), or LS_ERR_USAGE with the first that is not valid. wants_library: -create-library. */
+/* options.c: the options of a stage as arguments for the compiler, in *words (malloc, with one block behind
+ * it; free both with free(*words)), or LS_ERR_USAGE with the first that is not valid. wants_library:
+ * -create-library. */
 typedef struct ocl_words {
     char **at; /* NULL-terminated */
     size_t count;

@@ -20,7 +20,7 @@ void ocl_context_notify(cl_context context, const char *text)
         context->notify(text, NULL, 0, context->notify_data);
 }
 
-/* ------------------------------------------------------------------------------------------------- creating */
+/* ----------------------------------------------------------------------------------------------- creating */
 
 static cl_int check_properties(const cl_context_properties *properties, size_t *count)
 {
@@ -115,7 +115,7 @@ cl_context clCreateContextFromType(const cl_context_properties *properties, cl_d
     return context;
 }
 
-/* ------------------------------------------------------------------------------------------------- lifetime */
+/* ----------------------------------------------------------------------------------------------- lifetime */
 
 void ocl_context_release(cl_context context)
 {

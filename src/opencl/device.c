@@ -1,5 +1,5 @@
-/* device.c: what a simulated GPU says about itself. Sizes come from its model; limits that no model has are what the
- * emulator can do. */
+/* device.c: what a simulated GPU says about itself. Sizes come from its model; limits that no model has are
+ * what the emulator can do. */
 #include "opencl/ocl.h"
 
 #include "opencl/svm.h"
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#define GROUP_SIZE_MAX                                                                                        \
-    256u /* of kernels that do not ask for more: what the compiler assumes for this target */
+/* Of kernels that do not ask for more: what the compiler assumes for this target. */
+#define GROUP_SIZE_MAX 256u
 #define C_VERSION_MAX CL_MAKE_VERSION(3, 0, 0)
 
 static const cl_name_version extensions[] = {
@@ -42,7 +42,7 @@ static const cl_name_version languages[] = {
     { CL_MAKE_VERSION(3, 0, 0), "OpenCL C" },
 };
 
-/* ------------------------------------------------------------------------------------------------- listing */
+/* ------------------------------------------------------------------------------------------------ listing */
 
 cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices,
                       cl_uint *count)

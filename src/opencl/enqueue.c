@@ -3,14 +3,15 @@
 
 #include <stdlib.h>
 
-#define GROUP_AIM                                                                                             \
-    256u /* work-items of a group if the program does not choose: some waves, never half of one */
+/* Work-items of a group if the program does not choose: some waves, never half of one. */
+#define GROUP_AIM 256u
 #define LAUNCH_NS 1000u          /* to begin with */
 #define INSTRUCTIONS_PER_CLOCK 1 /* of a compute unit, in wavefront instructions */
 
-/* ------------------------------------------------------------------------------------------------- running */
+/* ------------------------------------------------------------------------------------------------ running */
 
-/* Until there is a model of time in this place: each compute unit executes one wavefront instruction per clock. */
+/* Until there is a model of time in this place: each compute unit executes one wavefront instruction per
+ * clock. */
 static uint64_t estimate_ns(const ls_gpu_model *model, const ls_gpu_counts *counts)
 {
     uint64_t per_us = (uint64_t)model->compute_units * model->clock_mhz * INSTRUCTIONS_PER_CLOCK;
@@ -56,7 +57,7 @@ static cl_int run_launch(cl_event command, ls_error *err)
     return ocl_code_of(status, CL_OUT_OF_RESOURCES);
 }
 
-/* --------------------------------------------------------------------------------------------------- shapes */
+/* ------------------------------------------------------------------------------------------------- shapes */
 
 typedef struct shape {
     cl_uint dims;
@@ -127,10 +128,10 @@ static cl_int read_shape(shape *s, cl_uint dims, const size_t *offset, const siz
     return CL_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------------------ arguments */
+/* ---------------------------------------------------------------------------------------------- arguments */
 
-/* Copies the arguments as they are now, and takes references to the objects among them: by_arg has one per argument,
- * held those that are there. With ocl.lock held. */
+/* Copies the arguments as they are now, and takes references to the objects among them: by_arg has one per
+ * argument, held those that are there. With ocl.lock held. */
 static cl_int capture(cl_kernel kernel, uint8_t *packed, ocl_object **by_arg, ocl_object **held)
 {
     for (size_t i = 0; i < kernel->info->arg_count; i++)
@@ -175,7 +176,7 @@ static cl_int check_lds(cl_kernel kernel, const ls_gpu_kernel_info *info, const 
     return all <= model->lds_bytes ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
-/* ------------------------------------------------------------------------------------------------ launching */
+/* ---------------------------------------------------------------------------------------------- launching */
 
 static ls_gpu_kernel *kernel_on(cl_kernel kernel, cl_device_id device, const ocl_build **build)
 {

@@ -1,4 +1,5 @@
-/* event.c: the state of commands as programs see it: waiting, asking, callbacks, and events that the program sets. */
+/* event.c: the state of commands as programs see it: waiting, asking, callbacks, and events that the program
+ * sets. */
 #include "opencl/ocl.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* icd.c: the door: the dispatch table that the loader calls through, and the two functions that it looks for. */
+/* icd.c: the door: the dispatch table that the loader calls through, and the two functions that it looks for.
+ * */
 #include "opencl/ocl.h"
 
-/* ------------------------------------------------------------------------- what this platform does not have */
+/* ----------------------------------------------------------------------- what this platform does not have */
 
 static cl_mem no_gl_buffer(cl_context context, cl_mem_flags flags, cl_GLuint name, cl_int *error)
 {
@@ -85,7 +86,7 @@ cl_int clGetPipeInfo(cl_mem pipe, cl_pipe_info what, size_t room, void *value, s
     return CL_INVALID_MEM_OBJECT; /* no mem is a pipe */
 }
 
-/* --------------------------------------------------------------------------------------------------- table */
+/* -------------------------------------------------------------------------------------------------- table */
 
 #define SAME(function_) .function_ = function_
 
@@ -224,7 +225,7 @@ const cl_icd_dispatch ocl_dispatch = {
     SAME(clSetContextDestructorCallback),
 };
 
-/* ---------------------------------------------------------------------------------------------- extensions */
+/* --------------------------------------------------------------------------------------------- extensions */
 
 #define EXPORTED __attribute__((visibility("default")))
 

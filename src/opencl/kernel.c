@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------------------------------------- creating */
+/* ----------------------------------------------------------------------------------------------- creating */
 
 static size_t packed_room(const ls_gpu_kernel_info *info)
 {
@@ -148,7 +148,7 @@ cl_kernel clCloneKernel(cl_kernel kernel, cl_int *error)
     return copy;
 }
 
-/* ------------------------------------------------------------------------------------------------- lifetime */
+/* ----------------------------------------------------------------------------------------------- lifetime */
 
 void ocl_kernel_release(cl_kernel kernel)
 {
@@ -179,7 +179,7 @@ cl_int clReleaseKernel(cl_kernel kernel)
     return CL_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------------------ arguments */
+/* ---------------------------------------------------------------------------------------------- arguments */
 
 static void set_bytes(cl_kernel kernel, cl_uint index, const void *data, size_t bytes, const ocl_arg *arg)
 {

@@ -33,7 +33,7 @@ cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t room, void 
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ arguments */
+/* ---------------------------------------------------------------------------------------------- arguments */
 
 static cl_kernel_arg_address_qualifier space_of(const ls_gpu_arg_info *arg)
 {
@@ -97,7 +97,7 @@ cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info wh
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- work-groups */
+/* -------------------------------------------------------------------------------------------- work-groups */
 
 /* What the kernel is on a device; device NULL is fine if there is one only. */
 static cl_int info_on(cl_kernel kernel, cl_device_id *device, const ls_gpu_kernel_info **out)

@@ -1,5 +1,5 @@
-/* map.c: mapping: the program gets a host address for a part of a memory object. The bytes are copied when the map
- * command runs, and back when it is unmapped, if it was mapped for writing. */
+/* map.c: mapping: the program gets a host address for a part of a memory object. The bytes are copied when
+ * the map command runs, and back when it is unmapped, if it was mapped for writing. */
 #include "opencl/transfer.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #define MAP_FLAGS (CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
 #define MAP_ALIGN 128u /* for every type of OpenCL C */
 
-/* ------------------------------------------------------------------------------------------------- mappings */
+/* ----------------------------------------------------------------------------------------------- mappings */
 
 cl_int ocl_mapping_add(cl_mem mem, const ocl_mapping *mapping, ocl_mapping **out)
 {
@@ -46,10 +46,10 @@ static void drop_mapping(ocl_mapping *mapping)
     free(mapping);
 }
 
-/* -------------------------------------------------------------------------------------------------- mapping */
+/* ------------------------------------------------------------------------------------------------ mapping */
 
-/* Overlapping maps of one buffer must show the same bytes at the same address as long as only the program's memory is
- * used; own memory is per mapping, as the standard allows for objects without host memory. */
+/* Overlapping maps of one buffer must show the same bytes at the same address as long as only the program's
+ * memory is used; own memory is per mapping, as the standard allows for objects without host memory. */
 static cl_int place_mapping(cl_mem buffer, size_t offset, size_t bytes, cl_map_flags flags, ocl_mapping **out)
 {
     ocl_mapping mapping = { .flags = flags, .origin = { offset }, .region = { bytes, 1, 1 }, .bytes = bytes };
@@ -119,7 +119,7 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool is_block
     return pointer;
 }
 
-/* ------------------------------------------------------------------------------------------------ unmapping */
+/* ---------------------------------------------------------------------------------------------- unmapping */
 
 typedef struct unmap {
     cl_mem mem;

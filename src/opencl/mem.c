@@ -12,7 +12,7 @@
 
 typedef void(CL_CALLBACK *mem_destructor)(cl_mem mem, void *user_data);
 
-/* --------------------------------------------------------------------------------------------------- device */
+/* ------------------------------------------------------------------------------------------------- device */
 
 cl_int ocl_gpu_alloc(cl_context context, uint64_t bytes, ls_gpu_address *out)
 {
@@ -33,7 +33,7 @@ void ocl_gpu_free(cl_context context, ls_gpu_address address)
     pthread_mutex_unlock(&ocl.gpu_lock);
 }
 
-/* --------------------------------------------------------------------------------------------------- common */
+/* ------------------------------------------------------------------------------------------------- common */
 
 static bool is_at_most_one(cl_mem_flags flags)
 {
@@ -171,7 +171,7 @@ cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info what, size_t room, void *value
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- buffers */
+/* ------------------------------------------------------------------------------------------------ buffers */
 
 static cl_int give_storage(cl_mem buffer, void *host_ptr)
 {
@@ -248,7 +248,7 @@ cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties 
     return buffer;
 }
 
-/* ---------------------------------------------------------------------------------------------- sub-buffers */
+/* -------------------------------------------------------------------------------------------- sub-buffers */
 
 /* What a sub-buffer may be used for, given its parent. */
 static cl_int inherit_flags(cl_mem parent, cl_mem_flags *flags)

@@ -95,10 +95,10 @@ cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool i
                      (void *)(uintptr_t)from, &order);
 }
 
-/* -------------------------------------------------------------------------------------------------- copies */
+/* ------------------------------------------------------------------------------------------------- copies */
 
-/* Whether two boxes of the same memory share a byte. With equal pitches they are boxes of one grid, which is exact
- * unless a row runs over the end of its pitch; with different ones the whole extents decide. */
+/* Whether two boxes of the same memory share a byte. With equal pitches they are boxes of one grid, which is
+ * exact unless a row runs over the end of its pitch; with different ones the whole extents decide. */
 static bool overlaps(const rect *a, uint64_t a_base, const rect *b, uint64_t b_base, const size_t region[3])
 {
     uint64_t a_start = a_base + rect_offset(a), b_start = b_base + rect_offset(b);

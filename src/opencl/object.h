@@ -1,5 +1,5 @@
-/* object.h: what all OpenCL objects begin with: the loader's dispatch table, a mark of their kind, and a count of
- * references. Knows nothing about the kinds themselves. */
+/* object.h: what all OpenCL objects begin with: the loader's dispatch table, a mark of their kind, and a
+ * count of references. Knows nothing about the kinds themselves. */
 #ifndef OPENCL_OBJECT_H
 #define OPENCL_OBJECT_H
 

@@ -160,12 +160,13 @@ static inline void *ocl_payload(cl_event command)
 
 /* A command of the queue with room for a payload (zeroed), not yet submitted; NULL: no memory. */
 cl_event ocl_command_create(cl_command_queue queue, cl_command_type type, ocl_run run, size_t payload_bytes);
-/* Keeps a reference of a mem, kernel, sampler until the command is complete; at most 8 of them. NULL is fine. */
+/* Keeps a reference of a mem, kernel, sampler until the command is complete; at most 8 of them. NULL is fine.
+ * */
 void ocl_command_hold(cl_event command, void *object);
 /* Never submitted: frees it. */
 void ocl_command_discard(cl_event command);
-/* Takes over the command. wait_list must have been checked. Blocking: returns the command's own failure. *event is
- * set if event is not NULL. */
+/* Takes over the command. wait_list must have been checked. Blocking: returns the command's own failure.
+ * *event is set if event is not NULL. */
 cl_int ocl_command_submit(cl_event command, cl_uint wait_count, const cl_event *wait_list, bool is_blocking,
                           cl_event *event);
 /* CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT or CL_SUCCESS. */
@@ -178,7 +179,8 @@ void ocl_event_complete(cl_event event, cl_int status);
 void ocl_wait_event(cl_event event); /* executes what it can meanwhile */
 void ocl_wait_queue(cl_command_queue queue);
 void ocl_wake_workers(void);
-/* At the end of the process: nothing new begins. False if something still runs after a while. Takes the lock. */
+/* At the end of the process: nothing new begins. False if something still runs after a while. Takes the lock.
+ * */
 bool ocl_stop(void);
 void ocl_event_release(cl_event event); /* without the lock */
 void ocl_release_any(void *object);     /* a reference of whatever kind */
@@ -229,7 +231,8 @@ cl_int ocl_gpu_alloc(cl_context context, uint64_t bytes, ls_gpu_address *out);
 void ocl_gpu_free(cl_context context, ls_gpu_address address);
 /* Checks flags and host_ptr as clCreateBuffer and clCreateImage want them. */
 cl_int ocl_check_mem_flags(cl_mem_flags flags, const void *host_ptr);
-/* A mem with its common fields set and nothing allocated on the device; retains the context. NULL: no memory. */
+/* A mem with its common fields set and nothing allocated on the device; retains the context. NULL: no memory.
+ * */
 cl_mem ocl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags);
 void ocl_mem_release(cl_mem mem);
 /* A reference may go at once: what an image has beside its storage (image.c). */
@@ -267,8 +270,8 @@ struct _cl_sampler {
 
 void ocl_sampler_release(cl_sampler sampler);
 
-/* What the eight bytes of an image or sampler argument are for kernels of a device; 0 and an error if it cannot be
- * (image.c, sampler.c). */
+/* What the eight bytes of an image or sampler argument are for kernels of a device; 0 and an error if it
+ * cannot be (image.c, sampler.c). */
 cl_int ocl_image_argument(cl_mem image, cl_device_id device, uint64_t *out);
 cl_int ocl_sampler_argument(cl_sampler sampler, cl_device_id device, uint64_t *out);
 

@@ -1,4 +1,5 @@
-/* options.c: the build options of the standard: splitting them into words, and which of them a stage takes. */
+/* options.c: the build options of the standard: splitting them into words, and which of them a stage takes.
+ * */
 #include "opencl/compile.h"
 
 #include <stdlib.h>

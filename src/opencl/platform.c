@@ -1,5 +1,5 @@
-/* platform.c: the library as a whole: it is started by the first question for platforms, with the system that the
- * environment describes, and ends with the process. */
+/* platform.c: the library as a whole: it is started by the first question for platforms, with the system that
+ * the environment describes, and ends with the process. */
 #include "opencl/ocl.h"
 
 #include "base/file.h"
@@ -39,10 +39,10 @@ cl_int ocl_code_of(ls_status status, cl_int otherwise)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- fork */
+/* --------------------------------------------------------------------------------------------------- fork */
 
-/* Nobody executes and no call of the driver is under way while the process is copied; the copy has no workers and
- * starts its own. */
+/* Nobody executes and no call of the driver is under way while the process is copied; the copy has no workers
+ * and starts its own. */
 static void fork_prepare(void)
 {
     pthread_mutex_lock(&ocl.gpu_lock);
@@ -76,7 +76,7 @@ static void fork_child(void)
     pthread_mutex_unlock(&ocl.gpu_lock);
 }
 
-/* ----------------------------------------------------------------------------------------------- beginning */
+/* ---------------------------------------------------------------------------------------------- beginning */
 
 static void add_device(cl_uint i)
 {
@@ -126,7 +126,7 @@ cl_int ocl_start(void)
     return ocl.status;
 }
 
-/* -------------------------------------------------------------------------------------------------- ending */
+/* ------------------------------------------------------------------------------------------------- ending */
 
 static ls_status write_metrics(const char *path, ls_error *err)
 {
@@ -168,7 +168,7 @@ __attribute__((destructor)) static void end(void)
         ocl_complain("%s", ls_error_text(&err, text, sizeof text));
 }
 
-/* ------------------------------------------------------------------------------------------------ platform */
+/* ----------------------------------------------------------------------------------------------- platform */
 
 cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count)
 {

@@ -1,12 +1,12 @@
-/* program.c: programs: where they come from, how long they live, and what they say about themselves. Building them is
- * in build.c. */
+/* program.c: programs: where they come from, how long they live, and what they say about themselves. Building
+ * them is in build.c. */
 #include "opencl/build.h"
 
 #include <stdlib.h>
 
 typedef void(CL_CALLBACK *program_destructor)(cl_program program, void *user_data);
 
-/* ------------------------------------------------------------------------------------------------- creating */
+/* ----------------------------------------------------------------------------------------------- creating */
 
 cl_program ocl_program_create(cl_context context, cl_uint device_count, const cl_device_id *devices)
 {
@@ -156,7 +156,7 @@ cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t
     return ocl_is(program, OCL_PROGRAM) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
 }
 
-/* ------------------------------------------------------------------------------------------------- lifetime */
+/* ----------------------------------------------------------------------------------------------- lifetime */
 
 void ocl_program_release(cl_program program)
 {
@@ -202,7 +202,7 @@ cl_int clSetProgramReleaseCallback(cl_program program, program_destructor functi
     return function ? CL_INVALID_OPERATION : CL_INVALID_VALUE;
 }
 
-/* --------------------------------------------------------------------------------------------------- asking */
+/* ------------------------------------------------------------------------------------------------- asking */
 
 ocl_build *ocl_program_build(cl_program program, cl_device_id device)
 {

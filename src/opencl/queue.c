@@ -1,11 +1,12 @@
-/* queue.c: command queues, and the commands that only order others: markers, barriers, migrations, host functions. */
+/* queue.c: command queues, and the commands that only order others: markers, barriers, migrations, host
+ * functions. */
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
 
 #define PROPERTIES (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 
-/* ------------------------------------------------------------------------------------------------- creating */
+/* ----------------------------------------------------------------------------------------------- creating */
 
 static cl_int create(cl_context context, cl_device_id device, cl_command_queue_properties properties,
                      const cl_queue_properties *list, size_t list_count, cl_command_queue *out)
@@ -109,7 +110,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
     return ocl_is(queue, OCL_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }
 
-/* ------------------------------------------------------------------------------------------------- lifetime */
+/* ----------------------------------------------------------------------------------------------- lifetime */
 
 /* Commands have references: there are none any more. */
 void ocl_queue_release(cl_command_queue queue)
@@ -164,7 +165,7 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- waiting */
+/* ------------------------------------------------------------------------------------------------ waiting */
 
 cl_int clFlush(cl_command_queue queue)
 {
@@ -189,7 +190,7 @@ cl_int clFinish(cl_command_queue queue)
     return failed ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------- markers and barriers */
+/* ----------------------------------------------------------------------------------- markers and barriers */
 
 static cl_int enqueue_order(cl_command_queue queue, cl_command_type type, cl_uint wait_count,
                             const cl_event *wait_list, cl_event *event)

@@ -1,14 +1,14 @@
 /* schedule.c: commands: what they wait for, who executes them, and what happens when they are over.
  *
- * A command is an event with something to do. When the last event that it waits for is over it goes to its device's
- * list; whoever has the role of the device's executor takes it from there: a worker thread of the device, or a
- * thread of the program that waits anyway and so spares the switch between threads. */
+ * A command is an event with something to do. When the last event that it waits for is over it goes to its
+ * device's list; whoever has the role of the device's executor takes it from there: a worker thread of the
+ * device, or a thread of the program that waits anyway and so spares the switch between threads. */
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------------------------------------ commands */
+/* ----------------------------------------------------------------------------------------------- commands */
 
 cl_event ocl_command_create(cl_command_queue queue, cl_command_type type, ocl_run run, size_t payload_bytes)
 {
@@ -338,7 +338,7 @@ void ocl_wake_workers(void)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- waiting */
+/* ------------------------------------------------------------------------------------------------ waiting */
 
 /* One step of a device that the caller waits for, or of one that has nobody else. */
 static bool help(cl_device_id preferred)
@@ -423,7 +423,7 @@ bool ocl_stop(void)
     return is_idle;
 }
 
-/* ---------------------------------------------------------------------------------------------- submitting */
+/* --------------------------------------------------------------------------------------------- submitting */
 
 cl_int ocl_check_waits(cl_context context, cl_uint wait_count, const cl_event *wait_list)
 {

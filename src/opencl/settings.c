@@ -1,4 +1,5 @@
-/* settings.c: the environment variables of the library, read once. A value that is wrong is an error, never ignored. */
+/* settings.c: the environment variables of the library, read once. A value that is wrong is an error, never
+ * ignored. */
 #include "opencl/settings.h"
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
-/* svm.c: coarse-grained shared virtual memory, allocations and commands. An allocation has simulated pages and host
- * pages with the same numerical address; whoever maps it gets the device's bytes copied to the host's, unmapping
- * copies them back. */
+/* svm.c: coarse-grained shared virtual memory, allocations and commands. An allocation has simulated pages
+ * and host pages with the same numerical address; whoever maps it gets the device's bytes copied to the
+ * host's, unmapping copies them back. */
 #include "opencl/svm.h"
 
 #include "opencl/transfer.h"
@@ -75,7 +75,7 @@ bool ocl_svm_find(cl_context context, const void *pointer, size_t bytes)
     return found;
 }
 
-/* ----------------------------------------------------------------------------------------------- allocating */
+/* --------------------------------------------------------------------------------------------- allocating */
 
 void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint align)
 {
@@ -297,7 +297,7 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count, const void 
     return command ? ocl_command_submit(command, wait_count, wait_list, false, event) : CL_OUT_OF_HOST_MEMORY;
 }
 
-/* ----------------------------------------------------------------------------------------- freeing in order */
+/* --------------------------------------------------------------------------------------- freeing in order */
 
 typedef void(CL_CALLBACK *svm_free)(cl_command_queue queue, cl_uint count, void **pointers, void *user_data);
 

@@ -1,5 +1,5 @@
-/* svm.h: shared virtual memory: allocations that have the same address for the host and for kernels. The host's pages
- * lie at the numerical address of the simulated memory; mapping copies from one to the other. */
+/* svm.h: shared virtual memory: allocations that have the same address for the host and for kernels. The
+ * host's pages lie at the numerical address of the simulated memory; mapping copies from one to the other. */
 #ifndef OPENCL_SVM_H
 #define OPENCL_SVM_H
 

@@ -69,7 +69,7 @@ static bool read_file(int fd, ocl_blob *out)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------------- inputs */
+/* ------------------------------------------------------------------------------------------------- inputs */
 
 void ocl_tool_init(ocl_tool *tool)
 {
@@ -101,7 +101,7 @@ const char *ocl_tool_path(const ocl_tool *tool, size_t input)
     return tool->paths[input];
 }
 
-/* -------------------------------------------------------------------------------------------------- running */
+/* ------------------------------------------------------------------------------------------------ running */
 
 static int spawn(const ocl_tool *tool, const char *const *args, const int streams[3], pid_t *child)
 {
@@ -178,7 +178,7 @@ ls_status ocl_tool_run(const ocl_tool *tool, const char *const *args, const void
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- finding */
+/* ------------------------------------------------------------------------------------------------ finding */
 
 static bool find_in_path(const char *name, char *out, size_t room)
 {

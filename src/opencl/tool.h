@@ -19,8 +19,8 @@ void ocl_tool_fini(ocl_tool *tool);
 /* A further file for the program; ocl_tool_path() is its name there. */
 ls_status ocl_tool_input(ocl_tool *tool, const void *data, size_t bytes, ls_error *err);
 const char *ocl_tool_path(const ocl_tool *tool, size_t input);
-/* Runs args[0] with the given standard input; its standard output becomes out (malloc), its standard error is added
- * to log. LS_ERR_INPUT if it exits with another code than 0. */
+/* Runs args[0] with the given standard input; its standard output becomes out (malloc), its standard error is
+ * added to log. LS_ERR_INPUT if it exits with another code than 0. */
 ls_status ocl_tool_run(const ocl_tool *tool, const char *const *args, const void *input, size_t input_bytes,
                        ocl_blob *out, ls_text *log, ls_error *err);
 /* The path of the program that the variable names, else of the first of the names that is there. */

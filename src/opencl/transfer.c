@@ -38,7 +38,7 @@ ls_status ocl_box_copy(ls_gpu_context *gpu, const ocl_box *to, const ocl_box *fr
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ commands */
+/* ----------------------------------------------------------------------------------------------- commands */
 
 static cl_int run_transfer(cl_event command, ls_error *err)
 {
@@ -60,7 +60,7 @@ cl_int ocl_transfer_submit(cl_command_queue queue, cl_command_type type, const o
     return ocl_command_submit(command, order->wait_count, order->wait_list, order->is_blocking, order->event);
 }
 
-/* -------------------------------------------------------------------------------------------------- checks */
+/* ------------------------------------------------------------------------------------------------- checks */
 
 cl_int ocl_check_buffer(cl_command_queue queue, cl_mem buffer)
 {
@@ -149,7 +149,7 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_
     return ocl_transfer_submit(queue, CL_COMMAND_COPY_BUFFER, &t, from, to, &order);
 }
 
-/* -------------------------------------------------------------------------------------------------- filling */
+/* ------------------------------------------------------------------------------------------------ filling */
 
 typedef struct fill {
     ls_gpu_address to;

@@ -1,5 +1,5 @@
-/* fixture.h: what the tests of OpenCL share: a context with a queue on the first device of our platform, and programs
- * built from text. */
+/* fixture.h: what the tests of OpenCL share: a context with a queue on the first device of our platform, and
+ * programs built from text. */
 #ifndef TESTS_OPENCL_FIXTURE_H
 #define TESTS_OPENCL_FIXTURE_H
 
@@ -23,8 +23,8 @@
 extern cl_platform_id fx_platform;
 extern cl_device_id fx_devices[16];
 extern cl_uint fx_device_count;
-extern cl_device_id fx_device; /* the first */
-extern cl_context fx_context;  /* of all devices */
+extern cl_device_id fx_device;    /* the first */
+extern cl_context fx_context;     /* of all devices */
 extern cl_command_queue fx_queue; /* in order, with profiling */
 
 /* For cmocka's group set-up and tear-down. The program exits with 77 if there is no platform of ours. */

@@ -1,4 +1,5 @@
-/* Events: dependences, out-of-order queues, user events, callbacks, profiling, faults, threads, fork and exit. */
+/* Events: dependences, out-of-order queues, user events, callbacks, profiling, faults, threads, fork and
+ * exit. */
 #include "opencl/fixture.h"
 
 #include <pthread.h>
@@ -22,7 +23,8 @@ static cl_int status_of(cl_event event)
     return status;
 }
 
-static void enqueue_add(cl_command_queue queue, cl_mem out, int x, cl_uint waits, const cl_event *list, cl_event *event)
+static void enqueue_add(cl_command_queue queue, cl_mem out, int x, cl_uint waits, const cl_event *list,
+                        cl_event *event)
 {
     const size_t one = 1;
     cl_kernel kernel = fx_kernel(program, "add");
@@ -203,8 +205,10 @@ static void test_profiling(void **state)
     fx_ok(clWaitForEvents(2, events));
     for (int i = 0; i < 2; i++) {
         times[i] = when(events[i], CL_PROFILING_COMMAND_END) - when(events[i], CL_PROFILING_COMMAND_START);
-        assert_true(when(events[i], CL_PROFILING_COMMAND_QUEUED) <= when(events[i], CL_PROFILING_COMMAND_SUBMIT));
-        assert_true(when(events[i], CL_PROFILING_COMMAND_SUBMIT) <= when(events[i], CL_PROFILING_COMMAND_START));
+        assert_true(when(events[i], CL_PROFILING_COMMAND_QUEUED) <=
+                    when(events[i], CL_PROFILING_COMMAND_SUBMIT));
+        assert_true(when(events[i], CL_PROFILING_COMMAND_SUBMIT) <=
+                    when(events[i], CL_PROFILING_COMMAND_START));
     }
     assert_true(times[1] > times[0]);
     assert_true(when(events[1], CL_PROFILING_COMMAND_START) >= when(events[0], CL_PROFILING_COMMAND_END));
@@ -220,7 +224,7 @@ static void test_profiling(void **state)
     fx_ok(clReleaseMemObject(out));
 }
 
-/* -------------------------------------------------------------------------------------- threads and processes */
+/* ---------------------------------------------------------------------------------- threads and processes */
 
 static void *many(void *self)
 {

@@ -59,7 +59,8 @@ static void test_argument_kinds(void **state)
     const cl_char4 vector = { { 0, 0, 0, 40 } };
     int constants[2] = { 0, 5000 }, back[64];
     cl_kernel kernel = fx_kernel(program, "kinds");
-    cl_mem out = fx_buffer(0, sizeof back, NULL), c = fx_buffer(CL_MEM_COPY_HOST_PTR, sizeof constants, constants);
+    cl_mem out = fx_buffer(0, sizeof back, NULL),
+           c = fx_buffer(CL_MEM_COPY_HOST_PTR, sizeof constants, constants);
     const size_t grid = 64, group = 16;
     (void)state;
     fx_set(kernel, 0, out);
@@ -149,7 +150,8 @@ static void test_shapes_refused(void **state)
                      CL_INVALID_GLOBAL_OFFSET);
     assert_int_equal(clEnqueueNDRangeKernel(NULL, kernel, 1, NULL, grid, NULL, 0, NULL, NULL),
                      CL_INVALID_COMMAND_QUEUE);
-    assert_int_equal(clEnqueueNDRangeKernel(fx_queue, NULL, 1, NULL, grid, NULL, 0, NULL, NULL), CL_INVALID_KERNEL);
+    assert_int_equal(clEnqueueNDRangeKernel(fx_queue, NULL, 1, NULL, grid, NULL, 0, NULL, NULL),
+                     CL_INVALID_KERNEL);
     assert_int_equal(clEnqueueNDRangeKernel(fx_queue, fixed, 1, NULL, grid, uneven, 0, NULL, NULL),
                      CL_INVALID_WORK_GROUP_SIZE);
     fx_ok(clEnqueueNDRangeKernel(fx_queue, kernel, 3, NULL, none, NULL, 0, NULL, NULL)); /* nothing to do */
@@ -209,10 +211,11 @@ static void test_info(void **state)
     assert_int_equal(clGetKernelArgInfo(kernel, 3, CL_KERNEL_ARG_NAME, 0, NULL, NULL), CL_INVALID_ARG_INDEX);
     fx_ok(clGetKernelInfo(fixed, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
     assert_string_equal(text, "reqd_work_group_size(8,2,1)");
-    fx_ok(clGetKernelWorkGroupInfo(fixed, fx_device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof sizes, sizes, NULL));
-    assert_int_equal(sizes[0] * 100 + sizes[1] * 10 + sizes[2], 821);
-    fx_ok(clGetKernelWorkGroupInfo(fixed, fx_device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof wave, &wave,
+    fx_ok(clGetKernelWorkGroupInfo(fixed, fx_device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof sizes, sizes,
                                    NULL));
+    assert_int_equal(sizes[0] * 100 + sizes[1] * 10 + sizes[2], 821);
+    fx_ok(clGetKernelWorkGroupInfo(fixed, fx_device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof wave,
+                                   &wave, NULL));
     assert_true(wave == 32 || wave == 64);
     kinds = fx_kernel(program, "kinds");
     fx_ok(clSetKernelArg(kinds, 3, 96, NULL));
@@ -244,8 +247,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offsets),        cmocka_unit_test(test_argument_kinds), cmocka_unit_test(test_capture),
-        cmocka_unit_test(test_shapes_refused), cmocka_unit_test(test_remainders),     cmocka_unit_test(test_info),
+        cmocka_unit_test(test_offsets),    cmocka_unit_test(test_argument_kinds),
+        cmocka_unit_test(test_capture),    cmocka_unit_test(test_shapes_refused),
+        cmocka_unit_test(test_remainders), cmocka_unit_test(test_info),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,5 @@
-/* Buffers: creating, reading, writing, copying, filling, boxes, mapping, sub-buffers; and what each refuses. */
+/* Buffers: creating, reading, writing, copying, filling, boxes, mapping, sub-buffers; and what each refuses.
+ * */
 #include "opencl/fixture.h"
 
 #include <stdlib.h>
@@ -64,13 +65,17 @@ static void test_read_write(void **state)
     assert_memory_equal(back + 10, data, 50);
     assert_int_equal(back[9] | back[60], 0);
     fx_ok(clReleaseEvent(event));
-    assert_int_equal(clEnqueueReadBuffer(fx_queue, mem, CL_TRUE, 51, 50, back, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clEnqueueReadBuffer(fx_queue, mem, CL_TRUE, 51, 50, back, 0, NULL, NULL),
+                     CL_INVALID_VALUE);
     assert_int_equal(clEnqueueReadBuffer(fx_queue, mem, CL_TRUE, 0, 4, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
-    assert_int_equal(clEnqueueReadBuffer(fx_queue, NULL, CL_TRUE, 0, 4, back, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(clEnqueueReadBuffer(fx_queue, NULL, CL_TRUE, 0, 4, back, 0, NULL, NULL),
+                     CL_INVALID_MEM_OBJECT);
     assert_int_equal(clEnqueueReadBuffer(fx_queue, mem, CL_TRUE, 0, 4, back, 1, NULL, NULL),
                      CL_INVALID_EVENT_WAIT_LIST);
-    assert_int_equal(clEnqueueReadBuffer(fx_queue, closed, CL_TRUE, 0, 4, back, 0, NULL, NULL), CL_INVALID_OPERATION);
-    assert_int_equal(clEnqueueWriteBuffer(fx_queue, closed, CL_TRUE, 0, 4, back, 0, NULL, NULL), CL_INVALID_OPERATION);
+    assert_int_equal(clEnqueueReadBuffer(fx_queue, closed, CL_TRUE, 0, 4, back, 0, NULL, NULL),
+                     CL_INVALID_OPERATION);
+    assert_int_equal(clEnqueueWriteBuffer(fx_queue, closed, CL_TRUE, 0, 4, back, 0, NULL, NULL),
+                     CL_INVALID_OPERATION);
     fx_ok(clReleaseMemObject(mem));
     fx_ok(clReleaseMemObject(closed));
 }
@@ -129,10 +134,11 @@ static void test_rect(void **state)
                      CL_MEM_COPY_OVERLAP);
     assert_int_equal(clEnqueueCopyBufferRect(fx_queue, b, b, at, beside, region, 8, 48, 16, 48, 0, NULL, NULL),
                      CL_INVALID_VALUE);
-    assert_int_equal(clEnqueueReadBufferRect(fx_queue, a, CL_TRUE, at, zero, wide, 8, 48, 0, 0, back, 0, NULL, NULL),
+    assert_int_equal(clEnqueueReadBufferRect(fx_queue, a, CL_TRUE, at, zero, wide, 8, 48, 0, 0, back, 0, NULL,
+                                             NULL),
                      CL_INVALID_VALUE);
-    assert_int_equal(clEnqueueReadBufferRect(fx_queue, a, CL_TRUE, (size_t[]){ 0, 0, 3 }, zero, region, 8, 48, 0, 0,
-                                             back, 0, NULL, NULL),
+    assert_int_equal(clEnqueueReadBufferRect(fx_queue, a, CL_TRUE, (size_t[]){ 0, 0, 3 }, zero, region, 8, 48,
+                                             0, 0, back, 0, NULL, NULL),
                      CL_INVALID_VALUE);
     fx_ok(clReleaseMemObject(a));
     fx_ok(clReleaseMemObject(b));
@@ -214,7 +220,8 @@ static void test_sub_buffer(void **state)
     assert_ptr_equal(found, parent);
     fx_ok(clGetMemObjectInfo(sub, CL_MEM_OFFSET, sizeof origin, &origin, NULL));
     assert_int_equal(origin, 128);
-    assert_int_equal(clEnqueueCopyBuffer(fx_queue, parent, sub, 100, 0, 64, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
+    assert_int_equal(clEnqueueCopyBuffer(fx_queue, parent, sub, 100, 0, 64, 0, NULL, NULL),
+                     CL_MEM_COPY_OVERLAP);
     /* The part keeps the whole alive; what goes last is told last. */
     fx_ok(clSetMemObjectDestructorCallback(parent, note_mem, (void *)1));
     fx_ok(clSetMemObjectDestructorCallback(sub, note_mem, (void *)2));

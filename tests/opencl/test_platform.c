@@ -100,7 +100,7 @@ static void test_timers(void **state)
     assert_int_equal(clGetHostTimer(fx_device, NULL), CL_INVALID_VALUE);
 }
 
-/* ------------------------------------------------------------------------------------------------- contexts */
+/* ----------------------------------------------------------------------------------------------- contexts */
 
 static int destroyed;
 
@@ -147,7 +147,7 @@ static void test_context(void **state)
     assert_int_equal(destroyed, 21); /* the last one first */
 }
 
-/* --------------------------------------------------------------------------------------------------- queues */
+/* ------------------------------------------------------------------------------------------------- queues */
 
 static void test_queue(void **state)
 {
@@ -208,8 +208,9 @@ static void test_null_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_platform), cmocka_unit_test(test_device_list), cmocka_unit_test(test_device_info),
-        cmocka_unit_test(test_timers),   cmocka_unit_test(test_context),     cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_platform),     cmocka_unit_test(test_device_list),
+        cmocka_unit_test(test_device_info),  cmocka_unit_test(test_timers),
+        cmocka_unit_test(test_context),      cmocka_unit_test(test_queue),
         cmocka_unit_test(test_null_objects),
     };
     return cmocka_run_group_tests(tests, fx_setup, fx_teardown);

@@ -73,7 +73,8 @@ static void test_options(void **state)
     assert_string_equal(back, "-D A=40 -DB=2 -cl-fast-relaxed-math -w");
     fx_ok(clBuildProgram(program, 0, NULL, "-D \"A=(1 + 1)\" -DB=3 -cl-opt-disable", NULL, NULL));
     assert_int_equal(run_one(program, "k"), 5);
-    assert_int_equal(clBuildProgram(program, 0, NULL, "-cl-fast-relaxed-maths", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
+    assert_int_equal(clBuildProgram(program, 0, NULL, "-cl-fast-relaxed-maths", NULL, NULL),
+                     CL_INVALID_BUILD_OPTIONS);
     assert_int_equal(clBuildProgram(program, 0, NULL, "-cl-std=CL9.9", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
     assert_int_equal(clBuildProgram(program, 0, NULL, "-D", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
     assert_int_equal(clBuildProgram(program, 0, &fx_device, "", NULL, NULL), CL_INVALID_VALUE);
@@ -162,7 +163,8 @@ static void test_binary(void **state)
 static void test_compile_link(void **state)
 {
     cl_program main_part = create("#include \"part.h\"\nkernel void k(global int *o) { o[0] = twice(BASE); }");
-    cl_program other = create("int twice(int x) { return 2 * x; } kernel void second(global int *o) { *o = 3; }");
+    cl_program other =
+        create("int twice(int x) { return 2 * x; } kernel void second(global int *o) { *o = 3; }");
     cl_program header = create("#define BASE 21\nint twice(int x);\n"), parts[2], linked, library;
     const char *name = "part.h";
     cl_program_binary_type type;
@@ -171,7 +173,8 @@ static void test_compile_link(void **state)
     assert_int_equal(clCompileProgram(main_part, 0, NULL, "", 1, &header, NULL, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(clCompileProgram(main_part, 0, NULL, "-create-library", 1, &header, &name, NULL, NULL),
                      CL_INVALID_COMPILER_OPTIONS);
-    assert_int_equal(clCompileProgram(main_part, 0, NULL, "", 0, NULL, NULL, NULL, NULL), CL_COMPILE_PROGRAM_FAILURE);
+    assert_int_equal(clCompileProgram(main_part, 0, NULL, "", 0, NULL, NULL, NULL, NULL),
+                     CL_COMPILE_PROGRAM_FAILURE);
     fx_ok(clCompileProgram(main_part, 0, NULL, "", 1, &header, &name, NULL, NULL));
     fx_ok(clGetProgramBuildInfo(main_part, fx_device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, NULL));
     assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
@@ -237,12 +240,9 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_rebuild_with_kernels),
-        cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_compile_link),
+        cmocka_unit_test(test_sources),  cmocka_unit_test(test_options),
+        cmocka_unit_test(test_log),      cmocka_unit_test(test_rebuild_with_kernels),
+        cmocka_unit_test(test_binary),   cmocka_unit_test(test_compile_link),
         cmocka_unit_test(test_includes),
     };
     return cmocka_run_group_tests(tests, setup, fx_teardown);

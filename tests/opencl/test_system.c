@@ -111,7 +111,8 @@ static void test_svm(void **state)
     fx_ok(clEnqueueSVMMemFill(fx_queue, nodes, &pattern, sizeof pattern, 16, 0, NULL, NULL));
     fx_ok(clEnqueueSVMMemcpy(fx_queue, CL_TRUE, copy, nodes, sizeof copy, 0, NULL, NULL));
     assert_int_equal(copy[0] + copy[3], 14);
-    assert_int_equal(clEnqueueSVMMap(fx_queue, CL_TRUE, CL_MAP_READ, &sum, 4, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clEnqueueSVMMap(fx_queue, CL_TRUE, CL_MAP_READ, &sum, 4, 0, NULL, NULL),
+                     CL_INVALID_VALUE);
     assert_int_equal(clEnqueueSVMUnmap(fx_queue, nodes, 0, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(clSetKernelArgSVMPointer(kernel, 0, &sum), CL_INVALID_ARG_VALUE);
     fx_ok(clEnqueueSVMFree(fx_queue, 1, (void *[]){ nodes }, NULL, NULL, 0, NULL, NULL));
