@@ -36,7 +36,7 @@ struct ls_replay {
 };
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
-#define PROFILE_SAMPLE 100000u
+#define PROFILE_SAMPLE 25000u
 
 /* ------------------------------------------------------------------------------------------------------- hit rates */
 

@@ -310,7 +310,7 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
     ls_cycle now = first, soon, need = 0, until = fw->alu_until;
     const ls_cycle last = first + FLOW_BURST;
     limit = limit < last ? limit : last;
-    uint64_t lanes = 0, stalled[2] = { 0, 0 };
+    uint64_t lanes = 0, held = 0, stalled[2] = { 0, 0 };
     const ls_dyn *begin = next;
     bool changes;
     for (;;) {
@@ -337,8 +337,13 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
         if (changes)
             break;
         if ((fs->taken >> d->unit & 1) != 0) {
-            if (fs->issue_free[d->unit] > soon)
-                break;
+            ls_cycle left = fs->issue_free[d->unit];
+            if (left > soon && left > need) {
+                if (!alone(fs, bit, left, greedy) || left > last)
+                    break;
+                held += left - soon;
+                soon = left;
+            }
             fs->taken &= ~(1u << d->unit);
         }
         if (need <= soon) {
@@ -364,7 +369,9 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
     c->n.issued += issued;
     c->n.warp_instructions += issued;
     c->n.thread_instructions += lanes;
-    if ((stalled[0] | stalled[1]) != 0) {
+    if ((stalled[0] | stalled[1] | held) != 0) {
+        c->n.stalls[STALL_UNIT] += held;
+        c->n.stack[STALL_UNIT] += held;
         c->n.stalls[STALL_DEPENDENCE] += stalled[0];
         c->n.stack[STALL_DEPENDENCE] += stalled[0];
         c->n.stalls[STALL_MEMORY] += stalled[1];

@@ -178,3 +178,18 @@ level_line *level_look(level *l, uint32_t set, uint64_t number, bool allocate, l
         (void)reuse_touch(l->distance, i);
     return &l->lines[i];
 }
+
+bool level_add_oldest(level *l, uint32_t set, uint64_t number, uint8_t valid, uint8_t dirty)
+{
+    if (l->distance != NULL || l->used[set] == l->ways || find(l, number) != NONE)
+        return false;
+    uint32_t i = set * l->ways + l->used[set]++;
+    l->lines[i] = (level_line){ .line = number, .valid = valid, .dirty = dirty, .newer = l->oldest[set], .older = NONE };
+    if (l->oldest[set] != NONE)
+        l->lines[l->oldest[set]].older = i;
+    else
+        l->newest[set] = i;
+    l->oldest[set] = i;
+    index_add(l, i);
+    return true;
+}

@@ -47,6 +47,10 @@ void level_clear(level *l);
  * place, and *victim says what had to go; without `allocate` NULL. */
 level_line *level_look(level *l, uint32_t set, uint64_t line, bool allocate, level_victim *victim);
 
+/* Puts a line where the next victim is, if its set has room; false: it has none, or the line is there. Not for reuse
+ * distances. */
+bool level_add_oldest(level *l, uint32_t set, uint64_t line, uint8_t valid, uint8_t dirty);
+
 /* The set of a line in a cache of 1 << bits sets; index_line: the address that picks it, / 128. */
 uint32_t level_set(uint32_t hash, uint32_t bits, uint64_t index_line);
 

@@ -148,39 +148,71 @@ static ls_status add_counts(ls_profile_kernel *sum, const ls_profile_kernel *par
     return LS_OK;
 }
 
+static double l2_capacity(const ls_profiler *p)
+{
+    return (double)p->shape.map.slice_count * (double)p->shape.l2.sets * (double)p->shape.l2.ways;
+}
+
 /* Whether the kernel, if it goes on as in its last `step` instructions, will still fill L2: only then its lines start
  * to go, and dirty ones to be written back. */
 static bool still_fills_l2(const ls_profiler *p, uint64_t new_lines, uint64_t step)
 {
-    double capacity = 1.25 * p->shape.map.slice_count * (double)p->shape.l2.sets * (double)p->shape.l2.ways;
-    double left = (double)(total_insts(p) - p->walked);
+    double capacity = 1.25 * l2_capacity(p), left = (double)(total_insts(p) - p->walked);
     return (double)p->l2_lines < capacity && (double)p->l2_lines + (double)new_lines / (double)step * left >= capacity;
+}
+
+/* The next `sample` instructions, added as if there were `stand_for` of them. */
+static ls_status add_sample(ls_profiler *p, uint64_t sample, double stand_for, ls_profile_kernel *out, ls_error *err)
+{
+    ls_profile_kernel part = { 0 };
+    uint64_t before = p->walked;
+    walk_restart_counts(p);
+    ls_status status = walk_until(p, before + sample, err);
+    if (status == LS_OK)
+        status = collect(p, &part, err);
+    if (status == LS_OK && p->walked > before)
+        status = add_counts(out, &part, stand_for / (double)(p->walked - before), err);
+    ls_profile_kernel_fini(&part);
+    return status;
+}
+
+/* A kernel that fills L2 and has not begun to: what it did so far stands for all until L2 is full, and a sample with a
+ * full L2 for the rest. */
+static ls_status run_filling(ls_profiler *p, uint64_t sample, ls_profile_kernel *out, ls_error *err)
+{
+    ls_profile_kernel again = { 0 };
+    double begun = (double)p->walked, until_full = begun * l2_capacity(p) / (double)p->l2_lines;
+    ls_status status = collect(p, &again, err);
+    if (status == LS_OK && until_full > begun)
+        status = add_counts(out, &again, until_full / begun - 1, err);
+    ls_profile_kernel_fini(&again);
+    if (status == LS_OK && !walk_fill_l2(p))
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the L2 cache of a profile");
+    double rest = (double)total_insts(p) - (until_full > begun ? until_full : begun);
+    return status == LS_OK && rest > 0 ? add_sample(p, sample, rest, out, err) : status;
 }
 
 /* The start of the kernel until the caches are warm stands for itself, a sample of `sample` instructions after it for
  * all the rest. */
 static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel *out, ls_error *err)
 {
-    uint64_t step = sample / 4 + 1, lines;
-    ls_status status;
-    do {
+    uint64_t lines = p->l2_lines;
+    ls_status status = walk_until(p, p->walked + sample, err);
+    bool fills = p->method == LS_PROFILE_CACHE && p->walked > 0 && 4 * (double)p->l2_lines < l2_capacity(p) &&
+                 still_fills_l2(p, p->l2_lines - lines, p->walked);
+    while (status == LS_OK && !fills && p->running > 0 && still_fills_l2(p, p->l2_lines - lines, sample)) {
         lines = p->l2_lines;
-        status = walk_until(p, p->walked + step, err);
-    } while (status == LS_OK && p->running > 0 && still_fills_l2(p, p->l2_lines - lines, step));
+        status = walk_until(p, p->walked + sample, err);
+    }
     if (status != LS_OK)
         return status;
     status = collect(p, out, err);
     if (status != LS_OK || p->running == 0)
         return status;
-    ls_profile_kernel part = { 0 };
-    uint64_t before = p->walked;
-    walk_restart_counts(p);
-    status = walk_until(p, before + sample, err);
-    if (status == LS_OK)
-        status = collect(p, &part, err);
-    if (status == LS_OK)
-        status = add_counts(out, &part, (double)(total_insts(p) - before) / (double)(p->walked - before), err);
-    ls_profile_kernel_fini(&part);
+    status = fills ? run_filling(p, sample, out, err)
+                   : add_sample(p, sample, (double)(total_insts(p) - p->walked), out, err);
+    out->walked = p->walked;
+    out->insts = total_insts(p);
     if (status != LS_OK)
         ls_profile_kernel_fini(out);
     return status;
@@ -192,7 +224,10 @@ ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_
     ls_status status = walk_begin(p, err);
     uint64_t sample = request->sample;
     if (status == LS_OK && sample != 0) {
-        uint64_t part = total_insts(p) / 20;
+        /* The blocks that stand on the cores first, if they are not too long, so that each instruction is met; of long
+         * kernels a share. */
+        uint64_t part = total_insts(p) / 40, wave = p->read_insts < 4 * sample ? p->read_insts : 4 * sample;
+        part = part > wave ? part : wave;
         sample = part > sample ? part : sample;
         status = run_sampled(p, sample, out, err);
     } else if (status == LS_OK) {

@@ -11,6 +11,9 @@
 #include <string.h>
 
 #define WALK_TURN 16u
+/* Copies of lines that fill L2: at most so many, so many lines apart. */
+#define WALK_COPIES 64u
+#define WALK_DISTANCE (UINT64_C(1) << 36)
 /* As matrix products on the cycle model have it. */
 #define WALK_MEETINGS 4u
 
@@ -45,10 +48,10 @@ typedef struct reached {
  * everything that was on its way is there. Past L1, sectors leave a core one by one, and each is waited for by itself.
  * Through L1 whole lines leave; warps that all cores run in the same order meet a few times in an epoch, and then
  * they have drifted apart. */
-static void block_slice(ls_profiler *p, uint32_t slice, level_line *line, bool bypass)
+static void block_slice(ls_profiler *p, uint32_t slice, level_line *line, bool bypass, uint32_t waiting)
 {
     if (bypass) {
-        p->slice_stalls++;
+        p->slice_stalls += waiting;
     } else {
         walk_slice *s = &p->slices[slice];
         if (s->stalled != p->epoch)
@@ -105,7 +108,7 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
     if (atomic)
         line->dirty |= sectors;
     if (waiting != 0 && ++line->asked >= p->shape.l2.mshr_merge)
-        block_slice(p, slice, line, r->bypass);
+        block_slice(p, slice, line, r->bypass, ones(waiting));
     uint8_t deep = (uint8_t)(sectors & line->fresh);
     if (deep != 0) {
         r->deep |= deep;
@@ -124,6 +127,34 @@ void ls_profiler_warm(ls_profiler *p, uint64_t address, uint64_t bytes)
         level_victim victim;
         level_look(&p->l2, set, number, true, &victim)->valid = 15;
     }
+}
+
+bool walk_fill_l2(ls_profiler *p)
+{
+    level *l = &p->l2;
+    uint32_t bits = log2_of(p->shape.l2.sets);
+    uint32_t *before = malloc(l->sets * sizeof *before);
+    if (before == NULL)
+        return false;
+    memcpy(before, l->used, l->sets * sizeof *before);
+    bool room = true;
+    for (uint64_t copy = 1; copy <= WALK_COPIES && room; copy++) {
+        room = false;
+        for (uint32_t i = 0; i < l->ways; i++)
+            for (uint32_t from = 0; from < l->sets; from++) {
+                if (i >= before[from])
+                    continue;
+                /* Each set begins with another: what is next to go is not what the kernel does last. */
+                const level_line *line = &l->lines[from * l->ways + (i + from) % before[from]];
+                uint64_t number = line->line + copy * WALK_DISTANCE;
+                mem_place place = mem_map_place(&p->shape.map, number * CACHE_LINE_BYTES);
+                uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
+                uint32_t set = (slice << bits) + level_set(p->shape.l2.hash, bits, place.local / CACHE_LINE_BYTES);
+                room |= level_add_oldest(l, set, number, line->valid, line->dirty);
+            }
+    }
+    free(before);
+    return true;
 }
 
 static void load(ls_profiler *p, level *l1, const lanes_line *of, reached *r)

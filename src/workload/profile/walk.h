@@ -63,6 +63,9 @@ ls_status walk_begin(ls_profiler *p, ls_error *err);
 /* Goes on until so many warp instructions have been walked, or to the end of the kernel. */
 ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err);
 void walk_end(ls_profiler *p);
+/* Fills L2 with what the kernel would have put there by then if it went on as it began: copies of its lines, far away.
+ * False: without memory. */
+bool walk_fill_l2(ls_profiler *p);
 /* Forgets the numbers so far, not what caches hold: the sample starts here. */
 void walk_restart_counts(ls_profiler *p);
 
