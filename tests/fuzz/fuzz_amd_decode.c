@@ -1,5 +1,5 @@
-/* fuzz_amd_decode.c: any bytes as AMD instructions of every target. Nothing is read behind the end, every record can
- * be printed, its operands are registers that exist, and skipping always advances. */
+/* fuzz_amd_decode.c: any bytes as AMD instructions of every target. Nothing is read behind the end, every
+ * record can be printed, its operands are registers that exist, and skipping always advances. */
 #include "isa/amd/amd.h"
 
 #include <stdlib.h>
