@@ -163,6 +163,27 @@ static void buffers(void **state)
     inst.offset = 12;
     rig_run(&r, &inst);
     assert_int_equal(rig_v(&r, 16)[0], 0);
+    /* The sum of register and constant has 32 bits there; before, what is negative lies outside. */
+    inst = rig_inst(AMD_BUFFER_LOAD_DWORD, AMD_MUBUF);
+    inst.flags = AMD_OFFEN;
+    inst.offset = 20;
+    rig_v(&r, 0)[3] = (uint32_t)-12;
+    r.wave.sgpr[5] &= 0xffff;
+    r.wave.sgpr[6] = 1024;
+    r.wave.sgpr[7] = 0xfac | 20u << 12 | 3u << 28;
+    rig_run(&r, &inst);
+    assert_int_equal(rig_v(&r, 16)[3], memory[2]);
+    r.wave.target = AMD_GFX803;
+    r.wave.sgpr[7] = 0xfac | 4u << 15 | 4u << 12;
+    rig_run(&r, &inst);
+    assert_int_equal(rig_v(&r, 16)[3], 0);
+    assert_int_not_equal(memory[2], 0);
+    r.wave.target = AMD_GFX1030;
+    r.wave.sgpr[5] |= 12u << 16;
+    r.wave.sgpr[6] = 10;
+    r.wave.sgpr[7] = 0xfac | 20u << 12;
+    rig_v(&r, 0)[3] = 3;
+    inst.flags = AMD_IDXEN;
     /* Into LDS: lane i at M0 + 4 i. */
     inst.offset = 0;
     inst.flags |= AMD_LDS;

@@ -135,6 +135,8 @@ bool mem_buffer_address(amd_wave *wave, const amd_inst *inst, const mem_row *row
     {
         uint32_t index = (inst->flags & AMD_IDXEN ? first[lane] : 0) + (r.add_tid ? lane : 0);
         uint64_t offset = (uint64_t)(uint32_t)inst->offset + (offsets ? offsets[lane] : 0);
+        if (wave->target != AMD_GFX803) /* a negative register and a larger constant meet inside the buffer */
+            offset = (uint32_t)offset;
         if (r.swizzle && offset % r.element_bytes + access->piece_bytes > r.element_bytes &&
             offset % r.element_bytes != 0)
             return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, buffer_address(&r, index, offset, scalar),
