@@ -246,7 +246,7 @@ static const cli_option options[] = {
       .help = "stop in each kernel after N warp instructions or a twentieth of it, whichever is more; 0: never" },
     { .name = "pc", .help = "show each static instruction, not only each kernel" },
     { .name = "output", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
-      .help = "write the profile here, for run --profile; else to the cache, where run finds it" },
+      .help = "write the profile here, for run --profile; else to the cache, where run --profile auto finds it" },
     { .name = "no-cache", .help = "only print; write no file without --output" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
@@ -271,7 +271,7 @@ static const cli_command command = {
              "Columns: accesses of warps; 32-byte sectors of each; the share of accesses that hit L1, that wait "
              "for sectors which another has asked for, whose last sector comes from L2 or from DRAM; sectors sent to L2 and moved by DRAM per sector touched.\n\n"
              "Profiles are kept in $XDG_CACHE_HOME/lockstep/profiles, or in $HOME/.cache/lockstep/profiles, by a hash of "
-             "the trace, the chosen kernels and the geometry; `lockstep run` uses the one that fits.",
+             "the trace, the chosen kernels and the geometry; `lockstep run --profile auto` uses the one that fits.",
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),
     CLI_EXAMPLES(examples),

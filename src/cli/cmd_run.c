@@ -177,13 +177,24 @@ static const char *run_id(const cli_context *ctx)
     return ls_arena_printf(ctx->arena, "%s-%ld", stamp, (long)getpid());
 }
 
+/* With where hit rates come from, which is no key but changes results as keys do. */
+static const char *config_text(const session *s)
+{
+    const char *yaml = ls_config_yaml(s->config);
+    const char *text = s->trace.rates == NULL
+                           ? NULL
+                           : ls_arena_printf(s->ctx->arena, "# hit rates: %s\n%s", s->trace.rates, yaml);
+    return text != NULL ? text : yaml;
+}
+
 static ls_status report(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
     char hash[LS_HASH_TEXT_BYTES];
     const ls_results results = {
         .platform = ls_config_name(s->config),
-        .config_text = ls_config_yaml(s->config),
+        .config_text = config_text(s),
+        .hit_rates = s->trace.rates,
         .config_hash = ls_hash_text(ls_config_hash(s->config), hash),
         .partial = s->result.partial,
         .partial_reason = s->result.partial ? "interrupted by a signal" : NULL,
@@ -273,8 +284,8 @@ static const cli_option options[] = {
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",
       .help = "run only the first N thread blocks of each kernel; 0: all" },
     { .name = "profile", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
-      .help = "with core.memory analytic: hit rates that lockstep profile has written; else those of its cache, or of a "
-              "sample of each kernel" },
+      .help = "with core.memory analytic: hit rates that lockstep profile has written; auto: from its cache, if they "
+              "are there; without this they come from a sample of each kernel" },
     { .name = "warm-l2", .help = "memory copies of the trace make their range valid in L2" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },

@@ -23,7 +23,7 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
     return ls_metrics_mark(t->metrics, &interval, err);
 }
 
-/* Hit rates from a file: the one that was asked for, or one that `lockstep profile` has kept. */
+/* Hit rates from a file: the one that was asked for, or with "auto" one that `lockstep profile` has kept. */
 static ls_status load_profile(run_trace *t, const run_trace_options *options, ls_engine *engine, bool *found,
                               ls_error *err)
 {
@@ -40,7 +40,9 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, ls
                                                   "a profile is of use with core.memory analytic only: add --fidelity "
                                                   "memory, or leave --profile out");
     const char *path = options->profile;
-    if (path == NULL) {
+    bool automatic = path != NULL && strcmp(path, "auto") == 0;
+    t->rates = "sampled from each kernel as it starts";
+    if (automatic) {
         status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape, LS_PROFILE_CACHE, &hash,
                                  err);
         path = status == LS_OK ? ls_profile_cache_path(&arena, hash) : NULL;
@@ -58,6 +60,12 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, ls
                          "profile`",
                          path);
     *found = status == LS_OK && path != NULL;
+    if (*found) {
+        snprintf(t->rates_text, sizeof t->rates_text, "%s profile %s (method %s)", automatic ? "cached" : "the",
+                 automatic ? ls_hash_text(hash, (char[LS_HASH_TEXT_BYTES]){ 0 }) : path,
+                 ls_profile_method_names[t->profile.method]);
+        t->rates = t->rates_text;
+    }
     ls_arena_fini(&arena);
     return status;
 }

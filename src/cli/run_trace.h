@@ -14,6 +14,8 @@ typedef struct run_trace {
     ls_replay *replay;
     ls_metrics *metrics;
     ls_profile profile; /* of machines whose memory is a formula, if there was one to read */
+    const char *rates; /* where hit rates come from; NULL: none are needed */
+    char rates_text[160];
     const ls_clock *clock; /* of the cores */
 } run_trace;
 
@@ -22,7 +24,7 @@ typedef struct run_trace_options {
     const char *kernels; /* as in select.h; NULL: all */
     uint64_t cta_limit;  /* 0: all */
     bool warm_l2, unknown_opcodes_as_alu;
-    const char *profile; /* hit rates, for core.memory analytic; NULL: of the cache, or found out during the run */
+    const char *profile; /* hit rates, for core.memory analytic; "auto": of the cache; NULL: of a sample */
 } run_trace_options;
 
 /* What `lockstep run` and `lockstep validate` show of a kernel or of a whole run. */

@@ -228,7 +228,8 @@ size_t export_facts(const ls_results *r, char hash[64], export_fact *out)
         { "messages", "messages", NULL, r->messages },
         { "ticks", "ticks", NULL, r->ticks },
         { "cycles", "cycles", NULL, r->cycles },
+        { "hit_rates", "", r->hit_rates, 0 },
     };
     memcpy(out, facts, sizeof facts);
-    return EXPORT_FACTS;
+    return r->hit_rates != NULL ? EXPORT_FACTS : EXPORT_FACTS - 1;
 }

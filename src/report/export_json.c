@@ -234,6 +234,8 @@ static void put_run(ls_json *j, const ls_results *r)
     put_string(j, "platform", r->platform);
     put_string(j, "config_hash", export_config_hash(r, hash));
     put_u64(j, "seed", r->seed);
+    if (r->hit_rates != NULL)
+        put_string(j, "hit_rates", r->hit_rates);
     put_u64(j, "end_time_fs", r->end_time);
     put_u64(j, "events", r->events);
     put_u64(j, "messages", r->messages);

@@ -262,6 +262,8 @@ static void put_head(const text_out *t, const ls_results *r)
     put_fact(t, "configuration", export_text_or(export_config_hash(r, hash), "-"));
     snprintf(text, sizeof text, "%" PRIu64, r->seed);
     put_fact(t, "seed", text);
+    if (r->hit_rates != NULL)
+        put_fact(t, "hit rates", r->hit_rates);
 }
 
 static void put_host(const text_out *t, const ls_results_host *host)
