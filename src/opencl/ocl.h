@@ -46,7 +46,7 @@ typedef struct ocl_library {
     pthread_mutex_t lock, gpu_lock;
     pthread_cond_t done; /* an event changed, or a device is free */
     unsigned waiters;
-    bool is_stopping;
+    bool is_stopping, is_forking; /* no command begins */
     bool is_child; /* of a fork after the start */
     ls_gpu_system *system;
     cl_int status; /* of creating the system; CL_SUCCESS once it is there */

@@ -42,21 +42,27 @@ cl_int ocl_code_of(ls_status status, cl_int otherwise)
 /* --------------------------------------------------------------------------------------------------- fork */
 
 /* Nobody executes and no call of the driver is under way while the process is copied; the copy has no workers
- * and starts its own. */
+ * and starts its own. A command that runs may need gpu_lock, so it is taken when none does any more. */
 static void fork_prepare(void)
 {
-    pthread_mutex_lock(&ocl.gpu_lock);
     pthread_mutex_lock(&ocl.lock);
+    ocl.is_forking = true;
     for (cl_uint i = 0; i < ocl.device_count; i++)
         while (ocl.devices[i].is_executing && !pthread_equal(ocl.devices[i].executor, pthread_self())) {
             ocl.waiters++;
             pthread_cond_wait(&ocl.done, &ocl.lock);
             ocl.waiters--;
         }
+    pthread_mutex_unlock(&ocl.lock);
+    pthread_mutex_lock(&ocl.gpu_lock);
+    pthread_mutex_lock(&ocl.lock);
 }
 
 static void fork_parent(void)
 {
+    ocl.is_forking = false;
+    pthread_cond_broadcast(&ocl.done);
+    ocl_wake_workers();
     pthread_mutex_unlock(&ocl.lock);
     pthread_mutex_unlock(&ocl.gpu_lock);
 }
@@ -69,6 +75,7 @@ static void fork_child(void)
     }
     ocl.waiters = 0;
     pthread_cond_init(&ocl.done, NULL);
+    ocl.is_forking = false;
     /* What the parent records is not for the child to write too. */
     ocl.metrics_path = NULL;
     ocl.is_child = true;

@@ -217,14 +217,19 @@ static ocl_event_callback *take_callbacks(cl_event event, cl_int status)
 void ocl_event_complete(cl_event event, cl_int status)
 {
     ocl_event_callback *callbacks = take_callbacks(event, CL_COMPLETE);
+    bool is_elsewhere = false; /* something is ready of a device whose worker may sleep */
     event->status = status;
     for (size_t i = 0; i < event->dependent_count; i++) {
         cl_event dependent = event->dependents[i].event;
         if (event->dependents[i].is_explicit && status < 0)
             dependent->inherited = status;
-        if (--dependent->missing == 0)
+        if (--dependent->missing == 0) {
             make_ready(dependent);
+            is_elsewhere |= event->queue && event->queue->device != dependent->queue->device;
+        }
     }
+    if (is_elsewhere)
+        ocl_wake_workers();
     free(event->dependents);
     event->dependents = NULL;
     event->dependent_count = event->dependent_room = 0;
@@ -257,20 +262,19 @@ static void set_times(cl_event command)
     device->clock_ns = command->end_ns;
 }
 
-static void report(cl_event command, cl_int status, ls_error *err)
+static void report(cl_event command, const ls_error *err)
 {
     char text[1024];
-    if (err->status != LS_OK)
-        ocl_complain("%s", ls_error_text(err, text, sizeof text));
-    if (err->status != LS_OK)
-        ocl_context_notify(command->context, text);
-    (void)status;
+    if (err->status == LS_OK)
+        return;
+    ocl_complain("%s", ls_error_text(err, text, sizeof text));
+    ocl_context_notify(command->context, text);
 }
 
 /* Executes one command of the device; false if none is ready, or somebody else does. */
 static bool step(cl_device_id device)
 {
-    cl_event command = device->is_executing || ocl.is_stopping ? NULL : device->ready;
+    cl_event command = device->is_executing || ocl.is_stopping || ocl.is_forking ? NULL : device->ready;
     cl_int status = CL_SUCCESS;
     bool may_run;
     ls_error err;
@@ -291,7 +295,7 @@ static bool step(cl_device_id device)
     if (command->finish)
         command->finish(command);
     if (may_run && status < 0)
-        report(command, status, &err);
+        report(command, &err);
     let_go(command);
     pthread_mutex_lock(&ocl.lock);
     device->is_executing = false;
@@ -368,7 +372,7 @@ void ocl_wait_event(cl_event event)
 {
     cl_device_id device = event->queue ? event->queue->device : NULL;
     bool helped = false;
-    while (!is_over(event) && !is_executor(device)) {
+    while (!is_over(event) && !is_executor(device) && !ocl.is_stopping) {
         if (help(device))
             helped = true;
         else
@@ -393,7 +397,7 @@ void ocl_wait_queue(cl_command_queue queue)
         }
         return;
     }
-    while (queue->first && !is_executor(queue->device)) {
+    while (queue->first && !is_executor(queue->device) && !ocl.is_stopping) {
         if (help(queue->device))
             helped = true;
         else
@@ -410,7 +414,8 @@ bool ocl_stop(void)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 10;
     pthread_mutex_lock(&ocl.lock);
-    ocl.is_stopping = true;
+    ocl.is_stopping = true; /* who waits for what cannot run any more waits no longer */
+    pthread_cond_broadcast(&ocl.done);
     for (cl_uint i = 0; i < ocl.device_count && is_idle; i++)
         while (ocl.devices[i].is_executing && is_idle) {
             if (is_executor(&ocl.devices[i]))
@@ -461,7 +466,7 @@ static cl_int wait_for_own(cl_event command)
     status = command->status;
     if (status < 0)
         command->queue->is_poisoned = false; /* the program knows now */
-    return status < 0 ? status : CL_SUCCESS;
+    return status > CL_COMPLETE ? CL_OUT_OF_RESOURCES /* the process ends */ : status;
 }
 
 cl_int ocl_command_submit(cl_event command, cl_uint wait_count, const cl_event *wait_list, bool is_blocking,

@@ -95,7 +95,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool is_blo
     ocl_transfer t = { .region = { bytes, 1, 1 } };
     if (status == CL_SUCCESS)
         status = ocl_check_buffer(queue, buffer);
-    if (status == CL_SUCCESS && (bytes == 0 || !to || !is_inside(buffer, offset, bytes)))
+    if (status == CL_SUCCESS && (!to || !is_inside(buffer, offset, bytes)))
         status = CL_INVALID_VALUE;
     if (status == CL_SUCCESS)
         status = ocl_check_host_read(buffer);
@@ -115,7 +115,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool is_bl
     ocl_transfer t = { .region = { bytes, 1, 1 } };
     if (status == CL_SUCCESS)
         status = ocl_check_buffer(queue, buffer);
-    if (status == CL_SUCCESS && (bytes == 0 || !from || !is_inside(buffer, offset, bytes)))
+    if (status == CL_SUCCESS && (!from || !is_inside(buffer, offset, bytes)))
         status = CL_INVALID_VALUE;
     if (status == CL_SUCCESS)
         status = ocl_check_host_write(buffer);
@@ -137,8 +137,7 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_
         status = ocl_check_buffer(queue, from);
     if (status == CL_SUCCESS)
         status = ocl_check_buffer(queue, to);
-    if (status == CL_SUCCESS &&
-        (bytes == 0 || !is_inside(from, from_offset, bytes) || !is_inside(to, to_offset, bytes)))
+    if (status == CL_SUCCESS && (!is_inside(from, from_offset, bytes) || !is_inside(to, to_offset, bytes)))
         status = CL_INVALID_VALUE;
     if (status != CL_SUCCESS)
         return status;
