@@ -182,6 +182,37 @@ static void test_remainders(void **state)
     fx_ok(clReleaseMemObject(out));
 }
 
+/* What the extensions promise: sub-groups and 64-bit atomics. */
+static void test_extensions(void **state)
+{
+    static const char text[] =
+        "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n"
+        "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+        "kernel void k(global int *o, global long *sum) {\n"
+        "    o[get_global_id(0)] = sub_group_reduce_add((int)get_sub_group_local_id()) * 1000 +\n"
+        "                          get_sub_group_size();\n"
+        "    atom_add(sum, 0x100000000L + (long)get_global_id(0));\n"
+        "}\n";
+    int back[128];
+    cl_long sum = 0;
+    cl_program with = fx_build(text, "-cl-std=CL2.0");
+    cl_kernel kernel = fx_kernel(with, "k");
+    cl_mem out = fx_buffer(0, sizeof back, NULL), total = fx_buffer(CL_MEM_COPY_HOST_PTR, sizeof sum, &sum);
+    (void)state;
+    fx_set(kernel, 0, out);
+    fx_set(kernel, 1, total);
+    fx_run(kernel, 128, 64);
+    fx_read(out, back, sizeof back);
+    fx_read(total, &sum, sizeof sum);
+    assert_int_equal(back[5] / 1000, (back[5] % 1000) * (back[5] % 1000 - 1) / 2);
+    assert_true(back[5] % 1000 == 32 || back[5] % 1000 == 64);
+    assert_int_equal(sum, 128 * 0x100000000L + 127 * 128 / 2);
+    fx_ok(clReleaseKernel(kernel));
+    fx_ok(clReleaseProgram(with));
+    fx_ok(clReleaseMemObject(out));
+    fx_ok(clReleaseMemObject(total));
+}
+
 static void test_info(void **state)
 {
     cl_kernel kernel = fx_kernel(program, "names"), fixed = fx_kernel(program, "fixed"), kinds;
@@ -250,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_offsets),    cmocka_unit_test(test_argument_kinds),
         cmocka_unit_test(test_capture),    cmocka_unit_test(test_shapes_refused),
         cmocka_unit_test(test_remainders), cmocka_unit_test(test_info),
+        cmocka_unit_test(test_extensions),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -54,6 +54,40 @@ static void test_two_gpus(void **state)
     fx_ok(clReleaseMemObject(mem));
 }
 
+/* From one GPU to the other and back, while the program waits for the last and works for the first. */
+static void test_chain_over_gpus(void **state)
+{
+    const size_t grid = 1;
+    int value = 1;
+    cl_kernel kernel = fx_kernel(program, "twice");
+    cl_mem mem = fx_buffer(CL_MEM_COPY_HOST_PTR, sizeof value, &value);
+    cl_command_queue queues[2];
+    cl_event gate, last;
+    cl_int error;
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        queues[i] = clCreateCommandQueue(fx_context, fx_devices[i], 0, &error);
+    fx_set(kernel, 0, mem);
+    gate = clCreateUserEvent(fx_context, &error);
+    last = gate;
+    fx_ok(clRetainEvent(gate));
+    for (int i = 0; i < 20; i++) {
+        cl_event before = last;
+        fx_ok(clEnqueueNDRangeKernel(queues[i % 2], kernel, 1, NULL, &grid, NULL, 1, &before, &last));
+        fx_ok(clReleaseEvent(before));
+    }
+    fx_ok(clSetUserEventStatus(gate, CL_COMPLETE));
+    fx_ok(clWaitForEvents(1, &last));
+    fx_read(mem, &value, sizeof value);
+    assert_int_equal(value, 1 << 20);
+    fx_ok(clReleaseEvent(gate));
+    fx_ok(clReleaseEvent(last));
+    fx_ok(clReleaseCommandQueue(queues[0]));
+    fx_ok(clReleaseCommandQueue(queues[1]));
+    fx_ok(clReleaseKernel(kernel));
+    fx_ok(clReleaseMemObject(mem));
+}
+
 static void test_exhaustion(void **state)
 {
     cl_mem mems[8];
@@ -144,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_two_gpus),
+        cmocka_unit_test(test_chain_over_gpus),
         cmocka_unit_test(test_exhaustion),
         cmocka_unit_test(test_svm),
     };
