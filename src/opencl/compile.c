@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "opencl/printf.h"
+#include "opencl/sampler_prelude.h"
 #include "opencl/tool.h"
 
 #include <stdlib.h>
@@ -284,6 +285,8 @@ ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error 
         return status;
     status = find_toolchain(&tools, err);
     if (status == LS_OK && job->source) {
+        if (ocl_sampler_prelude_wanted(job->source))
+            ocl_sampler_prelude(&source);
         if (ocl_printf_wanted(job->source))
             ls_text_add(&source, ocl_printf_prelude());
         ls_text_add(&source, job->source);

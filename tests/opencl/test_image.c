@@ -1,5 +1,5 @@
-/* test_image.c: images and samplers through the OpenCL interface, on all targets: moving texels, kernels that read and
- * write them, what kernels can ask about them, and the codes of wrong calls. */
+/* test_image.c: images and samplers through the OpenCL interface, on all targets: moving texels, kernels that
+ * read and write them, what kernels can ask about them, and the codes of wrong calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static cl_kernel build(unsigned gpu, const char *source, const char *name)
     return kernel;
 }
 
-/* --------------------------------------------------------------------------------------------- moving texels */
+/* -------------------------------------------------------------------------------------------- moving texels */
 
 static void boxes(void **state)
 {
@@ -164,7 +164,7 @@ static void maps(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- kernels */
+/* -------------------------------------------------------------------------------------------------- kernels */
 
 static const char kernels[] =
     "kernel void turn(read_only image2d_t from, write_only image2d_t to, sampler_t s) {\n"
@@ -174,15 +174,20 @@ static const char kernels[] =
     "kernel void ask(read_only image2d_t a, read_only image3d_t b, read_only image2d_array_t c,\n"
     "                read_only image1d_array_t d, read_only image1d_buffer_t e, global int *out) {\n"
     "    out[0] = get_image_width(a); out[1] = get_image_height(a);\n"
-    "    out[2] = get_image_channel_data_type(a) == CLK_UNORM_INT8; out[3] = get_image_channel_order(a) == CLK_RGBA;\n"
-    "    out[4] = get_image_depth(b); out[5] = (int)get_image_array_size(c); out[6] = (int)get_image_array_size(d);\n"
-    "    out[7] = get_image_width(e); out[8] = read_imageui(e, 5).x; out[9] = get_image_channel_order(e) == CLK_R;\n"
+    "    out[2] = get_image_channel_data_type(a) == CLK_UNORM_INT8; "
+    "out[3] = get_image_channel_order(a) == CLK_RGBA;\n"
+    "    out[4] = get_image_depth(b); out[5] = (int)get_image_array_size(c); "
+    "out[6] = (int)get_image_array_size(d);\n"
+    "    out[7] = get_image_width(e); out[8] = read_imageui(e, 5).x; "
+    "out[9] = get_image_channel_order(e) == CLK_R;\n"
     "    out[10] = get_image_channel_data_type(e) == CLK_UNSIGNED_INT32;\n"
     "}\n"
     "kernel void sample(read_only image2d_t a, sampler_t s, float x, float y, global float4 *out) {\n"
     "    const sampler_t own = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_NEAREST;\n"
     "    out[0] = read_imagef(a, s, (float2)(x, y));\n"
     "    out[1] = read_imagef(a, own, (float2)(x, y));\n"
+    "    const sampler_t edge = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
+    "    out[2] = read_imagef(a, edge, (int2)(-1, 2)) + read_imagef(a, edge, (int2)(2, 2));\n"
     "}\n"
     "kernel void deep(write_only image2d_array_t a, write_only image1d_array_t b, global uint *out,\n"
     "                 read_only image3d_t c) {\n"
@@ -292,7 +297,7 @@ static void samples(void **state)
         { CL_TRUE, CL_ADDRESS_MIRRORED_REPEAT, CL_FILTER_NEAREST, 1.125f, 0.125f, 3 },
         { CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, 0, 0.125f, 1.5f },
     };
-    float texels[4][4][4], out[8];
+    float texels[4][4][4], out[12];
     cl_int code;
     for (unsigned y = 0; y < 4; y++)
         for (unsigned x = 0; x < 4; x++)
@@ -320,6 +325,8 @@ static void samples(void **state)
             if (rows[i].normalized && rows[i].filter == CL_FILTER_NEAREST &&
                 rows[i].addressing == CL_ADDRESS_REPEAT)
                 assert_true(out[4] == rows[i].want);
+            for (unsigned c = 0; c < 4; c++)
+                assert_true(out[8 + c] == 22); /* the border is 0 in all components, alpha too */
             clReleaseSampler(sampler);
         }
         clReleaseKernel(kernel);
@@ -358,7 +365,7 @@ static void deep(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------------------- errors */
 
 static cl_int create_code(const cl_image_format *format, const cl_image_desc *desc, cl_mem_flags flags,
                           void *host)

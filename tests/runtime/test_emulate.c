@@ -161,8 +161,8 @@ static void private_memory(void **state)
     machine_fini(&m);
 }
 
-/* LDS is given out in pieces of 512 bytes: beyond what the kernel asked for, but inside of its piece, it is there; after
- * the piece writes are lost and reads give 0. */
+/* LDS is given out in pieces of 512 bytes: beyond what the kernel asked for, but inside of its piece, it is
+ * there; after the piece writes are lost and reads give 0. */
 static void local_memory(void **state)
 {
     (void)state;
