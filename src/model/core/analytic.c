@@ -42,6 +42,7 @@ struct analytic {
     ls_cycle unit_free;             /* first cycle in which the unit takes an instruction */
     uint64_t network, l2, dram;     /* ends of the queues, in RATES_ONE of a cycle */
     uint32_t l2_part, dram_part;    /* of expected sectors that are not whole yet */
+    uint32_t mean_part;             /* likewise, of cycles */
     held mshrs, buffers;            /* of loads; of stores */
     ls_cycle last_load;             /* when the last load that left L1 ends */
     uint32_t drawn[DRAWS];          /* accesses so far, by pc */
@@ -218,8 +219,14 @@ ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst
     uint64_t missed = (l2 + RATES_ONE / 2) >> RATES_SHIFT;
     c->n.l1.misses += missed < sectors ? missed : sectors;
     c->n.l1.hits += missed < sectors ? sectors - missed : 0;
-    if (level == RATES_L1)
-        return looked;
+    if (level == RATES_L1) {
+        if (c->spec->analytic.latency != ANALYTIC_EXPECTED || !load)
+            return looked;
+        uint64_t near = m->request_cycles + m->reply_cycles;
+        uint64_t sum = a->mean_part + expected_beyond(rate, near, near + launch->rates->dram_cycles);
+        a->mean_part = (uint32_t)(sum & (RATES_ONE - 1));
+        return looked + (sum >> RATES_SHIFT);
+    }
     if (level == RATES_WAIT) /* those that fetch were a little earlier, or are back already */
         return a->last_load > looked ? a->last_load : looked;
     held *room = load ? &a->mshrs : &a->buffers;
