@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# lockstep exec: an OpenCL program that knows nothing of the simulator runs on the GPU that was asked for.
+# shellcheck source=lib.bash
+source "$(dirname "$0")/lib.bash"
+
+[[ -e $(dirname "$LOCKSTEP")/liblockstep-opencl.so ]] || skip 'the OpenCL driver is not built'
+[[ -z $SANITIZE ]] || skip 'a sanitized driver does not load into other programs'
+
+refused 2 'there is no GPU' exec --gpu gfx1011 -- true
+refused 2 'cannot run' exec -- ./not-there
+run 3 exec -- sh -c 'exit 3'
+run 0 exec --gpu gfx1010 --gpu gfx803 --gpus 2 --threads 2 --memory-mib 64 --trace-filter wave=0 \
+    --trace-filter kernel=k -- sh -c 'echo "$LOCKSTEP_GPU $LOCKSTEP_GPUS $LOCKSTEP_THREADS $LOCKSTEP_MEMORY" -- \
+    "$LOCKSTEP_TRACE_FILTER"; test -e "$OCL_ICD_VENDORS"'
+says 'gfx1010,gfx803 2 2 64M -- wave=0 kernel=k'
+
+for tool in clang-15 ld.lld-15; do
+    command -v "$tool" >/dev/null || skip "$tool is not there"
+done
+cat >add.c <<'C'
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+
+int main(void)
+{
+    const char *text = "kernel void k(global int *o) { o[get_global_id(0)] += get_global_id(0); }";
+    int data[64] = { 5 };
+    size_t grid = 64;
+    char name[64];
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int e;
+    if (clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL))
+        return 10;
+    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &e);
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &e);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &e);
+    if (clBuildProgram(program, 0, NULL, "", NULL, NULL))
+        return 11;
+    cl_kernel kernel = clCreateKernel(program, "k", &e);
+    cl_mem mem = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof data, data, &e);
+    clSetKernelArg(kernel, 0, sizeof mem, &mem);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &grid, NULL, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL);
+    printf("%s: %d %d\n", name, data[0], data[63]);
+    return 0; /* without releasing anything */
+}
+C
+"$CC" add.c -o add -lOpenCL 2>stderr || skip 'there is no OpenCL loader to link with'
+export LOCKSTEP_CACHE_DIR=$work/cache
+run 0 exec --gpu gfx1010 --metrics counts.json --trace-instructions trace.jsonl -- ./add
+[[ $(<stdout) == 'gfx1010 (Lockstep): 5 63' ]] || fail 'the program printed something else'
+grep -q '"launches": 1, "work_groups": 1' counts.json || fail 'the counts are not those of one launch'
+[[ -s trace.jsonl ]] || fail 'the trace is empty'
+[[ $(find cache -type f | wc -l) == 1 ]] || fail 'the cache has something else than one program'
+run 0 exec --gpu gfx803 -- ./add
+[[ $(<stdout) == 'gfx803 (Lockstep): 5 63' ]] || fail 'the program printed something else'
+
+# A wrong setting is one line, and no platform.
+LOCKSTEP_GPU=gfx9 run 10 exec -- ./add
+[[ $(grep -c 'lockstep-opencl: there is no platform' stderr) == 1 ]] || fail 'nothing says why there is no platform'
+# A compiler that is not there.
+LOCKSTEP_CLANG=/not/there run 11 exec -- ./add
