@@ -115,6 +115,27 @@ static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *j
     return add_all(to, first);
 }
 
+/* What the device has of the optional parts of OpenCL C 3.0, beyond what clang knows of this target; device.c
+ * lists the same. */
+static const char *const c30_features[] = {
+    "-Xclang",
+    "-cl-ext=+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"
+    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,"
+    "+__opencl_c_subgroups,+__opencl_c_read_write_images",
+    "-D__opencl_c_work_group_collective_functions=1", /* these two only the headers know */
+    "-D__opencl_c_atomic_scope_device=1",
+    NULL,
+};
+
+static bool is_c30(const ocl_words *words)
+{
+    bool is = false;
+    for (size_t i = 0; i < words->count; i++)
+        if (ls_starts_with(words->at[i], "-cl-std="))
+            is = strcmp(words->at[i], "-cl-std=CL3.0") == 0;
+    return is;
+}
+
 /* The program's options come after ours, and so win. */
 static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *job, const ocl_words *words,
                             const char *cpu, const ocl_tool *tool, bool is_preprocessing)
@@ -122,6 +143,8 @@ static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *jo
     bool ok = common_arguments(to, t, job, cpu);
     for (size_t i = 0; i < words->count && ok; i++)
         ok = add(to, words->at[i]);
+    if (is_c30(words))
+        ok = ok && add_all(to, c30_features);
     if (job->header_count > 0)
         ok = ok && add(to, "-ivfsoverlay") && add(to, ocl_tool_path(tool, 0)) && add(to, "-I" HEADER_FOLDER);
     for (size_t i = 0; i < job->input_count && ok; i++)

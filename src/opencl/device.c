@@ -27,12 +27,20 @@ static const cl_name_version extensions[] = {
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning" },
 };
 
-/* What -cl-std=CL3.0 of the compiler defines. */
+/* What -cl-std=CL3.0 defines: what the compiler does by itself, and what compile.c adds. */
 static const cl_name_version features[] = {
     { C_VERSION_MAX, "__opencl_c_3d_image_writes" },
+    { C_VERSION_MAX, "__opencl_c_atomic_order_acq_rel" },
+    { C_VERSION_MAX, "__opencl_c_atomic_order_seq_cst" },
+    { C_VERSION_MAX, "__opencl_c_atomic_scope_device" },
     { C_VERSION_MAX, "__opencl_c_fp64" },
+    { C_VERSION_MAX, "__opencl_c_generic_address_space" },
     { C_VERSION_MAX, "__opencl_c_images" },
     { C_VERSION_MAX, "__opencl_c_int64" },
+    { C_VERSION_MAX, "__opencl_c_program_scope_global_variables" },
+    { C_VERSION_MAX, "__opencl_c_read_write_images" },
+    { C_VERSION_MAX, "__opencl_c_subgroups" },
+    { C_VERSION_MAX, "__opencl_c_work_group_collective_functions" },
 };
 
 static const cl_name_version languages[] = {
@@ -274,13 +282,13 @@ static bool bool_info(cl_device_info what, cl_bool *out)
     case CL_DEVICE_LINKER_AVAILABLE:
     case CL_DEVICE_PREFERRED_INTEROP_USER_SYNC:
     case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
+    case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
+    case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
         *out = CL_TRUE;
         return true;
     case CL_DEVICE_ERROR_CORRECTION_SUPPORT:
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
     case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
-    case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
-    case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
     case CL_DEVICE_PIPE_SUPPORT:
         *out = CL_FALSE;
         return true;
@@ -336,11 +344,14 @@ static bool ulong_info(cl_device_id device, cl_device_info what, cl_ulong *out)
         *out = 0;
         return true;
     case CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES:
-        *out = CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP;
+        *out = CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
+               CL_DEVICE_ATOMIC_ORDER_SEQ_CST | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP |
+               CL_DEVICE_ATOMIC_SCOPE_DEVICE;
         return true;
     case CL_DEVICE_ATOMIC_FENCE_CAPABILITIES:
         *out = CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
-               CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP;
+               CL_DEVICE_ATOMIC_ORDER_SEQ_CST | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM |
+               CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
         return true;
     default:
         return false;
@@ -380,7 +391,7 @@ static bool size_info(cl_device_id device, cl_device_info what, size_t *out)
         return true;
     case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
     case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
-        *out = 0;
+        *out = 16u << 20; /* code objects are read up to more than that */
         return true;
     default:
         return false;

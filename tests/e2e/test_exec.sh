@@ -9,6 +9,7 @@ source "$(dirname "$0")/lib.bash"
 refused 2 'there is no GPU' exec --gpu gfx1011 -- true
 refused 2 'cannot run' exec -- ./not-there
 run 3 exec -- sh -c 'exit 3'
+# shellcheck disable=SC2016 # the program expands them
 run 0 exec --gpu gfx1010 --gpu gfx803 --gpus 2 --threads 2 --memory-mib 64 --trace-filter wave=0 \
     --trace-filter kernel=k -- sh -c 'echo "$LOCKSTEP_GPU $LOCKSTEP_GPUS $LOCKSTEP_THREADS $LOCKSTEP_MEMORY" -- \
     "$LOCKSTEP_TRACE_FILTER"; test -e "$OCL_ICD_VENDORS"'

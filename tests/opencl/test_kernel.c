@@ -1,6 +1,7 @@
 /* Kernels: all kinds of arguments, shapes of launches, what kernels say, and what is refused. */
 #include "opencl/fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static cl_program program;
@@ -213,6 +214,46 @@ static void test_extensions(void **state)
     fx_ok(clReleaseMemObject(total));
 }
 
+/* The optional parts of OpenCL C 3.0 that the device names. */
+static void test_features(void **state)
+{
+    static const char text[] =
+        "global int kept = 5;\n"
+        "kernel void k(global int *o, local int *l) {\n"
+        "    int own[2] = { 1, 2 }, *any = o[0] > 5 ? own : (int *)l;\n"
+        "    *any = 3;\n"
+        "    o[1] = work_group_reduce_add((int)get_local_id(0)) + own[1];\n"
+        "    atomic_fetch_add_explicit((global atomic_int *)(o + 2), 1, memory_order_acq_rel,\n"
+        "                              memory_scope_device);\n"
+        "    if (get_global_id(0) == 0) o[3] = kept++;\n"
+        "}\n";
+    cl_name_version named[32];
+    char check[4096];
+    size_t bytes, used = 0;
+    int back[4] = { 0 };
+    cl_program with = fx_build(text, "-cl-std=CL3.0");
+    cl_kernel kernel = fx_kernel(with, "k");
+    cl_mem out = fx_buffer(CL_MEM_COPY_HOST_PTR, sizeof back, back);
+    (void)state;
+    fx_set(kernel, 0, out);
+    fx_ok(clSetKernelArg(kernel, 1, 64, NULL));
+    fx_run(kernel, 64, 64);
+    fx_run(kernel, 64, 64);
+    fx_read(out, back, sizeof back);
+    assert_int_equal(back[1], 63 * 64 / 2 + 2);
+    assert_int_equal(back[2], 128);
+    assert_int_equal(back[3], 6); /* variables of the program live as long as it */
+    fx_ok(clReleaseKernel(kernel));
+    fx_ok(clReleaseProgram(with));
+    fx_ok(clReleaseMemObject(out));
+    fx_ok(clGetDeviceInfo(fx_device, CL_DEVICE_OPENCL_C_FEATURES, sizeof named, named, &bytes));
+    for (size_t i = 0; i < bytes / sizeof *named; i++)
+        used += (size_t)snprintf(check + used, sizeof check - used, "#ifndef %s\n#error missing\n#endif\n",
+                                 named[i].name);
+    snprintf(check + used, sizeof check - used, "kernel void k() {}\n");
+    fx_ok(clReleaseProgram(fx_build(check, "-cl-std=CL3.0")));
+}
+
 static void test_info(void **state)
 {
     cl_kernel kernel = fx_kernel(program, "names"), fixed = fx_kernel(program, "fixed"), kinds;
@@ -281,7 +322,7 @@ int main(void)
         cmocka_unit_test(test_offsets),    cmocka_unit_test(test_argument_kinds),
         cmocka_unit_test(test_capture),    cmocka_unit_test(test_shapes_refused),
         cmocka_unit_test(test_remainders), cmocka_unit_test(test_info),
-        cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_extensions), cmocka_unit_test(test_features),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
