@@ -195,12 +195,15 @@ static void count_uses(core *c, hybrid_inst *d)
     d->uses = 0;
 }
 
+/* And forgets them: what comes next may lie where this program was. */
 static void count_all_uses(core *c)
 {
     hybrid *h = c->hybrid;
-    for (uint32_t i = 0; i < HYBRID_CACHE; i++)
+    for (uint32_t i = 0; i < HYBRID_CACHE; i++) {
         if (h->decoded[i].uses != 0)
             count_uses(c, &h->decoded[i]);
+        h->decoded[i].key = 0;
+    }
 }
 
 /* What collect() needs; and registers that an instruction names twice need one look. */
@@ -231,16 +234,24 @@ static void plan(const core *c, hybrid_inst *d)
     d->registers = (uint8_t)(kept + d->written);
 }
 
-static inline hybrid_inst *decode(core *c, const ls_inst *insts, uint32_t place)
+static inline hybrid_inst *decode(core *c, const ls_inst *insts, uint64_t kernel, uint32_t place)
 {
     hybrid_inst *d = &c->hybrid->decoded[place % HYBRID_CACHE];
-    if (__builtin_expect(d->inst != &insts[place], 0)) {
+    if (__builtin_expect(d->key != kernel + place, 0)) {
         if (d->uses != 0)
             count_uses(c, d);
         hybrid_decode_new(c, d, &insts[place]);
+        d->key = kernel + place;
         plan(c, d);
     }
     return d;
+}
+
+/* Instructions of a warp are known by the numbers of its kernel and their place in it. */
+static inline uint64_t kernel_key(const core *c, const warp_state *w)
+{
+    const core_launch *launch = &c->ctas[w->cta].launch;
+    return (launch->info->id << 8 | (launch->kernel + 1)) << 32;
 }
 
 /* The warp has issued until `now`; its next instruction may issue from `soon` on, and has its registers at `need`. */
@@ -302,7 +313,8 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
     const flow *f = c->flow;
     const ls_inst *insts = w->insts;
     const ls_dyn *next = w->next, *end = w->end;
-    hybrid_inst *d = decode(c, insts, next->inst);
+    const uint64_t kernel = kernel_key(c, w);
+    hybrid_inst *d = decode(c, insts, kernel, next->inst);
     uint32_t bit = warp_bit(c, warp);
     const bool greedy = c->scheduler_kind == SCHED_GTO;
     s->last_issued = (uint8_t)__builtin_ctz(bit);
@@ -310,13 +322,14 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
     ls_cycle now = first, soon, need = 0, until = fw->alu_until;
     const ls_cycle last = first + FLOW_BURST;
     limit = limit < last ? limit : last;
-    uint64_t lanes = 0, held = 0, stalled[2] = { 0, 0 };
+    uint64_t missing = 0, held = 0, stalled[2] = { 0, 0 };
     const ls_dyn *begin = next;
     bool changes;
     for (;;) {
         ls_cycle done = now;
         d->uses++;
-        lanes += lane_count(next->mask);
+        if (__builtin_expect(next->mask != UINT32_MAX, 0))
+            missing += 32 - lane_count(next->mask);
         if (d->unit == UNIT_memory) {
             done = issue_memory(c, fs, warp, d, next, now);
         } else {
@@ -332,7 +345,7 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
         }
         if (++next == end)
             break;
-        d = decode(c, insts, next->inst);
+        d = decode(c, insts, kernel, next->inst);
         need = ready_at(c, warp, d);
         if (changes)
             break;
@@ -368,7 +381,7 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
     uint64_t issued = (uint64_t)(next - begin);
     c->n.issued += issued;
     c->n.warp_instructions += issued;
-    c->n.thread_instructions += lanes;
+    c->n.thread_instructions += issued * 32 - missing;
     if ((stalled[0] | stalled[1] | held) != 0) {
         c->n.stalls[STALL_UNIT] += held;
         c->n.stack[STALL_UNIT] += held;
@@ -390,6 +403,24 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
     return now + 1;
 }
 
+/* As front_book_sub(); each set of reasons is taken apart at the end. */
+static inline void book(core *c, sub_core *s, ls_cycle until)
+{
+    uint64_t cycles = until - s->booked;
+    c->n.stalls[s->reason] += cycles;
+    c->flow->reasons[s->reasons % FLOW_REASONS] += cycles;
+    s->booked = until;
+}
+
+static void count_reasons(core *c)
+{
+    for (uint32_t set = 0; set < FLOW_REASONS; set++) {
+        for (uint32_t rest = set; rest != 0; rest &= rest - 1)
+            c->n.stack[__builtin_ctz(rest)] += c->flow->reasons[set];
+        c->flow->reasons[set] = 0;
+    }
+}
+
 /* One look of a scheduler at its warps, in cycle fs->next. */
 static void step(core *c, uint32_t sub, ls_cycle limit)
 {
@@ -409,7 +440,7 @@ static void step(core *c, uint32_t sub, ls_cycle limit)
         }
     }
     if (now > s->booked)
-        front_book_sub(c, s, now);
+        book(c, s, now);
     fs->time = now;
     if (can == 0) {
         front_stalled(s, fs->ready);
@@ -446,15 +477,13 @@ static void start_warps(core *c, ls_cycle now)
             h->kernel = launch->kernel;
             h->kernel_insts = launch->insts;
             count_all_uses(c);
-            for (uint32_t i = 0; i < HYBRID_CACHE; i++)
-                h->decoded[i].inst = NULL;
             for (uint32_t i = 0; i < FLOW_SHAPES; i++)
                 f->shapes[i].inst = NULL;
         }
         /* Its registers are those of a warp that has ended: all of them are there. */
         f->warps[warp] = (flow_warp){ .started = now };
         f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
-        const hybrid_inst *d = decode(c, w->insts, w->next->inst);
+        const hybrid_inst *d = decode(c, w->insts, kernel_key(c, w), w->next->inst);
         w->head = d->inst;
         c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
         c->subs[sub].buffered |= warp_bit(c, warp);
@@ -487,8 +516,10 @@ static void finish_blocks(core *c, ls_cycle now)
         cta_finish(c, slot);
     }
     if (f->busy && c->resident_ctas == 0) {
-        front_book(c, now);
+        for (uint32_t sub = 0; sub < c->sub_count; sub++)
+            book(c, &c->subs[sub], now);
         count_all_uses(c);
+        count_reasons(c);
     }
 }
 

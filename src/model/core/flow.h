@@ -10,9 +10,10 @@
 #include "model/core/hybrid.h"
 
 #define FLOW_AHEAD 128   /* cycles */
-#define FLOW_BURST 64    /* instructions of one warp that are issued at once, at most */
+#define FLOW_BURST 256   /* cycles for which one warp issues at once, at most */
 #define FLOW_SHAPES 256u /* patterns of addresses whose cost is kept; a power of two */
 #define FLOW_STARTS 16u  /* a power of two, more than there are collectors */
+#define FLOW_REASONS (1u << STALL_COUNT)
 #define FLOW_GROUPS 8u   /* of asynchronous copies, by their number */
 
 typedef struct flow_sub {
@@ -54,6 +55,7 @@ typedef struct flow {
     uint32_t port_shift, port_mask;
     bool busy;        /* some block is here: cycles count */
     ls_cycle counted; /* cycles are counted up to this one */
+    uint64_t reasons[FLOW_REASONS]; /* issue slots by the set of reasons why they did not issue */
     flow_shape shapes[FLOW_SHAPES];
 } flow;
 

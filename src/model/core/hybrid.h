@@ -34,6 +34,7 @@ typedef struct hybrid_inst {
     /* flow.c: issued since it was last counted; cycles from issue to the unit; accesses to registers; cycles that it may
      * wait before it holds its issue register */
     uint64_t uses;
+    uint64_t key; /* flow.c: which instruction this is; 0: none */
     uint8_t front, port;
     uint16_t held;
 } hybrid_inst;
