@@ -37,6 +37,29 @@ static void increments(void **state)
     }
 }
 
+/* Each launch's own counts, not the context's sum; also of one that fails. */
+static void counts_of_a_launch(void **state)
+{
+    bench b = bench_open("gfx1010", 4, NULL);
+    uint32_t count = 100;
+    ls_gpu_address p = bench_buffer(&b, 400), wrong = 0x10;
+    ls_gpu_arg args[] = { LS_GPU_ARG(p), LS_GPU_ARG(count) };
+    const ls_gpu_launch launch = { .grid = { 128 }, .group = { 64 }, .args = args, .arg_count = 2 };
+    ls_gpu_kernel *kernel = bench_kernel(&b, "increment");
+    ls_gpu_counts first, second;
+    (void)state;
+    OK(ls_gpu_run_counted(b.context, kernel, &launch, &first, &err));
+    OK(ls_gpu_run_counted(b.context, kernel, &launch, &second, &err));
+    assert_int_equal(second.launches, 1);
+    assert_int_equal(second.work_groups, 2);
+    assert_int_equal(second.stores, 100);
+    assert_int_equal(second.instructions, first.instructions);
+    args[0] = LS_GPU_ARG(wrong);
+    assert_int_not_equal(ls_gpu_run_counted(b.context, kernel, &launch, &second, NULL), LS_OK);
+    assert_int_equal(second.stores, 0);
+    bench_close(&b);
+}
+
 static void sizes_and_offsets(void **state)
 {
     (void)state;
@@ -192,6 +215,7 @@ int main(void)
         cmocka_unit_test(increments),          cmocka_unit_test(sizes_and_offsets),
         cmocka_unit_test(values_of_all_types), cmocka_unit_test(local_memory),
         cmocka_unit_test(variables),           cmocka_unit_test(threads),
+        cmocka_unit_test(counts_of_a_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
