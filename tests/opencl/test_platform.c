@@ -40,7 +40,7 @@ static void test_device_list(void **state)
     assert_int_equal(clCreateSubDevices(device, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
 }
 
-/* Every question of the standard has an answer of the right size. */
+/* Questions of each type have an answer of the right size. */
 static void test_device_info(void **state)
 {
     static const struct {
