@@ -35,16 +35,17 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, ls
     if (status != LS_OK)
         return status;
     if (!shape.analytic)
-        return options->profile == NULL ? LS_OK
-                                        : ls_fail(err, LS_ERR_USAGE,
-                                                  "a profile is of use with core.memory analytic only: add --fidelity "
-                                                  "memory, or leave --profile out");
+        return options->profile == NULL
+                   ? LS_OK
+                   : ls_fail(err, LS_ERR_USAGE,
+                             "a profile is of use with core.memory analytic only: add --fidelity "
+                             "memory, or leave --profile out");
     const char *path = options->profile;
     bool automatic = path != NULL && strcmp(path, "auto") == 0;
     t->rates = "sampled from each kernel as it starts";
     if (automatic) {
-        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape, LS_PROFILE_CACHE, &hash,
-                                 err);
+        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape, LS_PROFILE_CACHE,
+                                 &hash, err);
         path = status == LS_OK ? ls_profile_cache_path(&arena, hash) : NULL;
         if (path != NULL && !ls_file_exists(path))
             path = NULL;
@@ -52,16 +53,18 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, ls
     if (status == LS_OK && path != NULL)
         status = ls_profile_read(path, &t->profile, err);
     if (status == LS_OK && path != NULL)
-        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape, t->profile.method, &hash,
-                                 err);
+        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape,
+                                 t->profile.method, &hash, err);
     if (status == LS_OK && path != NULL && !ls_hash_same(hash, t->profile.hash))
-        status = ls_fail(err, LS_ERR_INPUT,
-                         "profile '%s' is of another trace, choice of kernels or platform: make it anew with `lockstep "
-                         "profile`",
-                         path);
+        status = ls_fail(
+            err, LS_ERR_INPUT,
+            "profile '%s' is of another trace, choice of kernels or platform: make it anew with `lockstep "
+            "profile`",
+            path);
     *found = status == LS_OK && path != NULL;
     if (*found) {
-        snprintf(t->rates_text, sizeof t->rates_text, "%s profile %s (method %s)", automatic ? "cached" : "the",
+        snprintf(t->rates_text, sizeof t->rates_text, "%s profile %s (method %s)",
+                 automatic ? "cached" : "the",
                  automatic ? ls_hash_text(hash, (char[LS_HASH_TEXT_BYTES]){ 0 }) : path,
                  ls_profile_method_names[t->profile.method]);
         t->rates = t->rates_text;
@@ -127,7 +130,7 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
     return ls_replay_run(t->replay, options, result, err);
 }
 
-/* ----------------------------------------------------------------------------------------------------- numbers */
+/* ------------------------------------------------------------------------------------------------ numbers */
 
 static uint64_t counter(const run_trace *t, size_t scope, const char *type, const char *name)
 {

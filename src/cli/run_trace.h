@@ -1,5 +1,5 @@
-/* run_trace.h: the part of `lockstep run` that is about traces: opening them, running them kernel by kernel, and the
- * table of kernels. */
+/* run_trace.h: the part of `lockstep run` that is about traces: opening them, running them kernel by kernel,
+ * and the table of kernels. */
 #ifndef CLI_RUN_TRACE_H
 #define CLI_RUN_TRACE_H
 
@@ -14,7 +14,7 @@ typedef struct run_trace {
     ls_replay *replay;
     ls_metrics *metrics;
     ls_profile profile; /* of machines whose memory is a formula, if there was one to read */
-    const char *rates; /* where hit rates come from; NULL: none are needed */
+    const char *rates;  /* where hit rates come from; NULL: none are needed */
     char rates_text[160];
     const ls_clock *clock; /* of the cores */
 } run_trace;
@@ -37,7 +37,8 @@ typedef struct run_trace_numbers {
 /* Opens a trace and connects it to the machine. run_trace_close() is due in every case. */
 ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
                           ls_metrics *metrics, ls_error *err);
-/* The same for the trace that the command line names. Reads the options kernels, ctas, warm-l2, unknown-opcodes. */
+/* The same for the trace that the command line names. Reads the options kernels, ctas, warm-l2,
+ * unknown-opcodes. */
 ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine,
                          ls_metrics *metrics, ls_error *err);
 void run_trace_close(run_trace *t);

@@ -1,4 +1,5 @@
-/* fidelity_rig.h: a small GPU at a choice of models that replays a generated kernel, and a digest of all its counters. */
+/* fidelity_rig.h: a small GPU at a choice of models that replays a generated kernel, and a digest of all its
+ * counters. */
 #ifndef TESTS_FIDELITY_RIG_H
 #define TESTS_FIDELITY_RIG_H
 
@@ -30,7 +31,8 @@ static const char rig_platform[] = "machine: gpu\n"
 typedef struct rig_outcome {
     ls_cycle cycles; /* of the kernel */
     uint64_t digest;
-    uint64_t warp_instructions, l1_accesses, l2_sectors, dram_sectors; /* the last two only without simulated memory */
+    uint64_t warp_instructions, l1_accesses, l2_sectors,
+        dram_sectors;       /* the last two only without simulated memory */
     uint64_t slots, booked; /* issue slots; those that issued or have a reason */
     double sampled;
     rates_machine machine; /* likewise */
@@ -70,9 +72,9 @@ static rig_outcome rig_run(const char *kernel, const char *const *sets, const ls
 {
     ls_error err = { 0 };
     ls_config *config;
-    ls_machine *machine;
+    ls_machine *machine = NULL;
     ls_replay *replay;
-    ls_trace *trace;
+    ls_trace *trace = NULL;
     ls_run_result result;
     rig_outcome o = { 0 };
     size_t count = 0;
@@ -101,8 +103,8 @@ static rig_outcome rig_run(const char *kernel, const char *const *sets, const ls
     o.warp_instructions = rig_counter(engine, "core", "warp_instructions");
     o.l1_accesses = rig_counter(engine, "core", "l1_accesses");
     o.l2_sectors = rig_counter(engine, "core", "expected_l2_sectors") + rig_counter(engine, "l2", "accesses");
-    o.dram_sectors = rig_counter(engine, "core", "expected_dram_sectors") + rig_counter(engine, "dram", "reads") +
-                     rig_counter(engine, "dram", "writes");
+    o.dram_sectors = rig_counter(engine, "core", "expected_dram_sectors") +
+                     rig_counter(engine, "dram", "reads") + rig_counter(engine, "dram", "writes");
     static const char *const stalls[] = { "stall_idle",  "stall_fetch",  "stall_barrier",    "stall_fence",
                                           "stall_async", "stall_memory", "stall_dependence", "stall_unit" };
     o.slots = rig_counter(engine, "core", "issue_slots");

@@ -1,5 +1,5 @@
-/* test_analytic.c: memory by formula: a chain of loads takes what the formula says, and what is counted is what the
- * machine with simulated memory counts. */
+/* test_analytic.c: memory by formula: a chain of loads takes what the formula says, and what is counted is
+ * what the machine with simulated memory counts. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 
 static const char *const detailed[] = { "core.alu=cycle", NULL };
 static const char *const drawn[] = { "core.alu=hybrid", "core.memory=analytic", NULL };
-static const char *const expected[] = { "core.alu=hybrid", "core.memory=analytic", "core.analytic_latency=expected",
-                                        NULL };
+static const char *const expected[] = { "core.alu=hybrid", "core.memory=analytic",
+                                        "core.analytic_latency=expected", NULL };
 
 static rig_outcome run(const char *kernel, const char *const *sets)
 {
@@ -40,7 +40,8 @@ static void test_levels(void **state)
     /* The few that fill L1 are drawn, one more or less. */
     uint64_t l1 = (chain(4, one) + 512) / 1024, dram = chain(16384, one);
     assert_int_equal(dram % 1024, 0);
-    /* A sector takes a cycle of the port to the network and parts of one in L2 and DRAM: two, as cycles are whole. */
+    /* A sector takes a cycle of the port to the network and parts of one in L2 and DRAM: two, as cycles are
+     * whole. */
     assert_int_equal(dram / 1024 - l1, m.request_cycles + m.reply_cycles + m.dram_cycles + 2);
     assert_int_equal(chain(16384, mean), dram);
 }
@@ -48,7 +49,8 @@ static void test_levels(void **state)
 static void test_l1_latency(void **state)
 {
     (void)state;
-    const char *const slow[] = { "core.alu=hybrid", "core.memory=analytic", "core.l1.latency_cycles=45", NULL };
+    const char *const slow[] = { "core.alu=hybrid", "core.memory=analytic", "core.l1.latency_cycles=45",
+                                 NULL };
     assert_int_equal(chain(4, slow) - chain(4, drawn), 1024 * (45 - 20));
 }
 
@@ -65,7 +67,8 @@ static void test_mean(void **state)
     }
 }
 
-/* The same sectors, and as many of them at L2 and DRAM as with simulated caches, where nobody's luck decides that. */
+/* The same sectors, and as many of them at L2 and DRAM as with simulated caches, where nobody's luck decides
+ * that. */
 static void test_counts(void **state)
 {
     (void)state;

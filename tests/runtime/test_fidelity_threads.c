@@ -1,5 +1,5 @@
-/* test_fidelity_threads.c: with every choice of models, neither times nor counters depend on the number of threads, on
- * windows or on who runs what. */
+/* test_fidelity_threads.c: with every choice of models, neither times nor counters depend on the number of
+ * threads, on windows or on who runs what. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -18,8 +18,8 @@ static const char *const *const presets[] = { detailed, basic, memory, formula, 
 
 /* Streams, barriers and shared memory, atomics, asynchronous copies, scattered accesses, several launches. */
 static const char *const kernels[] = {
-    "vector-add,n=4096",     "gemm,m=64,n=128,k=16",         "gemm-tensor,m=128,n=128,k=32",
-    "gather,n=2048",         "atomics,target=spread,ctas=8", "graph-walk,nodes=512,levels=2",
+    "vector-add,n=4096",       "gemm,m=64,n=128,k=16",         "gemm-tensor,m=128,n=128,k=32",
+    "gather,n=2048",           "atomics,target=spread,ctas=8", "graph-walk,nodes=512,levels=2",
     "reduction,n=8192,ctas=8",
 };
 
@@ -44,7 +44,8 @@ static void test_windows(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         rig_outcome whole = rig_run(kernels[k], memory, &(ls_run_options){ .threads = 1 });
-        rig_outcome small = rig_run(kernels[k], memory, &(ls_run_options){ .threads = 2, .window_fs = 7000000 });
+        rig_outcome small =
+            rig_run(kernels[k], memory, &(ls_run_options){ .threads = 2, .window_fs = 7000000 });
         assert_int_equal(small.cycles, whole.cycles);
         assert_int_equal(small.digest, whole.digest);
     }

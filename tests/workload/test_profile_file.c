@@ -1,4 +1,5 @@
-/* test_profile_file.c: profiles in files: what is written is read, and what is broken is refused with its line. */
+/* test_profile_file.c: profiles in files: what is written is read, and what is broken is refused with its
+ * line. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -37,9 +38,22 @@ static void test_round_trip(void **state)
     insts[0].level[RATES_DRAM] = (ls_profile_count){ 7, 28, 27, 26 };
     insts[1].level[RATES_WAIT] = (ls_profile_count){ 3, 12, 0, 0 };
     char name[] = "void f<int>(int *)";
-    ls_profile_kernel kernel = { .name = name, .command = 2, .id = 5, .at = insts, .count = 2, .l2_sectors = 27,
-                                 .slice_sectors = 9, .dram_atoms = 26, .channel_cycles = 60, .reads = 7, .closed = 4,
-                                 .conflicts = 3, .walked = 10, .insts = 100, .slice_stalls = 6, .bursts = 5,
+    ls_profile_kernel kernel = { .name = name,
+                                 .command = 2,
+                                 .id = 5,
+                                 .at = insts,
+                                 .count = 2,
+                                 .l2_sectors = 27,
+                                 .slice_sectors = 9,
+                                 .dram_atoms = 26,
+                                 .channel_cycles = 60,
+                                 .reads = 7,
+                                 .closed = 4,
+                                 .conflicts = 3,
+                                 .walked = 10,
+                                 .insts = 100,
+                                 .slice_stalls = 6,
+                                 .bursts = 5,
                                  .bursts_stalled = 8 };
     ls_profile profile = { .hash = { 1, 2 }, .method = LS_PROFILE_REUSE }, back;
     profile.kernels.at = &kernel;
@@ -82,7 +96,8 @@ static void test_broken(void **state)
     refuse("", ":0: this is no profile");
     refuse("lockstep-profile 9\n", ":1: this is no profile");
     refuse("lockstep-profile 2\nhash 12\n", ":2: the hash");
-    refuse("lockstep-profile 2\nhash 00000000000000010000000000000002\nmethod guess\n", ":3: the method is neither");
+    refuse("lockstep-profile 2\nhash 00000000000000010000000000000002\nmethod guess\n",
+           ":3: the method is neither");
     refuse(HEAD, "cut off");
     refuse(HEAD "pc 40\nend\n", ":4: an instruction stands before");
     refuse(HEAD "kernel 1 2 3\nend\n", ":4: a kernel has fourteen");

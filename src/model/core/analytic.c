@@ -1,7 +1,8 @@
-/* analytic.c: when the accesses of a core are answered, by formula. May touch its core, nothing outside of it.
+/* analytic.c: when the accesses of a core are answered, by formula. May touch its core, nothing outside of
+ * it.
  *
- * An access that has been coalesced knows at once when it ends. Its latency is that of the level it reaches (drawn in
- * the shares of the profile, or their mean), and it waits for what it uses:
+ * An access that has been coalesced knows at once when it ends. Its latency is that of the level it reaches
+ * (drawn in the shares of the profile, or their mean), and it waits for what it uses:
  *
  *   the unit     one cycle per round of L1 banks (or per conflict of shared memory); in order
  *   MSHRs        a sector that leaves L1 holds one until it is answered; without a free one the unit stands still
@@ -9,9 +10,9 @@
  *   L2, DRAM     the core's share of what all slices and channels can do: while `cores` of them are at work each
  *                gets one part in `cores`
  *
- * The last three are queues of which only the end is known (in RATES_ONE of a core cycle): an access joins at the end
- * and moves it. So nothing is exchanged with other cores, and a core with nothing but loads on their way sleeps until
- * the first of them ends. */
+ * The last three are queues of which only the end is known (in RATES_ONE of a core cycle): an access joins at
+ * the end and moves it. So nothing is exchanged with other cores, and a core with nothing but loads on their
+ * way sleeps until the first of them ends. */
 #include "model/core/core.h"
 #include "model/core/hybrid.h"
 
@@ -24,8 +25,9 @@
 #define REQUESTS 64u /* of read-only caches */
 #define GOLDEN 2654435769u
 
-/* Fixed parts of the way that the cycle model has in stages: from the unit to the tags nothing, from the tags to the
- * register of a hit one cycle, and from the reply to the register what rates_machine.reply_cycles has in it. */
+/* Fixed parts of the way that the cycle model has in stages: from the unit to the tags nothing, from the tags
+ * to the register of a hit one cycle, and from the reply to the register what rates_machine.reply_cycles has
+ * in it. */
 
 /* Something of which there are few, held by accesses until they end; in the order of their starts. */
 typedef struct held {
@@ -39,19 +41,19 @@ typedef struct held {
 
 struct analytic {
     rates_machine machine;
-    ls_cycle unit_free;             /* first cycle in which the unit takes an instruction */
-    uint64_t network, l2, dram;     /* ends of the queues, in RATES_ONE of a cycle */
-    uint32_t l2_part, dram_part;    /* of expected sectors that are not whole yet */
-    uint32_t mean_part;             /* likewise, of cycles */
-    held mshrs, buffers;            /* of loads; of stores */
-    ls_cycle last_load;             /* when the last load that left L1 ends */
-    uint32_t drawn[DRAWS];          /* accesses so far, by pc */
-    ls_cycle due[CORE_FLIGHTS];     /* when the flight ends */
-    uint16_t slots[SLOTS];          /* lists of flights */
-    uint64_t used[SLOTS / 64];      /* bit i: slots[i] is not empty */
-    uint64_t used_words;            /* bit i: used[i] != 0 */
+    ls_cycle unit_free;          /* first cycle in which the unit takes an instruction */
+    uint64_t network, l2, dram;  /* ends of the queues, in RATES_ONE of a cycle */
+    uint32_t l2_part, dram_part; /* of expected sectors that are not whole yet */
+    uint32_t mean_part;          /* likewise, of cycles */
+    held mshrs, buffers;         /* of loads; of stores */
+    ls_cycle last_load;          /* when the last load that left L1 ends */
+    uint32_t drawn[DRAWS];       /* accesses so far, by pc */
+    ls_cycle due[CORE_FLIGHTS];  /* when the flight ends */
+    uint16_t slots[SLOTS];       /* lists of flights */
+    uint64_t used[SLOTS / 64];   /* bit i: slots[i] is not empty */
+    uint64_t used_words;         /* bit i: used[i] != 0 */
     uint32_t on_way;
-    ls_cycle swept;                 /* every slot before this cycle is empty */
+    ls_cycle swept; /* every slot before this cycle is empty */
     struct {
         ls_cycle due;
         uint32_t token;
@@ -59,7 +61,7 @@ struct analytic {
     uint32_t request_head, request_tail;
 };
 
-/* ------------------------------------------------------------------------------------------------------ the wheel */
+/* ---------------------------------------------------------------------------------------------- the wheel */
 
 static void put(core *c, uint16_t index, ls_cycle due)
 {
@@ -128,7 +130,7 @@ static void sweep(core *c)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ the formula */
+/* -------------------------------------------------------------------------------------------- the formula */
 
 static inline uint64_t fixed(ls_cycle cycle)
 {
@@ -147,8 +149,8 @@ static inline uint64_t join(uint64_t *end, uint64_t arrival, uint64_t length)
     return *end;
 }
 
-/* The levels come in the shares of the profile whatever the order of instructions is: a sequence that fills [0, 2^32)
- * evenly, for each instruction its own. */
+/* The levels come in the shares of the profile whatever the order of instructions is: a sequence that fills
+ * [0, 2^32) evenly, for each instruction its own. */
 static rates_level draw(analytic *a, const rates_inst *rate, uint64_t pc, uint32_t core_id)
 {
     if (rate->to_wait == 0)
@@ -201,11 +203,12 @@ static void count_traffic(core *c, uint64_t l2, uint64_t dram, bool missed)
 static uint64_t expected_beyond(const rates_inst *rate, uint64_t to_l2_cycles, uint64_t to_dram_cycles)
 {
     uint64_t l2 = rate->to_l2 - rate->to_dram, dram = rate->to_dram;
-    return (l2 * to_l2_cycles + dram * to_dram_cycles) >> (32 - RATES_SHIFT); /* of all accesses, also those that hit */
+    return (l2 * to_l2_cycles + dram * to_dram_cycles) >>
+           (32 - RATES_SHIFT); /* of all accesses, also those that hit */
 }
 
-ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst, uint64_t sectors, uint32_t rounds,
-                         ls_cycle now)
+ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst, uint64_t sectors,
+                         uint32_t rounds, ls_cycle now)
 {
     analytic *a = c->analytic;
     const rates_inst *rate = rates_of(launch->rates, inst->pc);
@@ -230,15 +233,17 @@ ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst
     if (level == RATES_WAIT) /* those that fetch were a little earlier, or are back already */
         return a->last_load > looked ? a->last_load : looked;
     held *room = load ? &a->mshrs : &a->buffers;
-    ls_cycle begin = find_room(room, load ? c->spec->l1.mshr_entries << RATES_SHIFT : (uint64_t)m->buffered << RATES_SHIFT,
-                               looked, l2);
+    ls_cycle begin =
+        find_room(room, load ? c->spec->l1.mshr_entries << RATES_SHIFT : (uint64_t)m->buffered << RATES_SHIFT,
+                  looked, l2);
     c->n.analytic.mshr_cycles += begin - looked;
     a->unit_free += begin - looked;
     const rates_kernel *rates = launch->rates;
     count_traffic(c, l2, dram, level == RATES_DRAM);
     uint64_t on_wire = l2 * m->network_cycles >> RATES_SHIFT, request = fixed(m->request_cycles);
     uint64_t sent = join(&a->network, fixed(begin), on_wire);
-    uint64_t served = join(&a->l2, sent - on_wire + request, l2 * launch->cores * rates->l2_cost >> RATES_SHIFT);
+    uint64_t served =
+        join(&a->l2, sent - on_wire + request, l2 * launch->cores * rates->l2_cost >> RATES_SHIFT);
     served = served > sent + request ? served : sent + request;
     uint64_t moved = served;
     if (dram != 0)
@@ -250,7 +255,8 @@ ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst
         end = (moved > served + queue ? moved - queue : served) + fixed(m->reply_cycles);
     } else if (c->spec->analytic.latency == ANALYTIC_EXPECTED) {
         uint64_t near = m->request_cycles + m->reply_cycles;
-        end = (moved > served ? moved : served) - request + expected_beyond(rate, near, near + rates->dram_cycles);
+        end = (moved > served ? moved : served) - request +
+              expected_beyond(rate, near, near + rates->dram_cycles);
         alone += expected_beyond(rate, near, near + rates->dram_cycles) - fixed(near);
     } else if (level == RATES_DRAM) {
         end = moved + fixed(rates->dram_cycles + m->reply_cycles);
@@ -266,7 +272,7 @@ ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst
     return done;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the unit */
+/* ----------------------------------------------------------------------------------------------- the unit */
 
 bool analytic_can_take(const core *c)
 {
@@ -374,7 +380,8 @@ ls_cycle analytic_next(const core *c)
     const analytic *a = c->analytic;
     ls_cycle next = a->on_way > 0 ? next_slot(c) : LS_CYCLE_MAX;
     /* Somebody waits for the unit. */
-    if (a->unit_free > c->now && a->unit_free < next && (c->executing != 0 || (c->hybrid != NULL && c->hybrid->waiting != 0)))
+    if (a->unit_free > c->now && a->unit_free < next &&
+        (c->executing != 0 || (c->hybrid != NULL && c->hybrid->waiting != 0)))
         next = a->unit_free;
     if (a->request_head != a->request_tail) {
         ls_cycle due = a->requests[a->request_head % REQUESTS].due;
@@ -383,7 +390,7 @@ ls_cycle analytic_next(const core *c)
     return next <= c->now ? c->now + 1 : next;
 }
 
-/* --------------------------------------------------------------------------------------------------------- set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 analytic *analytic_create(core *c)
 {

@@ -1,5 +1,5 @@
-/* analytic.h: core.memory: analytic. The load/store unit of a core whose memory is a formula (rates.h) and not a
- * machine: no request leaves the core. */
+/* analytic.h: core.memory: analytic. The load/store unit of a core whose memory is a formula (rates.h) and
+ * not a machine: no request leaves the core. */
 #ifndef MODEL_CORE_ANALYTIC_H
 #define MODEL_CORE_ANALYTIC_H
 
@@ -12,8 +12,8 @@
 struct core;
 
 typedef enum analytic_model { ANALYTIC_OFF, ANALYTIC_ON } analytic_model;
-/* DRAWN: each access has the latency of one level, and the levels come as often as the profile says. EXPECTED: each
- * has the mean of the levels' latencies (Swift-Sim's equation 1). */
+/* DRAWN: each access has the latency of one level, and the levels come as often as the profile says.
+ * EXPECTED: each has the mean of the levels' latencies (Swift-Sim's equation 1). */
 typedef enum analytic_latency { ANALYTIC_DRAWN, ANALYTIC_EXPECTED } analytic_latency;
 
 typedef struct analytic_spec {
@@ -47,8 +47,8 @@ bool analytic_request(struct core *c, uint32_t token);
 struct core_launch;
 struct ls_inst;
 /* When an access to L1, global or local memory that the unit takes in cycle `now` is answered. */
-ls_cycle analytic_access(struct core *c, const struct core_launch *launch, const struct ls_inst *inst, uint64_t sectors,
-                         uint32_t rounds, ls_cycle now);
+ls_cycle analytic_access(struct core *c, const struct core_launch *launch, const struct ls_inst *inst,
+                         uint64_t sectors, uint32_t rounds, ls_cycle now);
 ls_cycle *analytic_unit(struct core *c); /* the first cycle in which the unit takes an instruction */
 /* Cycles in which the sectors of c->sectors enter the banks, in order; two of one bank need two. */
 uint32_t analytic_rounds(const struct core *c);

@@ -1,15 +1,15 @@
-/* flow.c: the pipeline of a core with alu: hybrid and memory: analytic: from issue to issue, without cycles in between.
- * May touch its core only; see flow.h.
+/* flow.c: the pipeline of a core with alu: hybrid and memory: analytic: from issue to issue, without cycles
+ * in between. May touch its core only; see flow.h.
  *
- * The stages are those of hybrid.c: issue registers, collectors, banks, the registers before the units, units, the
- * load/store unit. They are queues of which the end is known: one for each unit, one for the register banks together.
- * Sub-cores take their turns in the order of time, so that what they share (the load/store unit, barriers) sees them in
- * that order. */
+ * The stages are those of hybrid.c: issue registers, collectors, banks, the registers before the units,
+ * units, the load/store unit. They are queues of which the end is known: one for each unit, one for the
+ * register banks together. Sub-cores take their turns in the order of time, so that what they share (the
+ * load/store unit, barriers) sees them in that order. */
 #include "model/core/flow.h"
 
 #include "model/core/front.h"
 
-/* ------------------------------------------------------------------------------------------------ warps in order */
+/* ----------------------------------------------------------------------------------------- warps in order */
 
 static inline ls_cycle later(ls_cycle a, ls_cycle b)
 {
@@ -42,7 +42,7 @@ static inline void wake(flow_sub *fs, sub_core *s, ls_cycle now)
     s->async &= ~woken;
 }
 
-/* ----------------------------------------------------------------------------------------------------- registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 static inline ls_cycle ready_at(const core *c, uint32_t warp, const hybrid_inst *d)
 {
@@ -63,12 +63,14 @@ static inline void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_
         hybrid_wide_results(c, warp, d, done);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the stages */
+/* --------------------------------------------------------------------------------------------- the stages */
 
-/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on. Register banks are one
- * queue, in accesses. In front of a unit wait as many as there are collectors and registers on the way, then its issue
- * register is held; and those that wait for the load/store unit have the collectors of all. */
-static inline ls_cycle collect(const flow *f, flow_sub *fs, const hybrid_inst *d, ls_cycle now, ls_cycle unit_free)
+/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on. Register
+ * banks are one queue, in accesses. In front of a unit wait as many as there are collectors and registers on
+ * the way, then its issue register is held; and those that wait for the load/store unit have the collectors
+ * of all. */
+static inline ls_cycle collect(const flow *f, flow_sub *fs, const hybrid_inst *d, ls_cycle now,
+                               ls_cycle unit_free)
 {
     ls_cycle enter = later(now + 1, fs->collector_free);
     uint64_t port = later(fs->port, (enter + 1) << f->port_shift) + d->port;
@@ -90,7 +92,7 @@ static inline ls_cycle run_unit(const flow *f, flow_sub *fs, const hybrid_inst *
     return start + d->delay;
 }
 
-/* -------------------------------------------------------------------------------------------- barriers and ends */
+/* -------------------------------------------------------------------------------------- barriers and ends */
 
 static void release_barrier(core *c, uint32_t slot)
 {
@@ -139,9 +141,10 @@ static void end_warp(core *c, uint32_t warp, ls_cycle now)
     release_barrier(c, slot);
 }
 
-/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one may issue;
- * LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
-static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done)
+/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one
+ * may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
+static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now,
+                        ls_cycle done)
 {
     flow *f = c->flow;
     flow_warp *fw = &f->warps[warp];
@@ -183,7 +186,7 @@ static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t ma
     return soon;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- issue */
+/* -------------------------------------------------------------------------------------------------- issue */
 
 /* What is counted per instruction follows from how often each static one has issued. */
 static void count_uses(core *c, hybrid_inst *d)
@@ -254,9 +257,10 @@ static inline uint64_t kernel_key(const core *c, const warp_state *w)
     return (launch->info->id << 8 | (launch->kernel + 1)) << 32;
 }
 
-/* The warp has issued until `now`; its next instruction may issue from `soon` on, and has its registers at `need`. */
-static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle now, ls_cycle soon,
-                     ls_cycle need)
+/* The warp has issued until `now`; its next instruction may issue from `soon` on, and has its registers at
+ * `need`. */
+static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle now,
+                     ls_cycle soon, ls_cycle need)
 {
     flow_warp *fw = &c->flow->warps[warp];
     uint32_t bit = warp_bit(c, warp);
@@ -278,7 +282,8 @@ static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hy
     sleep_until(c, fs, warp, later(need, soon));
 }
 
-static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_inst *d, const ls_dyn *dyn, ls_cycle now)
+static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_inst *d, const ls_dyn *dyn,
+                             ls_cycle now)
 {
     warp_state *w = &c->warps[warp];
     flow_warp *fw = &c->flow->warps[warp];
@@ -303,9 +308,10 @@ static inline bool alone(const flow_sub *fs, uint32_t bit, ls_cycle need, bool g
     return fs->count == 0 || (fs->asleep[fs->count - 1] >> 5) + greedy > need;
 }
 
-/* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy scheduler while
- * there is one per cycle, and under each while no other warp of the sub-core can issue. What uses the load/store unit
- * stays in the order of time: other sub-cores do nothing before `limit`. Returns the cycle after the last one. */
+/* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy
+ * scheduler while there is one per cycle, and under each while no other warp of the sub-core can issue. What
+ * uses the load/store unit stays in the order of time: other sub-cores do nothing before `limit`. Returns the
+ * cycle after the last one. */
 static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first, ls_cycle limit)
 {
     warp_state *w = &c->warps[warp];
@@ -461,7 +467,7 @@ static void step(core *c, uint32_t sub, ls_cycle limit)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ one look */
+/* ----------------------------------------------------------------------------------------------- one look */
 
 static void start_warps(core *c, ls_cycle now)
 {

@@ -1,8 +1,8 @@
-/* flow_memory.c: memory instructions of flow.c: how many sectors and cycles their addresses need, and when they end.
- * May touch its core only. */
+/* flow_memory.c: memory instructions of flow.c: how many sectors and cycles their addresses need, and when
+ * they end. May touch its core only. */
 #include "model/core/flow.h"
 
-/* ------------------------------------------------------------------------------------------------------ addresses */
+/* ---------------------------------------------------------------------------------------------- addresses */
 
 /* A flight for those who want one: nothing of it is kept. */
 static flight as_flight(const core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space)
@@ -39,10 +39,10 @@ static uint64_t distances_differ(const uint64_t at[32], const uint64_t distance[
     return differ;
 }
 
-/* Lanes with an address each: programs repeat patterns, and a pattern costs the same wherever it begins, if that is the
- * same place in the banks. */
-static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space, uint32_t *sectors,
-                       uint32_t *rounds)
+/* Lanes with an address each: programs repeat patterns, and a pattern costs the same wherever it begins, if
+ * that is the same place in the banks. */
+static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space,
+                       uint32_t *sectors, uint32_t *rounds)
 {
     flow *f = c->flow;
     const uint64_t *at = &c->ctas[c->warps[warp].cta].launch.cta->addrs[dyn->addr >> 2];
@@ -105,7 +105,7 @@ static void count_lanes(core *c, uint32_t warp, const ls_inst *inst, const ls_dy
         count_slowly(c, warp, inst, dyn, space, sectors, rounds);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the unit */
+/* ----------------------------------------------------------------------------------------------- the unit */
 
 static flow_access take_shared(core *c, const ls_inst *inst, uint32_t mask, uint32_t cycles, ls_cycle start)
 {

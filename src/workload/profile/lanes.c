@@ -37,9 +37,9 @@ static void dense(lanes *out, uint64_t first, uint64_t end)
         uint32_t low = (uint32_t)(from >> 5 & 3), high = (uint32_t)((to - 1) >> 5 & 3);
         uint8_t sectors = (uint8_t)((2u << high) - (1u << low)), full = sectors;
         if ((from & 31) != 0)
-            full &= (uint8_t)~(1u << low);
+            full &= (uint8_t) ~(1u << low);
         if ((to & 31) != 0)
-            full &= (uint8_t)~(1u << high);
+            full &= (uint8_t) ~(1u << high);
         if (out->count < LANES_LINES_MAX)
             out->at[out->count++] = (lanes_line){
                 .line = line, .sectors = sectors, .full = full, .requests = (uint16_t)(high - low + 1)

@@ -64,7 +64,7 @@ uint32_t level_set(uint32_t hash, uint32_t bits, uint64_t index_line)
     return hash == CACHE_HASH_XOR ? low ^ ((uint32_t)(index_line >> bits) & mask) : low;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the index */
+/* ---------------------------------------------------------------------------------------------- the index */
 
 static inline uint32_t home_of(const level *l, uint64_t line)
 {
@@ -104,7 +104,7 @@ static void index_remove(level *l, uint32_t i)
     l->index[hole] = 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------- the order */
+/* ---------------------------------------------------------------------------------------------- the order */
 
 static void unlink_line(level *l, uint32_t set, uint32_t i)
 {
@@ -131,7 +131,8 @@ static void make_newest(level *l, uint32_t set, uint32_t i)
     l->newest[set] = i;
 }
 
-/* Decides by distance whether a line that was used before is still there: as often as its probability says. */
+/* Decides by distance whether a line that was used before is still there: as often as its probability
+ * says. */
 static void age(level *l, uint32_t i, level_victim *victim)
 {
     level_line *line = &l->lines[i];
@@ -184,7 +185,8 @@ bool level_add_oldest(level *l, uint32_t set, uint64_t number, uint8_t valid, ui
     if (l->distance != NULL || l->used[set] == l->ways || find(l, number) != NONE)
         return false;
     uint32_t i = set * l->ways + l->used[set]++;
-    l->lines[i] = (level_line){ .line = number, .valid = valid, .dirty = dirty, .newer = l->oldest[set], .older = NONE };
+    l->lines[i] =
+        (level_line){ .line = number, .valid = valid, .dirty = dirty, .newer = l->oldest[set], .older = NONE };
     if (l->oldest[set] != NONE)
         l->lines[l->oldest[set]].older = i;
     else

@@ -1,5 +1,6 @@
-/* level.h: one level of cache without time: which sectors of a line are there. Two ways to know: the cache itself with
- * its sets and replacement, or the reuse distance of the line (reuse.h). Lines have 128 bytes and four sectors. */
+/* level.h: one level of cache without time: which sectors of a line are there. Two ways to know: the cache
+ * itself with its sets and replacement, or the reuse distance of the line (reuse.h). Lines have 128 bytes and
+ * four sectors. */
 #ifndef PROFILE_LEVEL_H
 #define PROFILE_LEVEL_H
 
@@ -10,13 +11,13 @@
 #include <stdint.h>
 
 typedef struct level_line {
-    uint64_t line;                            /* address / 128 */
-    uint32_t newer, older;                    /* in its set, in the order of use */
-    uint32_t stamp;                           /* the epoch that `fresh` and `deep` are about */
-    uint8_t valid, dirty;                     /* a bit per sector */
-    uint8_t fresh, deep;                      /* fetched in epoch `stamp`; of these, from DRAM */
-    uint32_t asked;                           /* L2: accesses that wait for fresh sectors */
-    uint32_t filled;                          /* L2: what the slice had waited for when they were fetched */
+    uint64_t line;         /* address / 128 */
+    uint32_t newer, older; /* in its set, in the order of use */
+    uint32_t stamp;        /* the epoch that `fresh` and `deep` are about */
+    uint8_t valid, dirty;  /* a bit per sector */
+    uint8_t fresh, deep;   /* fetched in epoch `stamp`; of these, from DRAM */
+    uint32_t asked;        /* L2: accesses that wait for fresh sectors */
+    uint32_t filled;       /* L2: what the slice had waited for when they were fetched */
 } level_line;
 
 /* What had to go for a new line. */
@@ -29,26 +30,27 @@ typedef struct level {
     uint32_t sets, ways;
     bool fifo; /* replaced in the order of arrival; everything else counts as LRU */
     level_line *lines;
-    uint32_t line_count;     /* sets * ways, or what reuse distances need */
-    uint32_t *newest, *oldest; /* of each set */
-    uint32_t *used;            /* lines of each set */
+    uint32_t line_count;         /* sets * ways, or what reuse distances need */
+    uint32_t *newest, *oldest;   /* of each set */
+    uint32_t *used;              /* lines of each set */
     uint32_t *index, index_mask; /* hash of lines -> line + 1 */
     reuse *distance;             /* NULL: the cache itself */
     uint32_t draws;
 } level;
 
-/* false when the host has no memory left; level_fini() is due in every case. `by_reuse`: hits follow from distances. */
+/* false when the host has no memory left; level_fini() is due in every case. `by_reuse`: hits follow from
+ * distances. */
 bool level_init(level *l, uint32_t sets, uint32_t ways, bool fifo, bool by_reuse);
 void level_fini(level *l);
 /* Nothing is there any more; dirty data is forgotten. */
 void level_clear(level *l);
 
-/* The line, made the newest of its set. Without it and with `allocate` a new one that has no valid sectors takes its
- * place, and *victim says what had to go; without `allocate` NULL. */
+/* The line, made the newest of its set. Without it and with `allocate` a new one that has no valid sectors
+ * takes its place, and *victim says what had to go; without `allocate` NULL. */
 level_line *level_look(level *l, uint32_t set, uint64_t line, bool allocate, level_victim *victim);
 
-/* Puts a line where the next victim is, if its set has room; false: it has none, or the line is there. Not for reuse
- * distances. */
+/* Puts a line where the next victim is, if its set has room; false: it has none, or the line is there. Not
+ * for reuse distances. */
 bool level_add_oldest(level *l, uint32_t set, uint64_t line, uint8_t valid, uint8_t dirty);
 
 /* The set of a line in a cache of 1 << bits sets; index_line: the address that picks it, / 128. */

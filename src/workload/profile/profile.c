@@ -6,9 +6,10 @@
 
 const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
 
-/* ------------------------------------------------------------------------------------------------------- profilers */
+/* ---------------------------------------------------------------------------------------------- profilers */
 
-ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out, ls_error *err)
+ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out,
+                             ls_error *err)
 {
     *out = NULL;
     ls_profiler *p = calloc(1, sizeof *p);
@@ -153,16 +154,18 @@ static double l2_capacity(const ls_profiler *p)
     return (double)p->shape.map.slice_count * (double)p->shape.l2.sets * (double)p->shape.l2.ways;
 }
 
-/* Whether the kernel, if it goes on as in its last `step` instructions, will still fill L2: only then its lines start
- * to go, and dirty ones to be written back. */
+/* Whether the kernel, if it goes on as in its last `step` instructions, will still fill L2: only then its
+ * lines start to go, and dirty ones to be written back. */
 static bool still_fills_l2(const ls_profiler *p, uint64_t new_lines, uint64_t step)
 {
     double capacity = 1.25 * l2_capacity(p), left = (double)(total_insts(p) - p->walked);
-    return (double)p->l2_lines < capacity && (double)p->l2_lines + (double)new_lines / (double)step * left >= capacity;
+    return (double)p->l2_lines < capacity &&
+           (double)p->l2_lines + (double)new_lines / (double)step * left >= capacity;
 }
 
 /* The next `sample` instructions, added as if there were `stand_for` of them. */
-static ls_status add_sample(ls_profiler *p, uint64_t sample, double stand_for, ls_profile_kernel *out, ls_error *err)
+static ls_status add_sample(ls_profiler *p, uint64_t sample, double stand_for, ls_profile_kernel *out,
+                            ls_error *err)
 {
     ls_profile_kernel part = { 0 };
     uint64_t before = p->walked;
@@ -176,8 +179,8 @@ static ls_status add_sample(ls_profiler *p, uint64_t sample, double stand_for, l
     return status;
 }
 
-/* A kernel that fills L2 and has not begun to: what it did so far stands for all until L2 is full, and a sample with a
- * full L2 for the rest. */
+/* A kernel that fills L2 and has not begun to: what it did so far stands for all until L2 is full, and a
+ * sample with a full L2 for the rest. */
 static ls_status run_filling(ls_profiler *p, uint64_t sample, ls_profile_kernel *out, ls_error *err)
 {
     ls_profile_kernel again = { 0 };
@@ -192,8 +195,8 @@ static ls_status run_filling(ls_profiler *p, uint64_t sample, ls_profile_kernel 
     return status == LS_OK && rest > 0 ? add_sample(p, sample, rest, out, err) : status;
 }
 
-/* The start of the kernel until the caches are warm stands for itself, a sample of `sample` instructions after it for
- * all the rest. */
+/* The start of the kernel until the caches are warm stands for itself, a sample of `sample` instructions
+ * after it for all the rest. */
 static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel *out, ls_error *err)
 {
     uint64_t lines = p->l2_lines;
@@ -218,14 +221,15 @@ static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel 
     return status;
 }
 
-ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_profile_kernel *out, ls_error *err)
+ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_profile_kernel *out,
+                          ls_error *err)
 {
     p->request = request;
     ls_status status = walk_begin(p, err);
     uint64_t sample = request->sample;
     if (status == LS_OK && sample != 0) {
-        /* The blocks that stand on the cores first, if they are not too long, so that each instruction is met; of long
-         * kernels a share. */
+        /* The blocks that stand on the cores first, if they are not too long, so that each instruction is
+         * met; of long kernels a share. */
         uint64_t part = total_insts(p) / 40, wave = p->read_insts < 4 * sample ? p->read_insts : 4 * sample;
         part = part > wave ? part : wave;
         sample = part > sample ? part : sample;
@@ -240,7 +244,7 @@ ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- profiles */
+/* ----------------------------------------------------------------------------------------------- profiles */
 
 void ls_profile_kernel_fini(ls_profile_kernel *kernel)
 {
@@ -278,7 +282,7 @@ ls_profile_inst ls_profile_sum(const ls_profile_kernel *kernel)
     return sum;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- rates */
+/* -------------------------------------------------------------------------------------------------- rates */
 
 static uint64_t scaled(uint64_t part, uint64_t of, uint64_t one)
 {
@@ -307,7 +311,8 @@ static rates_inst rates_from(const ls_profile_inst *inst)
     return rate;
 }
 
-ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *shape, rates_kernel *out, ls_error *err)
+ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *shape, rates_kernel *out,
+                           ls_error *err)
 {
     uint64_t last = kernel->count == 0 ? 0 : kernel->at[kernel->count - 1].pc;
     uint32_t count = (uint32_t)(last / RATES_PC_BYTES + 1);
@@ -324,13 +329,16 @@ ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *sha
     out->at = at;
     out->count = count;
     /* The busiest slice, and what slices stand still on average. */
-    uint64_t still = ((uint64_t)shape->machine.dram_cycles << RATES_SHIFT) * kernel->slice_stalls / shape->map.slice_count;
+    uint64_t still =
+        ((uint64_t)shape->machine.dram_cycles << RATES_SHIFT) * kernel->slice_stalls / shape->map.slice_count;
     out->l2_cost = (uint32_t)scaled(kernel->slice_sectors * shape->l2_cycle + still, kernel->l2_sectors, 1);
     out->dram_cost = (uint32_t)scaled(kernel->channel_cycles * shape->dram_cycle, kernel->dram_atoms, 1);
     const dram_service *dram = &shape->dram;
     uint64_t lines = kernel->reads, activates = kernel->closed + kernel->conflicts;
-    uint64_t rows = scaled(activates * dram->open_cycles + kernel->conflicts * dram->close_cycles, lines, RATES_ONE);
-    out->dram_cycles = shape->machine.dram_cycles + (uint32_t)((rows * shape->dram_cycle + (UINT64_C(1) << 31)) >> 32);
+    uint64_t rows =
+        scaled(activates * dram->open_cycles + kernel->conflicts * dram->close_cycles, lines, RATES_ONE);
+    out->dram_cycles =
+        shape->machine.dram_cycles + (uint32_t)((rows * shape->dram_cycle + (UINT64_C(1) << 31)) >> 32);
     /* Whoever waits for a slice that waits for DRAM waits once more. */
     out->dram_cycles += (uint32_t)scaled(kernel->bursts_stalled, kernel->bursts, out->dram_cycles);
     return LS_OK;

@@ -1,5 +1,5 @@
-/* profile.h: how often the accesses of each static instruction hit L1, L2 or go to DRAM, found without simulating time.
- * What `lockstep profile` prints and what `core.memory: analytic` runs on.
+/* profile.h: how often the accesses of each static instruction hit L1, L2 or go to DRAM, found without
+ * simulating time. What `lockstep profile` prints and what `core.memory: analytic` runs on.
  *
  *   level.c, reuse.c    a cache without time
  *   lanes.c             the addresses of a warp -> lines and sectors
@@ -37,13 +37,13 @@ typedef struct ls_profile_kernel {
     uint64_t id;
     ls_profile_inst *at; /* by pc, ascending; only instructions with accesses */
     uint32_t count;
-    uint64_t l2_sectors, slice_sectors;     /* of all slices; of the busiest */
-    uint64_t dram_atoms, channel_cycles;    /* of all channels; DRAM cycles that the busiest needs */
-    uint64_t reads, closed, conflicts;      /* lines read; of them from a closed bank; with another row open */
-    /* A slice waits for DRAM when too many ask for what is on its way: past L1, times; through L1, bursts of reads from
-     * DRAM at a slice, and how often it waits in them. */
+    uint64_t l2_sectors, slice_sectors;  /* of all slices; of the busiest */
+    uint64_t dram_atoms, channel_cycles; /* of all channels; DRAM cycles that the busiest needs */
+    uint64_t reads, closed, conflicts;   /* lines read; of them from a closed bank; with another row open */
+    /* A slice waits for DRAM when too many ask for what is on its way: past L1, times; through L1, bursts of
+     * reads from DRAM at a slice, and how often it waits in them. */
     uint64_t slice_stalls, bursts, bursts_stalled;
-    uint64_t walked, insts;                 /* warp instructions: walked; in the kernel, estimated */
+    uint64_t walked, insts; /* warp instructions: walked; in the kernel, estimated */
 } ls_profile_kernel;
 
 typedef struct ls_profile {
@@ -59,10 +59,11 @@ void ls_profile_kernel_fini(ls_profile_kernel *kernel);
 ls_profile_inst ls_profile_sum(const ls_profile_kernel *kernel);
 
 /* The rates of a kernel on a machine. ls_profile_rates_fini() is due after success. */
-ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *shape, rates_kernel *out, ls_error *err);
+ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *shape, rates_kernel *out,
+                           ls_error *err);
 void ls_profile_rates_fini(rates_kernel *rates);
 
-/* ------------------------------------------------------------------------------------------------- making one */
+/* --------------------------------------------------------------------------------------------- making one */
 
 /* Thread blocks, in the order of the kernel. */
 typedef struct ls_profile_source {
@@ -77,14 +78,16 @@ typedef struct ls_profile_request {
     const ls_inst *insts;
     uint64_t command, ctas;
     ls_profile_source source;
-    /* So many warp instructions (or a fortieth of the kernel, or up to four times as many so that a wave of blocks is in
-     * it) with cold caches, and so many with warm ones, stand for the kernel; 0: all are walked. */
+    /* So many warp instructions (or a fortieth of the kernel, or up to four times as many so that a wave of
+     * blocks is in it) with cold caches, and so many with warm ones, stand for the kernel; 0: all are
+     * walked. */
     uint64_t sample;
 } ls_profile_request;
 
 /* Caches keep what they hold from kernel to kernel, as those of the machine do. */
 typedef struct ls_profiler ls_profiler;
-ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out, ls_error *err);
+ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out,
+                             ls_error *err);
 void ls_profiler_destroy(ls_profiler *profiler);
 /* A copy to the device: its bytes are in L2. */
 void ls_profiler_warm(ls_profiler *profiler, uint64_t address, uint64_t bytes);
@@ -92,16 +95,17 @@ void ls_profiler_warm(ls_profiler *profiler, uint64_t address, uint64_t bytes);
 ls_status ls_profiler_run(ls_profiler *profiler, const ls_profile_request *request, ls_profile_kernel *out,
                           ls_error *err);
 
-/* --------------------------------------------------------------------------------------------------------- files */
+/* -------------------------------------------------------------------------------------------------- files */
 
-/* Identifies a profile: the trace (its files' names, sizes and times), what of it is run, the machine's geometry. */
-ls_status ls_profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit, const gpu_shape *shape,
-                          ls_profile_method method, ls_hash *out, ls_error *err);
+/* Identifies a profile: the trace (its files' names, sizes and times), what of it is run, the machine's
+ * geometry. */
+ls_status ls_profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit,
+                          const gpu_shape *shape, ls_profile_method method, ls_hash *out, ls_error *err);
 /* A complete file or none. */
 ls_status ls_profile_write(const ls_profile *profile, const char *path, ls_error *err);
 ls_status ls_profile_read(const char *path, ls_profile *out, ls_error *err);
-/* Where profiles are kept: $XDG_CACHE_HOME/lockstep/profiles or $HOME/.cache/lockstep/profiles, and the file of this
- * hash in it. NULL if neither variable is set or without memory. */
+/* Where profiles are kept: $XDG_CACHE_HOME/lockstep/profiles or $HOME/.cache/lockstep/profiles, and the file
+ * of this hash in it. NULL if neither variable is set or without memory. */
 char *ls_profile_cache_path(ls_arena *arena, ls_hash hash);
 /* Makes the folders that lead to `path`. */
 ls_status ls_profile_make_folders(ls_arena *arena, const char *path, ls_error *err);

@@ -1,9 +1,10 @@
-/* profile_file.c: profiles as text files, one line per static instruction, and the folder where they are kept.
+/* profile_file.c: profiles as text files, one line per static instruction, and where they are kept.
  *
- *     lockstep-profile 1
+ *     lockstep-profile 2
  *     hash 0123456789abcdef0123456789abcdef
  *     method cache
- *     kernel COMMAND ID L2_SECTORS SLICE_SECTORS DRAM_ATOMS CHANNEL_CYCLES READS CLOSED CONFLICTS WALKED INSTS NAME
+ *     kernel COMMAND ID L2_SECTORS SLICE_SECTORS DRAM_ATOMS CHANNEL_CYCLES READS CLOSED CONFLICTS WALKED INSTS
+ *            SLICE_STALLS BURSTS BURSTS_STALLED NAME
  *     pc HEX  INSTS SECTORS L2 DRAM  (four times: for hits in L1, waits for others, L2 and DRAM)
  *     end */
 #include "workload/profile/profile.h"
@@ -22,14 +23,15 @@
 #define KERNEL_NUMBERS 14
 #define VERSION_LINE "lockstep-profile 2"
 
-/* -------------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 static void write_kernel(FILE *to, const ls_profile_kernel *k)
 {
-    const uint64_t numbers_of[KERNEL_NUMBERS] = { k->command, k->id,     k->l2_sectors, k->slice_sectors,
-                                                  k->dram_atoms, k->channel_cycles, k->reads, k->closed,
-                                                  k->conflicts, k->walked, k->insts, k->slice_stalls,
-                                                  k->bursts, k->bursts_stalled };
+    const uint64_t numbers_of[KERNEL_NUMBERS] = {
+        k->command,        k->id,           k->l2_sectors, k->slice_sectors, k->dram_atoms,
+        k->channel_cycles, k->reads,        k->closed,     k->conflicts,     k->walked,
+        k->insts,          k->slice_stalls, k->bursts,     k->bursts_stalled
+    };
     fprintf(to, "kernel");
     for (int i = 0; i < KERNEL_NUMBERS; i++)
         fprintf(to, " %" PRIu64, numbers_of[i]);
@@ -38,7 +40,8 @@ static void write_kernel(FILE *to, const ls_profile_kernel *k)
         fprintf(to, "pc %" PRIx64, k->at[i].pc);
         for (int depth = 0; depth < RATES_LEVELS; depth++) {
             const ls_profile_count *c = &k->at[i].level[depth];
-            fprintf(to, "  %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, c->insts, c->sectors, c->l2, c->dram);
+            fprintf(to, "  %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, c->insts, c->sectors, c->l2,
+                    c->dram);
         }
         fputc('\n', to);
     }
@@ -59,7 +62,7 @@ ls_status ls_profile_write(const ls_profile *profile, const char *path, ls_error
     return ls_file_writer_commit(&writer, err);
 }
 
-/* -------------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 typedef struct reader {
     const char *path;
@@ -149,7 +152,8 @@ static ls_status read_inst(const reader *r, char *text, ls_profile *profile, ls_
     if (inst.pc >> 27 != 0 || (k->count > 0 && k->at[k->count - 1].pc >= inst.pc))
         return bad(r, "the pcs of a kernel must ascend and fit into 27 bits", err);
     for (int depth = 0; depth < RATES_LEVELS; depth++)
-        inst.level[depth] = (ls_profile_count){ n[4 * depth], n[4 * depth + 1], n[4 * depth + 2], n[4 * depth + 3] };
+        inst.level[depth] =
+            (ls_profile_count){ n[4 * depth], n[4 * depth + 1], n[4 * depth + 2], n[4 * depth + 3] };
     if ((k->count & (k->count - 1)) == 0) { /* full at each power of two */
         ls_profile_inst *more = realloc(k->at, (k->count == 0 ? 1 : 2 * (size_t)k->count) * sizeof *more);
         if (more == NULL)
@@ -212,7 +216,7 @@ ls_status ls_profile_read(const char *path, ls_profile *out, ls_error *err)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- names */
+/* -------------------------------------------------------------------------------------------------- names */
 
 static void add_number(ls_hasher *hasher, uint64_t number)
 {
@@ -280,7 +284,8 @@ static ls_status add_trace(ls_hasher *hasher, const char *path, ls_error *err)
     /* A list or one kernel: the files beside it belong to it. */
     ls_arena arena = { 0 };
     char *folder = ls_path_dir(&arena, path);
-    ls_status status = folder == NULL ? ls_fail(err, LS_ERR_NOMEM, "out of memory") : add_folder(hasher, folder, err);
+    ls_status status =
+        folder == NULL ? ls_fail(err, LS_ERR_NOMEM, "out of memory") : add_folder(hasher, folder, err);
     add_text(hasher, ls_path_base(path));
     ls_arena_fini(&arena);
     return status;
@@ -314,10 +319,10 @@ static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
         add_number(hasher, l1.accelsim_rules);
     }
     const dram_service *d = &shape->dram;
-    const uint64_t numbers_of_dram[] = { d->open_cycles, d->close_cycles, d->atom_num,   d->atom_den,        d->banks,       d->column_cycles,
-                                         d->read_row,   d->write_row,       d->row_cycles,  d->activate_cycles,
-                                         d->turn_cycles, d->queue,          d->hash,        d->bank_bits,
-                                         d->in_order };
+    const uint64_t numbers_of_dram[] = { d->open_cycles, d->close_cycles,    d->atom_num,    d->atom_den,
+                                         d->banks,       d->column_cycles,   d->read_row,    d->write_row,
+                                         d->row_cycles,  d->activate_cycles, d->turn_cycles, d->queue,
+                                         d->hash,        d->bank_bits,       d->in_order };
     for (size_t i = 0; i < LS_COUNT_OF(numbers_of_dram); i++)
         add_number(hasher, numbers_of_dram[i]);
     /* The map by what it does. */
@@ -332,8 +337,8 @@ static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
     }
 }
 
-ls_status ls_profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit, const gpu_shape *shape,
-                          ls_profile_method method, ls_hash *out, ls_error *err)
+ls_status ls_profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit,
+                          const gpu_shape *shape, ls_profile_method method, ls_hash *out, ls_error *err)
 {
     ls_hasher *hasher;
     ls_status status = ls_hasher_create(&hasher, err);

@@ -1,10 +1,12 @@
-/* walk.c: thread blocks on the cores of a functional machine. May touch the profiler, and reads blocks of its source.
+/* walk.c: thread blocks on the cores of a functional machine. May touch the profiler, and reads blocks of its
+ * source.
  *
- * Blocks are placed as the dispatcher places them: one per core in turn while there is room, then the next one on the
- * core that has finished one. Time passes in epochs, each about as long as one access to memory: in an epoch a warp runs
- * until it needs a register that it has asked memory for in this epoch, or has made WALK_TURN accesses. Warps run in
- * turn over all cores. So accesses of one epoch are on their way together: one that finds its sector fetched in the same
- * epoch does not hit, it waits as long as the one that fetches. */
+ * Blocks are placed as the dispatcher places them: one per core in turn while there is room, then the next
+ * one on the core that has finished one. Time passes in epochs, each about as long as one access to memory:
+ * in an epoch a warp runs until it needs a register that it has asked memory for in this epoch, or has made
+ * WALK_TURN accesses. Warps run in turn over all cores. So accesses of one epoch are on their way together:
+ * one that finds its sector fetched in the same epoch does not hit, it waits as long as the one that
+ * fetches. */
 #include "workload/profile/walk.h"
 
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 /* As matrix products on the cycle model have it. */
 #define WALK_MEETINGS 4u
 
-/* -------------------------------------------------------------------------------------------------------- memory */
+/* ------------------------------------------------------------------------------------------------- memory */
 
 static uint32_t log2_of(uint64_t value)
 {
@@ -26,7 +28,8 @@ static uint32_t log2_of(uint64_t value)
 
 static inline uint32_t ones(uint32_t sectors)
 {
-    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15; /* a digit for each set of four */
+    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) &
+           15; /* a digit for each set of four */
 }
 
 static void to_dram(ls_profiler *p, uint64_t line, uint8_t sectors, bool write)
@@ -44,10 +47,10 @@ typedef struct reached {
     rates_level level;
 } reached;
 
-/* More requests for sectors on their way than an MSHR can hold: the slice does nothing until DRAM has answered, and then
- * everything that was on its way is there. Past L1, sectors leave a core one by one, and each is waited for by itself.
- * Through L1 whole lines leave; warps that all cores run in the same order meet a few times in an epoch, and then
- * they have drifted apart. */
+/* More requests for sectors on their way than an MSHR can hold: the slice does nothing until DRAM has
+ * answered, and then everything that was on its way is there. Past L1, sectors leave a core one by one, and
+ * each is waited for by itself. Through L1 whole lines leave; warps that all cores run in the same order meet
+ * a few times in an epoch, and then they have drifted apart. */
 static void block_slice(ls_profiler *p, uint32_t slice, level_line *line, bool bypass, uint32_t waiting)
 {
     if (bypass) {
@@ -71,7 +74,8 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
 {
     mem_place place = mem_map_place(&p->shape.map, of->line * CACHE_LINE_BYTES);
     uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
-    uint32_t set = (slice << p->l2_bits) + level_set(p->shape.l2.hash, p->l2_bits, place.local / CACHE_LINE_BYTES);
+    uint32_t set =
+        (slice << p->l2_bits) + level_set(p->shape.l2.hash, p->l2_bits, place.local / CACHE_LINE_BYTES);
     uint32_t requests = atomic ? of->requests : ones(sectors);
     level_victim victim;
     level_line *line = level_look(&p->l2, set, of->line, true, &victim);
@@ -118,7 +122,8 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
 
 void ls_profiler_warm(ls_profiler *p, uint64_t address, uint64_t bytes)
 {
-    uint64_t first = address / CACHE_LINE_BYTES, last = bytes == 0 ? first : (address + bytes - 1) / CACHE_LINE_BYTES;
+    uint64_t first = address / CACHE_LINE_BYTES,
+             last = bytes == 0 ? first : (address + bytes - 1) / CACHE_LINE_BYTES;
     for (uint64_t number = first; bytes != 0 && number <= last; number++) {
         mem_place place = mem_map_place(&p->shape.map, number * CACHE_LINE_BYTES);
         uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
@@ -149,7 +154,8 @@ bool walk_fill_l2(ls_profiler *p)
                 uint64_t number = line->line + copy * WALK_DISTANCE;
                 mem_place place = mem_map_place(&p->shape.map, number * CACHE_LINE_BYTES);
                 uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
-                uint32_t set = (slice << bits) + level_set(p->shape.l2.hash, bits, place.local / CACHE_LINE_BYTES);
+                uint32_t set =
+                    (slice << bits) + level_set(p->shape.l2.hash, bits, place.local / CACHE_LINE_BYTES);
                 room |= level_add_oldest(l, set, number, line->valid, line->dirty);
             }
     }
@@ -196,7 +202,7 @@ static void store(ls_profiler *p, level *l1, const lanes_line *of, reached *r)
     at_l2(p, of, of->sectors, true, false, r);
 }
 
-/* ---------------------------------------------------------------------------------------------------- instructions */
+/* ------------------------------------------------------------------------------------------- instructions */
 
 static ls_mem_space space_of(const ls_profiler *p, const walk_warp *w, const ls_inst *inst)
 {
@@ -209,7 +215,8 @@ static ls_mem_space space_of(const ls_profiler *p, const walk_warp *w, const ls_
     uint64_t first = w->cta->addrs[w->next->addr >> 2];
     if (first >= info->shared_base && first < info->local_base)
         return LS_SPACE_SHARED;
-    return first >= info->local_base && first < info->local_base + (16u << 10) ? LS_SPACE_LOCAL : LS_SPACE_GLOBAL;
+    return first >= info->local_base && first < info->local_base + (16u << 10) ? LS_SPACE_LOCAL
+                                                                               : LS_SPACE_GLOBAL;
 }
 
 static ls_profile_inst *count_of(ls_profiler *p, uint64_t pc)
@@ -327,7 +334,7 @@ static void run_warp(ls_profiler *p, walk_warp *w, uint32_t core)
     p->walked += (uint64_t)(w->next - begin);
 }
 
-/* --------------------------------------------------------------------------------------------------------- blocks */
+/* ------------------------------------------------------------------------------------------------- blocks */
 
 /* Puts the next block on a core that has room for it. */
 static ls_status place(ls_profiler *p, uint32_t core, ls_error *err)
@@ -347,7 +354,8 @@ static ls_status place(ls_profiler *p, uint32_t core, ls_error *err)
     while (block[i].cta != NULL)
         i++;
     block += i;
-    *block = (walk_cta){ .cta = cta, .core = core, .first = i * p->warps_per_block, .warps = p->warps_per_block };
+    *block =
+        (walk_cta){ .cta = cta, .core = core, .first = i * p->warps_per_block, .warps = p->warps_per_block };
     for (uint32_t w = 0; w < p->warps_per_block; w++) {
         walk_warp *warp = &p->warps[(size_t)(block->first + w) * p->shape.cores + core];
         *warp = (walk_warp){ .slot = block->first + w };
@@ -404,7 +412,7 @@ static void run_epoch(ls_profiler *p)
         }
 }
 
-/* ----------------------------------------------------------------------------------------------------- one kernel */
+/* --------------------------------------------------------------------------------------------- one kernel */
 
 static ls_status set_up_l1(ls_profiler *p, ls_error *err)
 {

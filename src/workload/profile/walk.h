@@ -11,8 +11,8 @@
 typedef struct walk_warp {
     const ls_cta *cta; /* NULL: empty slot */
     const ls_dyn *next, *end;
-    uint32_t slot;                   /* in the core: for local memory */
-    bool waits;                      /* something in `pending` */
+    uint32_t slot;                    /* in the core: for local memory */
+    bool waits;                       /* something in `pending` */
     uint64_t pending[WALK_REG_WORDS]; /* registers on their way from beyond L1 */
 } walk_warp;
 
@@ -50,10 +50,11 @@ struct ls_profiler {
     uint32_t running;                                 /* blocks */
     bool exhausted;
     uint64_t walked, read_insts, read_blocks;
-    uint64_t l2_lines; /* that L2 took in */
-    LS_VEC(ls_profile_inst) counts; /* by pc / RATES_PC_BYTES */
+    uint64_t l2_lines;                 /* that L2 took in */
+    LS_VEC(ls_profile_inst) counts;    /* by pc / RATES_PC_BYTES */
     uint64_t l2_sectors, slice_stalls; /* of all slices */
-    uint64_t bursts, bursts_stalled;   /* epochs of slices with reads from DRAM; times that a slice waited in them */
+    uint64_t bursts,
+        bursts_stalled; /* epochs of slices with reads from DRAM; times that a slice waited in them */
     lanes lanes;
     bool failed; /* no memory */
 };
@@ -63,8 +64,8 @@ ls_status walk_begin(ls_profiler *p, ls_error *err);
 /* Goes on until so many warp instructions have been walked, or to the end of the kernel. */
 ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err);
 void walk_end(ls_profiler *p);
-/* Fills L2 with what the kernel would have put there by then if it went on as it began: copies of its lines, far away.
- * False: without memory. */
+/* Fills L2 with what the kernel would have put there by then if it went on as it began: copies of its lines,
+ * far away. False: without memory. */
 bool walk_fill_l2(ls_profiler *p);
 /* Forgets the numbers so far, not what caches hold: the sample starts here. */
 void walk_restart_counts(ls_profiler *p);
