@@ -84,18 +84,18 @@ static void machine_fini(machine *m)
     ls_window_destroy(m->window);
 }
 
-static emulate_kernel machine_kernel(machine *m, const uint32_t *code, size_t bytes)
+static amd_kernel machine_kernel(machine *m, const uint32_t *code, size_t bytes)
 {
     assert_int_equal(ls_window_write(m->window, m->code, code, bytes, NULL), LS_OK);
-    return (emulate_kernel){ .name = "test",
-                             .target = AMD_GFX803,
-                             .code = m->code,
-                             .code_bytes = bytes,
-                             .entry = m->code,
-                             .rsrc1 = 3 | 0xc0u << 12,   /* 16 VGPRs */
-                             .rsrc2 = 2u << 1 | 1u << 7, /* two user SGPRs, then the work-group's x */
-                             .properties = KERNARG,
-                             .lds_bytes = 64 };
+    return (amd_kernel){ .name = "test",
+                         .target = AMD_GFX803,
+                         .code = m->code,
+                         .code_bytes = bytes,
+                         .entry = m->code,
+                         .rsrc1 = 3 | 0xc0u << 12,   /* 16 VGPRs */
+                         .rsrc2 = 2u << 1 | 1u << 7, /* two user SGPRs, then the work-group's x */
+                         .properties = KERNARG,
+                         .lds_bytes = 64 };
 }
 
 static emulate_launch machine_launch(const machine *m, uint32_t grid, uint32_t group)
@@ -114,15 +114,15 @@ static void ids(void **state)
     for (unsigned gfx10 = 0; gfx10 < 2; gfx10++) {
         machine m;
         machine_init(&m, 2);
-        emulate_kernel kernel = machine_kernel(&m, gfx10 ? ids10 : ids8, gfx10 ? sizeof ids10 : sizeof ids8);
+        amd_kernel kernel = machine_kernel(&m, gfx10 ? ids10 : ids8, gfx10 ? sizeof ids10 : sizeof ids8);
         if (gfx10) {
             kernel.target = AMD_GFX1010;
             kernel.properties |= WAVE32;
         }
-        emulate_program *program;
-        assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
-        assert_int_equal(emulate_program_lanes(program), gfx10 ? 32 : 64);
-        assert_int_equal(emulate_program_instructions(program), gfx10 ? 7 : 10);
+        amd_program *program;
+        assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        assert_int_equal(program->lanes, gfx10 ? 32 : 64);
+        assert_int_equal(program->op_count, gfx10 ? 7 : 10);
         emulate_launch launch = machine_launch(&m, 1000, 64); /* the last work-group has 40 */
         emulate_counts counts;
         assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
@@ -137,7 +137,7 @@ static void ids(void **state)
         assert_int_equal(counts.store_bytes, 4000);
         assert_int_equal(counts.load_bytes, waves * 8);
         assert_int_equal(counts.lanes, 1000 * (gfx10 ? 3 : 6));
-        emulate_program_destroy(program);
+        amd_program_destroy(program);
         machine_fini(&m);
     }
 }
@@ -147,17 +147,17 @@ static void private_memory(void **state)
     (void)state;
     machine m;
     machine_init(&m, 2);
-    emulate_kernel kernel = machine_kernel(&m, scratch8, sizeof scratch8);
+    amd_kernel kernel = machine_kernel(&m, scratch8, sizeof scratch8);
     kernel.properties = SCRATCH_BUFFER | KERNARG;
     kernel.rsrc2 = 1 | 6u << 1 | 1u << 7;
     kernel.scratch_bytes = 16;
-    emulate_program *program;
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    amd_program *program;
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 256 * 8, 256);
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, NULL), LS_OK);
     for (uint32_t i = 0; i < 7 * 64 + 256; i++) /* work-groups overlap: each writes what the next overwrites */
         assert_int_equal(machine_data(&m)[i] % 64, i % 64);
-    emulate_program_destroy(program);
+    amd_program_destroy(program);
     machine_fini(&m);
 }
 
@@ -174,11 +174,11 @@ static void local_memory(void **state)
     };
     machine m;
     machine_init(&m, 1);
-    emulate_kernel kernel = machine_kernel(&m, code, sizeof code);
+    amd_kernel kernel = machine_kernel(&m, code, sizeof code);
     kernel.target = AMD_GFX1010;
     kernel.properties |= WAVE32;
-    emulate_program *program;
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    amd_program *program;
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 1, 1);
     emulate_counts counts;
     static const uint32_t before[2] = { 1, 1 };
@@ -186,7 +186,7 @@ static void local_memory(void **state)
     assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
     assert_int_equal(machine_data(&m)[0], 7);
     assert_int_equal(machine_data(&m)[1], 0);
-    emulate_program_destroy(program);
+    amd_program_destroy(program);
     machine_fini(&m);
 }
 
@@ -198,9 +198,9 @@ static void same_for_any_number_of_threads(void **state)
     for (unsigned i = 0; i < 3; i++) {
         machine m;
         machine_init(&m, threads[i]);
-        emulate_kernel kernel = machine_kernel(&m, sum8, sizeof sum8);
-        emulate_program *program;
-        assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        amd_kernel kernel = machine_kernel(&m, sum8, sizeof sum8);
+        amd_program *program;
+        assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
         emulate_launch launch = machine_launch(&m, 100 * 192, 192);
         emulate_counts counts;
         assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
@@ -210,7 +210,7 @@ static void same_for_any_number_of_threads(void **state)
         if (i == 0)
             first = counts;
         assert_memory_equal(&counts, &first, sizeof counts);
-        emulate_program_destroy(program);
+        amd_program_destroy(program);
         machine_fini(&m);
     }
 }
@@ -222,9 +222,9 @@ static void first_fault(void **state)
     for (uint32_t threads = 1; threads <= 8; threads *= 2) {
         machine m;
         machine_init(&m, threads);
-        emulate_kernel kernel = machine_kernel(&m, fault8, sizeof fault8);
-        emulate_program *program;
-        assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        amd_kernel kernel = machine_kernel(&m, fault8, sizeof fault8);
+        amd_program *program;
+        assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
         emulate_launch launch = machine_launch(&m, 64 * 50, 64);
         emulate_fault fault;
         ls_error error;
@@ -241,7 +241,7 @@ static void first_fault(void **state)
                  "4 bytes at 0x0, which is not mapped",
                  (unsigned long long)m.code + 32);
         assert_string_equal(error.what, expect);
-        emulate_program_destroy(program);
+        amd_program_destroy(program);
         machine_fini(&m);
     }
 }
@@ -251,9 +251,9 @@ static void barriers_and_limits(void **state)
     (void)state;
     machine m;
     machine_init(&m, 1);
-    emulate_kernel kernel = machine_kernel(&m, barrier8, sizeof barrier8);
-    emulate_program *program;
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    amd_kernel kernel = machine_kernel(&m, barrier8, sizeof barrier8);
+    amd_program *program;
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 128, 128);
     emulate_fault fault;
     emulate_counts counts;
@@ -264,16 +264,16 @@ static void barriers_and_limits(void **state)
     launch.lenient_barriers = true;
     assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
     assert_int_equal(counts.barriers, 1);
-    emulate_program_destroy(program);
+    amd_program_destroy(program);
 
     kernel = machine_kernel(&m, forever8, sizeof forever8);
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
     launch.max_instructions = 5000;
     assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, &fault, NULL), LS_ERR_CHECK);
     assert_int_equal(fault.fault.kind, AMD_FAULT_LIMIT);
     assert_int_equal(fault.pc, m.code);
     assert_int_equal(counts.instructions, 5000);
-    emulate_program_destroy(program);
+    amd_program_destroy(program);
     machine_fini(&m);
 }
 
@@ -286,27 +286,27 @@ static void refusals(void **state)
     static const uint32_t gws[] = { 0xd93b0000, 0x00000000, 0xbf810000 }; /* ds_gws_barrier */
     machine m;
     machine_init(&m, 1);
-    emulate_program *program = NULL;
+    amd_program *program = NULL;
     ls_error error;
-    emulate_kernel kernel = machine_kernel(&m, no_code, sizeof no_code);
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
+    amd_kernel kernel = machine_kernel(&m, no_code, sizeof no_code);
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.what, "ffffffff"));
     kernel = machine_kernel(&m, runs_off, sizeof runs_off);
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_INPUT);
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_INPUT);
     kernel = machine_kernel(&m, gws, sizeof gws);
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.what, "ds_gws_barrier"));
     assert_non_null(strstr(error.what, "00003bd9"));
     kernel.entry = m.code + 4096;
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, &error), LS_ERR_USAGE);
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_USAGE);
     kernel = machine_kernel(&m, data_after, sizeof data_after); /* data behind the end is never looked at */
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 64, 2048);
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, &error), LS_ERR_USAGE);
     launch = machine_launch(&m, 64, 64);
     launch.dynamic_lds_bytes = 65536;
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, &error), LS_ERR_USAGE);
-    emulate_program_destroy(program);
+    amd_program_destroy(program);
     machine_fini(&m);
 }
 
@@ -315,9 +315,9 @@ static void trace(void **state)
     (void)state;
     machine m;
     machine_init(&m, 2);
-    emulate_kernel kernel = machine_kernel(&m, ids8, sizeof ids8);
-    emulate_program *program;
-    assert_int_equal(emulate_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    amd_kernel kernel = machine_kernel(&m, ids8, sizeof ids8);
+    amd_program *program;
+    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
     char *text = NULL;
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
@@ -343,7 +343,7 @@ static void trace(void **state)
     assert_non_null(strstr(second, "\"v0\":[\"0x40\",\"0x41\","));
     assert_null(strchr(strchr(second, '\n') + 1, '\n')); /* two lines */
     free(text);
-    emulate_program_destroy(program);
+    amd_program_destroy(program);
     machine_fini(&m);
 }
 

@@ -176,14 +176,14 @@ static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *patte
 static void emu_facts(void *self, size_t gpu, drv_facts *out)
 {
     emu *e = self;
-    *out = (drv_facts){ .shared_base_hi = EMULATE_SHARED_BASE_HI,
-                        .private_base_hi = EMULATE_PRIVATE_BASE_HI,
+    *out = (drv_facts){ .shared_base_hi = AMD_SHARED_BASE_HI,
+                        .private_base_hi = AMD_PRIVATE_BASE_HI,
                         .queue_address = emulate_queue_address(e->gpus[gpu].emulator) };
 }
 
 static ls_status emu_prepare(void *self, size_t gpu, const drv_code *code, void **program, ls_error *err)
 {
-    const emulate_kernel kernel = {
+    const amd_kernel kernel = {
         .name = code->name,
         .target = code->target,
         .code = code->code,
@@ -197,8 +197,8 @@ static ls_status emu_prepare(void *self, size_t gpu, const drv_code *code, void 
         .scratch_bytes = code->scratch_bytes,
         .kernarg_bytes = code->kernarg_bytes,
     };
-    emulate_program *out = NULL;
-    ls_status status = emulate_program_create(&kernel, ((emu *)self)->window, &out, err);
+    amd_program *out = NULL;
+    ls_status status = amd_program_create(&kernel, ((emu *)self)->window, &out, err);
     (void)gpu;
     *program = out;
     return status;
@@ -207,7 +207,7 @@ static ls_status emu_prepare(void *self, size_t gpu, const drv_code *code, void 
 static void emu_release(void *self, void *program)
 {
     (void)self;
-    emulate_program_destroy(program);
+    amd_program_destroy(program);
 }
 
 static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatch, ls_error *err)
@@ -243,7 +243,7 @@ static void add_counts(ls_gpu_counts *to, const emulate_counts *from)
     to->barriers += from->barriers;
 }
 
-static ls_status run_traced(emu *e, emu_gpu *gpu, const emulate_program *program, const drv_dispatch *dispatch,
+static ls_status run_traced(emu *e, emu_gpu *gpu, const amd_program *program, const drv_dispatch *dispatch,
                             emulate_launch *launch, emulate_counts *counts, ls_error *err)
 {
     drv_trace *t = &e->trace;
@@ -262,8 +262,8 @@ static ls_status run_traced(emu *e, emu_gpu *gpu, const emulate_program *program
     status = ls_json_finish(&json, err);
     if (status == LS_OK) {
         fputc('\n', t->writer.stream);
-        status = emulate_trace_create(t->writer.stream, dispatch->target, emulate_program_lanes(program),
-                                      &t->filter, &trace, err);
+        status =
+            emulate_trace_create(t->writer.stream, dispatch->target, program->lanes, &t->filter, &trace, err);
     }
     if (status == LS_OK) {
         launch->hook = emulate_trace_hook;

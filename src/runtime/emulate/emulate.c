@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EMULATE_LDS_MAX 65536u
-#define EMULATE_LDS_UNIT 512u /* what a work-group gets is a multiple, and programs see all of it */
 #define EMULATE_QUEUE_OFFSET 256u
-#define EMULATE_GROUP_MAX 1024u
 
 struct emulate {
     ls_window *window;
@@ -57,8 +54,8 @@ void emulate_destroy(emulate *emulator)
 static ls_status emulate_write_queue(emulate *emulator, ls_error *err)
 {
     uint32_t queue[64] = { 0 };
-    queue[64 / 4] = EMULATE_SHARED_BASE_HI;
-    queue[68 / 4] = EMULATE_PRIVATE_BASE_HI;
+    queue[64 / 4] = AMD_SHARED_BASE_HI;
+    queue[68 / 4] = AMD_PRIVATE_BASE_HI;
     return ls_window_write(emulator->window, emulate_queue_address(emulator), queue, sizeof queue, err);
 }
 
@@ -78,11 +75,11 @@ ls_status emulate_create(ls_window *window, uint32_t threads, emulate **out, ls_
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for the emulator");
     for (uint32_t i = 0; i < threads && status == LS_OK; i++) {
         emulate_context *context = &emulator->contexts[i];
-        context->vgpr_block = (size_t)EMULATE_VGPR_ROWS * 64;
+        context->vgpr_block = (size_t)AMD_VGPR_ROWS * 64;
         /* With 64 lanes there are half as many waves. Zeroed pages cost nothing until they are used. */
-        size_t dwords = context->vgpr_block * (EMULATE_WAVES_MAX / 2);
+        size_t dwords = context->vgpr_block * (AMD_WAVES_MAX / 2);
         context->vgpr_memory = calloc(dwords + 16, sizeof(uint32_t));
-        context->lds = aligned_alloc(64, EMULATE_LDS_MAX + 64);
+        context->lds = aligned_alloc(64, AMD_LDS_MAX + 64);
         if (!context->vgpr_memory || !context->lds)
             status = ls_fail(err, LS_ERR_NOMEM, "no memory for the registers of a work-group");
         else
@@ -109,7 +106,7 @@ uint64_t emulate_queue_address(const emulate *emulator)
 
 /* --- before a launch ------------------------------------------------------------------------------------ */
 
-static ls_status emulate_check(const emulate_program *program, const emulate_launch *launch, ls_error *err)
+static ls_status emulate_check(const amd_program *program, const emulate_launch *launch, ls_error *err)
 {
     uint64_t items = 1, groups = 1;
     if (launch->dims < 1 || launch->dims > 3)
@@ -120,23 +117,23 @@ static ls_status emulate_check(const emulate_program *program, const emulate_lau
             return ls_fail(err, LS_ERR_USAGE, "kernel %s: dimension %u of the grid or of the work-group is 0",
                            program->name, i);
         items *= launch->group[i];
-        if (items > EMULATE_GROUP_MAX)
+        if (items > AMD_GROUP_MAX)
             return ls_fail(err, LS_ERR_USAGE, "kernel %s: a work-group has at most %u work-items, not %llu",
-                           program->name, EMULATE_GROUP_MAX, (unsigned long long)items);
+                           program->name, AMD_GROUP_MAX, (unsigned long long)items);
         uint64_t along = ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
         if (groups > UINT64_MAX / 2 / along)
             return ls_fail(err, LS_ERR_USAGE, "kernel %s: too many work-groups", program->name);
         groups *= along;
     }
     uint64_t lds = (uint64_t)program->kernel.lds_bytes + launch->dynamic_lds_bytes;
-    if (lds > EMULATE_LDS_MAX)
+    if (lds > AMD_LDS_MAX)
         return ls_fail(err, LS_ERR_USAGE, "kernel %s: %llu bytes of LDS; a work-group has at most %u",
-                       program->name, (unsigned long long)lds, EMULATE_LDS_MAX);
+                       program->name, (unsigned long long)lds, AMD_LDS_MAX);
     return LS_OK;
 }
 
 /* The AQL packet of this dispatch, as kernels find it through their dispatch pointer. */
-static ls_status emulate_write_packet(emulate *emulator, const emulate_program *program,
+static ls_status emulate_write_packet(emulate *emulator, const amd_program *program,
                                       const emulate_launch *launch, ls_error *err)
 {
     uint16_t half[32] = { 0 };
@@ -171,8 +168,8 @@ static ls_status emulate_scratch(emulate *emulator, uint64_t per_thread, ls_erro
     return status;
 }
 
-static ls_status emulate_prepare(emulate *emulator, const emulate_program *program,
-                                 const emulate_launch *launch, ls_error *err)
+static ls_status emulate_prepare(emulate *emulator, const amd_program *program, const emulate_launch *launch,
+                                 ls_error *err)
 {
     uint32_t scratch = (program->kernel.scratch_bytes + 15) & ~15u;
     uint32_t lds = program->kernel.lds_bytes + launch->dynamic_lds_bytes;
@@ -186,15 +183,20 @@ static ls_status emulate_prepare(emulate *emulator, const emulate_program *progr
         context->program = program;
         context->launch = launch;
         context->memory = &emulator->memories[i];
-        context->vgpr_block = (size_t)EMULATE_VGPR_ROWS * program->lanes;
+        context->vgpr_block = (size_t)AMD_VGPR_ROWS * program->lanes;
         context->instructions = context->wave_total = context->barriers = 0;
-        context->packet = emulator->control;
-        context->queue = emulate_queue_address(emulator);
+        context->start = (amd_start){ .program = program,
+                                      .grid = { launch->grid[0], launch->grid[1], launch->grid[2] },
+                                      .group = { launch->group[0], launch->group[1], launch->group[2] },
+                                      .kernarg = launch->kernarg,
+                                      .packet = emulator->control,
+                                      .queue = emulate_queue_address(emulator),
+                                      .dispatch_id = launch->dispatch_id };
         context->group = (amd_group){ .lds = context->lds,
-                                      .lds_bytes = (lds + EMULATE_LDS_UNIT - 1) & ~(EMULATE_LDS_UNIT - 1),
+                                      .lds_bytes = (lds + AMD_LDS_UNIT - 1) & ~(AMD_LDS_UNIT - 1),
                                       .memory = context->memory,
-                                      .shared_base = (uint64_t)EMULATE_SHARED_BASE_HI << 32,
-                                      .private_base = (uint64_t)EMULATE_PRIVATE_BASE_HI << 32,
+                                      .shared_base = (uint64_t)AMD_SHARED_BASE_HI << 32,
+                                      .private_base = (uint64_t)AMD_PRIVATE_BASE_HI << 32,
                                       .scratch = emulator->scratch + i * per_thread,
                                       .scratch_bytes = scratch };
         free(context->tally);
@@ -258,7 +260,7 @@ static void emulate_work(void *self, uint32_t thread)
     }
 }
 
-static void emulate_sum(const emulate *emulator, const emulate_program *program, uint64_t groups,
+static void emulate_sum(const emulate *emulator, const amd_program *program, uint64_t groups,
                         emulate_counts *counts)
 {
     *counts = (emulate_counts){ .work_groups = groups };
@@ -321,9 +323,9 @@ static const char *emulate_reason(const amd_fault *fault)
     }
 }
 
-static ls_status emulate_report(const emulate_program *program, emulate_fault *fault, ls_error *err)
+static ls_status emulate_report(const amd_program *program, emulate_fault *fault, ls_error *err)
 {
-    const amd_inst *inst = emulate_program_at(program, fault->pc);
+    const amd_inst *inst = amd_program_at(program, fault->pc);
     snprintf(fault->text, sizeof fault->text, "?");
     if (inst)
         amd_print(program->kernel.target, program->lanes, inst, fault->text, sizeof fault->text);
@@ -341,7 +343,7 @@ static ls_status emulate_report(const emulate_program *program, emulate_fault *f
     return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: %s: %s", program->name, place, fault->text, why);
 }
 
-ls_status emulate_run(emulate *emulator, const emulate_program *program, const emulate_launch *launch,
+ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,
                       emulate_counts *counts, emulate_fault *fault, ls_error *err)
 {
     emulate_fault own = { .wave = 0 };

@@ -4,38 +4,10 @@
 #ifndef RUNTIME_EMULATE_EMULATE_H
 #define RUNTIME_EMULATE_EMULATE_H
 
-#include "base/window.h"
-#include "isa/amd/amd.h"
-#include "isa/amd/exec/wave.h"
+#include "isa/amd/exec/program.h"
+#include "isa/amd/exec/start.h"
 
 #include <stdio.h>
-
-/* --- a program: code, decoded once ---------------------------------------------------------------------- */
-
-/* What the loader knows about a kernel. The words are those of the 64-byte kernel descriptor. */
-typedef struct emulate_kernel {
-    const char *name; /* for messages; copied */
-    amd_target target;
-    uint64_t code; /* simulated address of the section that holds the code; it must be mapped */
-    uint64_t code_bytes;
-    uint64_t entry; /* simulated address of the first instruction */
-    uint32_t rsrc1, rsrc2, rsrc3;
-    uint16_t properties;    /* kernel code properties: which user SGPRs, wave32 */
-    uint32_t lds_bytes;     /* static */
-    uint32_t scratch_bytes; /* per lane */
-    uint32_t kernarg_bytes;
-} emulate_kernel;
-
-typedef struct emulate_program emulate_program;
-
-/* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic
- * of the first instruction without semantics. Immutable afterwards: several launches may use it at once. */
-ls_status emulate_program_create(const emulate_kernel *kernel, const ls_window *window, emulate_program **out,
-                                 ls_error *err);
-void emulate_program_destroy(emulate_program *program);
-unsigned emulate_program_lanes(const emulate_program *program);        /* 32 or 64 */
-unsigned emulate_program_vgprs(const emulate_program *program);        /* per lane, as allocated */
-unsigned emulate_program_instructions(const emulate_program *program); /* static, decoded */
 
 /* --- the emulator --------------------------------------------------------------------------------------- */
 
@@ -89,13 +61,9 @@ typedef struct emulate_fault {
 
 /* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be
  * NULL) the facts; memory keeps what ran before it. counts may be NULL. */
-ls_status emulate_run(emulate *emulator, const emulate_program *program, const emulate_launch *launch,
+ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,
                       emulate_counts *counts, emulate_fault *fault, ls_error *err);
 
-/* The upper halves of the flat addresses of LDS and private memory: hidden arguments of code objects v5
- * need them. */
-#define EMULATE_SHARED_BASE_HI 0x00010000u
-#define EMULATE_PRIVATE_BASE_HI 0x00020000u
 /* Simulated address of the queue's record (amd_queue_t), for hidden_queue_ptr. */
 uint64_t emulate_queue_address(const emulate *emulator);
 

@@ -1,4 +1,4 @@
-/* group.c: one work-group: the registers that its waves start with, and their turns until all have ended.
+/* group.c: one work-group: its waves start, and take turns until all have ended.
  * The waves of a work-group take turns in order; a turn ends at a barrier, at the end, or after so many
  * instructions that a wave which waits for another one cannot wait forever. */
 #include "isa/amd/exec/memory.h"
@@ -6,132 +6,18 @@
 
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #define GROUP_TURN 1000000u
-
-/* --- initial registers ---------------------------------------------------------------------------------- */
-
-/* The resource through which MUBUF instructions reach private memory: interleaved by dwords over the
- * lanes. */
-static void group_scratch_resource(const emulate_context *context, uint32_t word[4])
-{
-    const amd_group *group = &context->group;
-    uint32_t index_stride = context->program->lanes == 64 ? 3 : 2;
-    word[0] = (uint32_t)group->scratch;
-    word[1] = ((uint32_t)(group->scratch >> 32) & 0xffff) | 1u << 31;
-    word[2] = UINT32_MAX;
-    word[3] = 0xfacu | index_stride << 21 | 1u << 23; /* x, y, z, w as they are; lanes are the index */
-    if (context->program->kernel.target == AMD_GFX803)
-        word[3] |= 1u << 19; /* elements of 4 bytes */
-    else
-        word[3] |= 22u << 12 | 1u << 24 | 3u << 28; /* 32_FLOAT; raw bounds */
-}
-
-static void group_scalars(const emulate_context *context, amd_wave *wave)
-{
-    const emulate_kernel *kernel = &context->program->kernel;
-    const amd_group *group = &context->group;
-    uint32_t *sgpr = wave->sgpr;
-    unsigned at = 0, properties = kernel->properties;
-    if (properties & 1u << 0) {
-        group_scratch_resource(context, sgpr);
-        at += 4;
-    }
-    uint64_t pairs[5] = { context->packet, context->queue, context->launch->kernarg,
-                          context->launch->dispatch_id, group->scratch };
-    if (kernel->target == AMD_GFX803) /* offset from where the resource begins, and bytes per lane */
-        pairs[4] = (uint64_t)group->scratch_bytes << 32;
-    for (unsigned i = 0; i < 5; i++)
-        if (properties & 2u << i) {
-            memcpy(sgpr + at, &pairs[i], 8);
-            at += 2;
-        }
-    if (properties & 1u << 6)
-        sgpr[at] = group->scratch_bytes;
-    at = kernel->rsrc2 >> 1 & 0x1f; /* the system's follow all user SGPRs that were asked for */
-    for (unsigned i = 0; i < 3; i++)
-        if (kernel->rsrc2 & 0x80u << i)
-            sgpr[at++] = group->id[i];
-    if (kernel->rsrc2 & 1u << 10)
-        sgpr[at++] = (wave->index == 0 ? 1u << 31 : 0) | context->wave_count;
-    if (kernel->rsrc2 & 1)
-        sgpr[at] = (uint32_t)wave->index * wave->lanes * group->scratch_bytes;
-}
-
-/* Registers are 0 at first, so that a program that reads one before it writes it always reads the same. */
-static void group_clear(uint32_t *registers, size_t count)
-{
-#if defined(__SSE2__)
-    __m128i *at = (__m128i *)(void *)registers, *end = at + count / 4; /* whole rows: a multiple of 16 words */
-    for (; at < end; at += 4) {
-        _mm_store_si128(at, _mm_setzero_si128());
-        _mm_store_si128(at + 1, _mm_setzero_si128());
-        _mm_store_si128(at + 2, _mm_setzero_si128());
-        _mm_store_si128(at + 3, _mm_setzero_si128());
-    }
-#else
-    memset(registers, 0, count * sizeof *registers);
-#endif
-}
-
-static void group_lanes(const emulate_context *context, amd_wave *wave, const uint32_t size[3])
-{
-    const emulate_program *program = context->program;
-    unsigned lanes = program->lanes, ids = program->kernel.rsrc2 >> 11 & 3;
-    uint32_t total = size[0] * size[1] * size[2], first = (uint32_t)wave->index * lanes;
-    uint32_t count = total - first < lanes ? total - first : lanes;
-    group_clear(wave->vgpr, (size_t)program->vgprs * lanes);
-    uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
-    for (uint32_t lane = 0; lane < count; lane++) {
-        wave->vgpr[lane] = x;
-        if (ids >= 1)
-            wave->vgpr[lanes + lane] = y;
-        if (ids >= 2)
-            wave->vgpr[2 * lanes + lane] = z;
-        if (++x == size[0]) {
-            x = 0;
-            if (++y == size[1]) {
-                y = 0;
-                z++;
-            }
-        }
-    }
-    uint64_t exec = count == 64 ? UINT64_MAX : (1ull << count) - 1;
-    memcpy(&wave->sgpr[AMD_EXEC_LO], &exec, sizeof exec);
-}
 
 static void group_start(emulate_context *context, const uint32_t id[3])
 {
-    const emulate_program *program = context->program;
-    const emulate_launch *launch = context->launch;
-    uint32_t size[3], total = 1;
-    for (unsigned i = 0; i < 3; i++) {
-        uint32_t left = launch->grid[i] - id[i] * launch->group[i];
-        size[i] = left < launch->group[i] ? left : launch->group[i];
-        total *= size[i];
-        context->group.id[i] = id[i];
-    }
-    context->wave_count = (total + program->lanes - 1) / program->lanes;
+    uint32_t size[3];
+    memcpy(context->group.id, id, sizeof context->group.id);
+    context->wave_count = amd_start_size(&context->start, id, size);
     context->wave_total += context->wave_count;
-    group_clear((uint32_t *)(void *)context->lds, (context->group.lds_bytes + 63) / 64 * 16);
-    uint32_t rsrc1 = program->kernel.rsrc1;
-    for (uint32_t i = 0; i < context->wave_count; i++) {
-        amd_wave *wave = &context->waves[i];
-        *wave = (amd_wave){ .vgpr = context->vgprs + i * context->vgpr_block,
-                            .pc = program->kernel.entry,
-                            .mode = (rsrc1 >> 12 & 0xff) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9 |
-                                    (rsrc1 >> 26 & 1) << 23,
-                            .vgpr_count = (uint16_t)program->vgprs,
-                            .lanes = (uint8_t)program->lanes,
-                            .target = (uint8_t)program->kernel.target,
-                            .index = (uint8_t)i,
-                            .group = &context->group };
-        group_scalars(context, wave);
-        group_lanes(context, wave, size);
-    }
+    amd_start_clear((uint32_t *)(void *)context->lds, (context->group.lds_bytes + 63) / 64 * 16);
+    for (uint32_t i = 0; i < context->wave_count; i++)
+        amd_wave_start(&context->start, &context->group, size, context->wave_count, i,
+                       context->vgprs + i * context->vgpr_block, &context->waves[i]);
 }
 
 /* --- execution ------------------------------------------------------------------------------------------ */
@@ -156,9 +42,9 @@ static void group_tell(const emulate_context *context, const amd_wave *wave, con
 #define GROUP_LOOP(ATTRIBUTES, NAME)                                                                          \
     ATTRIBUTES static uint64_t NAME(emulate_context *context, amd_wave *wave, uint64_t limit)                 \
     {                                                                                                         \
-        const emulate_program *program = context->program;                                                    \
+        const amd_program *program = context->program;                                                        \
         emulate_tally *tally = context->tally;                                                                \
-        const emulate_op *op = program->ops;                                                                  \
+        const amd_step *op = program->ops;                                                                    \
         uint64_t all = wave->lanes == 64 ? UINT64_MAX : UINT32_MAX;                                           \
         while (wave->time < limit) {                                                                          \
             uint64_t offset = wave->pc - program->base, exec;                                                 \
@@ -167,7 +53,7 @@ static void group_tell(const emulate_context *context, const amd_wave *wave, con
                 group_fault(wave, AMD_FAULT_UNSUPPORTED, wave->pc);                                           \
                 return wave->pc;                                                                              \
             }                                                                                                 \
-            const emulate_op *first = &program->ops[program->place[word]];                                    \
+            const amd_step *first = &program->ops[program->place[word]];                                      \
             memcpy(&exec, &wave->sgpr[AMD_EXEC_LO], sizeof exec);                                             \
             uint64_t lanes = (uint64_t)__builtin_popcountll(exec & all);                                      \
             op = first;                                                                                       \
@@ -197,16 +83,16 @@ GROUP_LOOP(__attribute__((target("popcnt"))), group_loop_popcnt)
 /* The same one instruction at a time, for those who watch. */
 static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64_t limit)
 {
-    const emulate_program *program = context->program;
+    const amd_program *program = context->program;
     uint64_t pc = wave->pc;
     while (wave->time < limit && wave->stop == AMD_RUNNING) {
         pc = wave->pc;
-        const amd_inst *inst = emulate_program_at(program, pc);
+        const amd_inst *inst = amd_program_at(program, pc);
         if (!inst) {
             group_fault(wave, AMD_FAULT_UNSUPPORTED, pc);
             return pc;
         }
-        uint32_t at = program->place[(pc - program->base) / 4];
+        uint32_t at = amd_program_place(program, pc);
         uint64_t lanes = (uint64_t)__builtin_popcountll(amd_wave_exec(wave));
         context->tally[at].count++;
         context->tally[at].lanes += lanes;

@@ -21,7 +21,7 @@ struct emulate_trace {
     amd_target target;
     unsigned lanes;
     emulate_trace_filter filter;
-    trace_shadow shadow[EMULATE_WAVES_MAX];
+    trace_shadow shadow[AMD_WAVES_MAX];
 };
 
 ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes,
@@ -122,7 +122,7 @@ void emulate_trace_hook(void *self, const emulate_step *step)
 {
     emulate_trace *trace = self;
     const amd_wave *wave = step->wave;
-    if (wave->index >= EMULATE_WAVES_MAX)
+    if (wave->index >= AMD_WAVES_MAX)
         return;
     trace_shadow *shadow = &trace->shadow[wave->index];
     if (shadow->time >= wave->time ||

@@ -1,15 +1,17 @@
 /* program.c: code becomes steps. Everything that the entry can reach is decoded before a launch, and
  * refused then if one instruction has no semantics. Reads the simulated memory; changes nothing. */
-#include "base/vec.h"
-#include "runtime/emulate/emulate_impl.h"
+#include "isa/amd/exec/program.h"
 
+#include "base/vec.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- the walk ------------------------------------------------------------------------------------------- */
 
 typedef struct program_walk {
-    emulate_program *program;
+    amd_program *program;
     uint64_t bytes; /* of the code section */
     uint8_t *seen;  /* per dword: an instruction begins here */
     LS_VEC(uint64_t) ahead;
@@ -49,7 +51,7 @@ static void program_hex(const uint8_t *bytes, uint64_t count, char *out, size_t 
 
 static ls_status program_refuse(const program_walk *walk, uint64_t offset, const amd_inst *inst, ls_error *err)
 {
-    const emulate_program *program = walk->program;
+    const amd_program *program = walk->program;
     char hex[24], text[128] = "no instruction";
     program_hex(program->code + offset, inst ? inst->bytes : walk->bytes - offset, hex, sizeof hex);
     if (inst)
@@ -62,7 +64,7 @@ static ls_status program_refuse(const program_walk *walk, uint64_t offset, const
 /* Decodes from `offset` to where control cannot go on. */
 static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error *err)
 {
-    emulate_program *program = walk->program;
+    amd_program *program = walk->program;
     amd_target target = program->kernel.target;
     for (;;) {
         if (offset >= walk->bytes || (offset & 3) != 0)
@@ -98,7 +100,7 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
  * is data, or faults when it is reached. */
 static ls_status program_rest(program_walk *walk, ls_error *err)
 {
-    emulate_program *program = walk->program;
+    amd_program *program = walk->program;
     amd_target target = program->kernel.target;
     for (uint64_t offset = 0; offset + 4 <= walk->bytes;) {
         amd_inst inst;
@@ -157,7 +159,7 @@ static bool program_reads_time(const amd_inst *inst)
 
 static ls_status program_build(program_walk *walk, ls_error *err)
 {
-    emulate_program *program = walk->program;
+    amd_program *program = walk->program;
     size_t count = walk->found.count;
     qsort(walk->found.at, count, sizeof *walk->found.at, program_order);
     uint64_t first = walk->found.at[0].pc;
@@ -175,7 +177,7 @@ static ls_status program_build(program_walk *walk, ls_error *err)
         *inst = walk->found.at[i];
         bool alone = i + 1 == count || walk->found.at[i + 1].pc != inst->pc + inst->bytes;
         bool time = i + 1 < count && program_reads_time(&walk->found.at[i + 1]);
-        emulate_op *op = &program->ops[i + 1];
+        amd_step *op = &program->ops[i + 1];
         op->body = amd_exec_find(program->kernel.target, program->lanes, inst);
         op->inst = inst;
         op->next = program->kernel.code + inst->pc + inst->bytes;
@@ -190,7 +192,7 @@ static ls_status program_build(program_walk *walk, ls_error *err)
 
 static ls_status program_walk_all(program_walk *walk, ls_error *err)
 {
-    emulate_program *program = walk->program;
+    amd_program *program = walk->program;
     if (!ls_vec_push(&walk->ahead, program->kernel.entry - program->kernel.code))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the branches of kernel %s", program->name);
     for (size_t i = 0; i < walk->ahead.count; i++) {
@@ -208,9 +210,9 @@ static ls_status program_walk_all(program_walk *walk, ls_error *err)
 
 /* --- what the descriptor says --------------------------------------------------------------------------- */
 
-static void program_shape(emulate_program *program)
+static void program_shape(amd_program *program)
 {
-    const emulate_kernel *kernel = &program->kernel;
+    const amd_kernel *kernel = &program->kernel;
     bool wave32 = amd_target_is_gfx10(kernel->target) && (kernel->properties >> 10 & 1) != 0;
     unsigned granule = wave32 ? 8 : 4;
     program->lanes = wave32 ? 32 : 64;
@@ -219,15 +221,15 @@ static void program_shape(emulate_program *program)
         program->vgprs = 256;
 }
 
-ls_status emulate_program_create(const emulate_kernel *kernel, const ls_window *window, emulate_program **out,
-                                 ls_error *err)
+ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, amd_program **out,
+                             ls_error *err)
 {
     const char *name = kernel->name ? kernel->name : "?";
     if (kernel->code_bytes == 0 || kernel->code_bytes > UINT32_MAX || kernel->entry < kernel->code ||
         kernel->entry - kernel->code >= kernel->code_bytes)
         return ls_fail(err, LS_ERR_USAGE, "kernel %s: its entry 0x%llx is not in its code", name,
                        (unsigned long long)kernel->entry);
-    emulate_program *program = calloc(1, sizeof *program);
+    amd_program *program = calloc(1, sizeof *program);
     if (!program)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for kernel %s", name);
     program->kernel = *kernel;
@@ -248,13 +250,13 @@ ls_status emulate_program_create(const emulate_kernel *kernel, const ls_window *
     ls_vec_fini(&walk.ahead);
     ls_vec_fini(&walk.found);
     if (status != LS_OK)
-        emulate_program_destroy(program);
+        amd_program_destroy(program);
     else
         *out = program;
     return status;
 }
 
-void emulate_program_destroy(emulate_program *program)
+void amd_program_destroy(amd_program *program)
 {
     if (!program)
         return;
@@ -266,25 +268,7 @@ void emulate_program_destroy(emulate_program *program)
     free(program);
 }
 
-unsigned emulate_program_lanes(const emulate_program *program)
+const amd_inst *amd_program_at(const amd_program *program, uint64_t pc)
 {
-    return program->lanes;
-}
-
-unsigned emulate_program_vgprs(const emulate_program *program)
-{
-    return program->vgprs;
-}
-
-unsigned emulate_program_instructions(const emulate_program *program)
-{
-    return program->op_count;
-}
-
-const amd_inst *emulate_program_at(const emulate_program *program, uint64_t pc)
-{
-    uint64_t offset = pc - program->base;
-    if ((offset & 3) != 0 || offset / 4 >= program->word_count || program->place[offset / 4] == 0)
-        return NULL;
-    return program->ops[program->place[offset / 4]].inst;
+    return program->ops[amd_program_place(program, pc)].inst;
 }

@@ -1,0 +1,64 @@
+/* program.h: the code of a kernel, decoded once: what the emulator walks and a compute unit issues. Immutable after it
+ * was made, so that threads share it. Reads the simulated memory while it is made, nothing else. */
+#ifndef ISA_AMD_EXEC_PROGRAM_H
+#define ISA_AMD_EXEC_PROGRAM_H
+
+#include "base/window.h"
+#include "isa/amd/exec/wave.h"
+
+/* What the loader knows about a kernel. The words are those of the 64-byte kernel descriptor. */
+typedef struct amd_kernel {
+    const char *name; /* for messages; copied */
+    amd_target target;
+    uint64_t code; /* simulated address of the section that holds the code; it must be mapped */
+    uint64_t code_bytes;
+    uint64_t entry; /* simulated address of the first instruction */
+    uint32_t rsrc1, rsrc2, rsrc3;
+    uint16_t properties;    /* kernel code properties: which user SGPRs, wave32 */
+    uint32_t lds_bytes;     /* static */
+    uint32_t scratch_bytes; /* per lane */
+    uint32_t kernarg_bytes;
+} amd_kernel;
+
+/* One per instruction, in the order of addresses: straight code is walked without looking anything up. */
+typedef struct amd_step {
+    amd_body body;
+    const amd_inst *inst;
+    uint64_t next; /* simulated address after it */
+    /* Control may go elsewhere, exec or the time may be looked at anew: a run of steps ends here. The step
+     * after one without it is the instruction at `next`. */
+    uint64_t last;
+} amd_step;
+
+typedef struct amd_program {
+    char *name;
+    amd_kernel kernel;   /* kernel.name is `name` */
+    unsigned lanes;      /* 32 or 64 */
+    unsigned vgprs;      /* per lane, as allocated */
+    uint64_t base;       /* simulated address of the first instruction */
+    uint64_t word_count; /* dwords from base on */
+    uint32_t *place;     /* [word_count]: the step that begins there; 0: none */
+    amd_step *ops;       /* [op_count + 1]; [0] is none */
+    uint32_t op_count;
+    amd_inst *insts;
+    uint8_t *code; /* a copy of the code section */
+} amd_program;
+
+/* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic
+ * of the first instruction without semantics. */
+ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, amd_program **out,
+                             ls_error *err);
+void amd_program_destroy(amd_program *program);
+
+/* The number of the step that begins at a simulated address, or 0. */
+static inline uint32_t amd_program_place(const amd_program *program, uint64_t pc)
+{
+    uint64_t offset = pc - program->base;
+    uint64_t word = offset >> 2 | offset << 62; /* an odd pc is far outside */
+    return word < program->word_count ? program->place[word] : 0;
+}
+
+/* The instruction that begins at a simulated address, or NULL. */
+const amd_inst *amd_program_at(const amd_program *program, uint64_t pc);
+
+#endif
