@@ -57,11 +57,14 @@ typedef struct cu_done {
 /* What limits how many waves fit, for the dispatcher's masks. */
 typedef struct cu_capacity {
     uint32_t simds, waves_per_simd, groups; /* work-group slots */
-    uint32_t vgprs_per_simd,
-        vgpr_unit; /* 32-bit registers x lanes of one lane's column: rows; allocation granularity */
+    /* Rows of lane_width lanes and how many are given out together: a register of a wave takes lanes / lane_width rows
+     * (GCN: 1024 rows of 16; RDNA: 1024 rows of 32). */
+    uint32_t vgprs_per_simd, vgpr_unit;
     uint32_t sgprs_per_simd, sgpr_unit; /* 0 unit: scalar registers never limit (RDNA) */
     uint32_t lds_bytes, lds_unit;
     uint32_t lane_width; /* SIMD width: 16 or 32 */
+    /* RDNA: 2. A work-group in CU mode stays on the SIMDs and in the LDS of one half. GCN: 1. */
+    uint32_t halves;
 } cu_capacity;
 cu_capacity cu_get_capacity(const ls_block *cu);
 
