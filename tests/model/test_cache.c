@@ -215,6 +215,85 @@ static void test_dirty_limit(void **state)
     ls_engine_destroy(r.engine);
 }
 
+/* A set full of dirty lines, far below the limit of the whole cache: the oldest goes all the same. While one of them is
+ * being fetched, the next access waits for that. */
+static void test_dirty_set_gives_way(void **state)
+{
+    (void)state;
+    static const uint32_t replacements[] = { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
+    for (size_t k = 0; k < 3; k++) {
+        rig r;
+        cache_spec spec = small;
+        spec.dirty_limit_percent = 100;
+        spec.replacement = replacements[k];
+        rig_init(&r, spec);
+        for (uint64_t a = 0; a < 0x400; a += 0x200)
+            assert_int_equal(cache_write(&r.cache, a, a, UINT32_MAX, 1), CACHE_MISS);
+        assert_int_equal(r.cache.dirty_lines, 2);
+        assert_int_equal(read_at(&r, 0x400, 2), CACHE_MISS);
+        assert_int_equal(r.counters.evictions, 1);
+        assert_int_equal(r.counters.writebacks, 1);
+        assert_int_equal(r.cache.dirty_lines, 1);
+        uint64_t gone = cache_front_miss(&r.cache)->address;
+        if (spec.replacement != CACHE_RANDOM)
+            assert_int_equal(gone, 0);
+        assert_int_equal(cache_front_miss(&r.cache)->kind, CACHE_MISS_WRITEBACK);
+        drain_misses(&r);
+        assert_int_equal(cache_write(&r.cache, 0x600, 0x600, UINT32_MAX, 3), CACHE_FAIL);
+        assert_int_equal(r.counters.fail_line, 1);
+        fill_at(&r, 0x400);
+        assert_int_equal(cache_write(&r.cache, 0x600, 0x600, UINT32_MAX, 3), CACHE_MISS);
+        /* The clean line went, the dirty one was spared. */
+        assert_int_equal(r.counters.writebacks, 1);
+        assert_int_equal(cache_write(&r.cache, 0x800, 0x800, UINT32_MAX, 4), CACHE_MISS);
+        assert_int_equal(r.counters.writebacks, 2);
+        ls_engine_destroy(r.engine);
+    }
+}
+
+/* A line that is replaced, or written in part, between its fill and the last answer of it: whoever reads it then is
+ * answered with the others, and the line does not wait for a second fill, which nobody asked for. */
+static void test_read_between_fill_and_answers(void **state)
+{
+    (void)state;
+    rig r;
+    uint32_t token;
+    cache_spec spec = small;
+    spec.ways = 1;
+    spec.mshr_merge = 4;
+    rig_init(&r, spec);
+    assert_int_equal(read_at(&r, 0x0, 1), CACHE_MISS);
+    drain_misses(&r);
+    cache_fill(&r.cache, 0x0);
+    assert_int_equal(cache_write(&r.cache, 0x200, 0x200, UINT32_MAX, 2), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x0, 3), CACHE_PENDING);
+    assert_int_equal(cache_front_miss(&r.cache)->kind, CACHE_MISS_WRITEBACK);
+    drain_misses(&r);
+    assert_true(cache_next_ready(&r.cache, &token));
+    assert_int_equal(token, 1);
+    assert_true(cache_next_ready(&r.cache, &token));
+    assert_int_equal(token, 3);
+    assert_false(cache_has_ready(&r.cache));
+    assert_int_equal(cache_pending_fills(&r.cache), 0);
+    assert_int_equal(read_at(&r, 0x0, 4), CACHE_HIT);
+    assert_int_equal(read_at(&r, 0x200, 5), CACHE_MISS);
+    drain_misses(&r);
+
+    /* An atomic that comes in between leaves the sector dirty. */
+    cache_fill(&r.cache, 0x200);
+    assert_int_equal(cache_write(&r.cache, 0x0, 0x0, UINT32_MAX, 6), CACHE_MISS);
+    assert_int_equal(cache_read(&r.cache, 0x200, 0x200, 7, true), CACHE_PENDING);
+    drain_misses(&r);
+    while (cache_next_ready(&r.cache, &token))
+        continue;
+    assert_int_equal(token, 7);
+    assert_int_equal(r.cache.dirty_lines, 1);
+    assert_int_equal(read_at(&r, 0x200, 8), CACHE_HIT);
+    assert_int_equal(read_at(&r, 0x0, 9), CACHE_MISS);
+    assert_int_equal(cache_front_miss(&r.cache)->kind, CACHE_MISS_WRITEBACK);
+    ls_engine_destroy(r.engine);
+}
+
 static void test_ways_and_invalidate(void **state)
 {
     (void)state;
@@ -329,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_miss_merge_fill_hit),   cmocka_unit_test(test_no_line_while_all_pending),
         cmocka_unit_test(test_mshr_and_queue_limits), cmocka_unit_test(test_write_back),
         cmocka_unit_test(test_write_policies),        cmocka_unit_test(test_dirty_limit),
+        cmocka_unit_test(test_dirty_set_gives_way),   cmocka_unit_test(test_read_between_fill_and_answers),
         cmocka_unit_test(test_ways_and_invalidate),   cmocka_unit_test(test_ipoly),
         cmocka_unit_test(test_random_reads),
     };

@@ -241,28 +241,35 @@ static inline bool evictable(const cache *c, const cache_line *line)
     return line->dirty == 0 || (uint64_t)c->dirty_lines * 100 >= c->spec->dirty_limit_percent * c->line_count;
 }
 
-/* A free line, or the oldest that may go; CACHE_NONE if every line is waiting for its fill. */
+/* A free line, or the oldest that may go. Where all lines are dirty and none waits for its fill, nothing would ever
+ * change in this set however few lines are dirty elsewhere: the oldest goes. CACHE_NONE: a line waits for its fill, and
+ * the request for that. */
 static uint32_t find_victim(cache *c, uint32_t set_number)
 {
     cache_set *set = &c->sets[set_number];
+    uint32_t first_line = set_number * (uint32_t)c->spec->ways;
+    bool pending = false;
     if (set->used_ways < c->way_limit)
-        return set_number * (uint32_t)c->spec->ways + set->used_ways;
+        return first_line + set->used_ways;
     if (c->spec->replacement == CACHE_RANDOM) {
         c->random ^= c->random << 13;
         c->random ^= c->random >> 7;
         c->random ^= c->random << 17;
         uint32_t start = (uint32_t)(c->random % c->way_limit);
         for (uint32_t w = 0; w < c->way_limit; w++) {
-            uint32_t i = set_number * (uint32_t)c->spec->ways + (start + w) % c->way_limit;
+            uint32_t i = first_line + (start + w) % c->way_limit;
             if (evictable(c, &c->lines[i]))
                 return i;
+            pending |= c->lines[i].pending != 0;
         }
-        return CACHE_NONE;
+        return pending ? CACHE_NONE : first_line + start;
     }
-    for (uint32_t i = set->oldest; i != CACHE_NONE; i = c->lines[i].next)
+    for (uint32_t i = set->oldest; i != CACHE_NONE; i = c->lines[i].next) {
         if (evictable(c, &c->lines[i]))
             return i;
-    return CACHE_NONE;
+        pending |= c->lines[i].pending != 0;
+    }
+    return pending ? CACHE_NONE : set->oldest;
 }
 
 static inline void push_miss(cache *c, cache_miss miss)
@@ -374,7 +381,14 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
         allocate(c, victim, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
     cache_line *line = &c->lines[victim];
     use_line(c, victim);
-    if (!pending) {
+    if (mshr != CACHE_NONE && !pending) {
+        /* The line was replaced, or written in part, while the MSHR's requests are still being answered: the data is
+         * here, and no fill follows that could end a wait. */
+        line->valid |= bit;
+        line->readable |= bit;
+        if (atomic)
+            set_dirty(c, line, (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3);
+    } else if (!pending) {
         /* What was written before the fetch stays dirty after it, and can be read then. */
         if (line->dirty & bit) {
             line->modified_on_fill |= bit;
