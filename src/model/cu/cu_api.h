@@ -5,6 +5,7 @@
 
 #include "isa/amd/exec/program.h"
 #include "lockstep/block.h"
+#include "model/cu/code.h"
 #include "model/line/line.h"
 
 #define CU_SIMDS_MAX 8
@@ -13,6 +14,7 @@
 /* One kernel launch, immutable while it runs; owned by the command processor's client (the runtime). */
 typedef struct cu_kernel {
     const amd_program *program;
+    const cu_code *code;                          /* of the program: cu_code_create() */
     uint32_t number;                              /* of the launch, from 0: names it in counters and traces */
     uint32_t dims, grid[3], group[3];             /* work-items */
     uint32_t lds_bytes;                           /* static and dynamic */

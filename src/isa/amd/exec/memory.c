@@ -51,6 +51,14 @@ uint32_t amd_mem_bytes(const amd_inst *inst)
     return row->flags & MEM_TWO ? row->bytes * 2u : row->bytes;
 }
 
+bool amd_mem_plain(const amd_inst *inst)
+{
+    const mem_row *row = mem_row_of(inst);
+    return row->present && row->kind == AMD_ACCESS_LOAD && row->family == MEM_MOVE && row->how == MEM_B32 &&
+           inst->format != AMD_SMEM && (row->flags & MEM_IMAGE) == 0 &&
+           (inst->flags & (AMD_LDS | AMD_TFE)) == 0;
+}
+
 /* --- the simulated memory ------------------------------------------------------------------------------- */
 
 void amd_memory_init(amd_memory *memory, ls_window *window)

@@ -87,5 +87,7 @@ void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *a
 /* Bytes that one active lane of the instruction moves (the wave for SMEM); 0 if it does not access memory. */
 uint32_t amd_mem_bytes(const amd_inst *inst);
 amd_access_kind amd_mem_kind(const amd_inst *inst);
+/* True for a vector load whose registers are the dwords of memory as they are: no conversion, no LDS, no status. */
+bool amd_mem_plain(const amd_inst *inst);
 
 #endif

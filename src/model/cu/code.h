@@ -1,0 +1,91 @@
+/* code.h: what a compute unit must know of an instruction, decoded once per static instruction: the unit it goes to, its
+ * rate, registers it reads and writes, counters it raises and waits for. Independent of the machine: rates become cycles
+ * in the compute unit. Reads a program; touches nothing else. */
+#ifndef MODEL_CU_CODE_H
+#define MODEL_CU_CODE_H
+
+#include "isa/amd/exec/memory.h"
+#include "isa/amd/exec/program.h"
+
+/* Where an instruction is issued to: at most one to each per SIMD and cycle. */
+typedef enum cu_unit {
+    CU_UNIT_VALU,
+    CU_UNIT_SCALAR, /* scalar ALU and scalar memory */
+    CU_UNIT_VMEM,
+    CU_UNIT_LDS,
+    CU_UNIT_BRANCH, /* branches and messages */
+    CU_UNIT_EXPORT,
+    CU_UNIT_INTERNAL, /* taken from the instruction buffer; any number per cycle */
+    CU_UNIT_COUNT
+} cu_unit;
+
+/* How fast the vector (or scalar) unit is for it. */
+typedef enum cu_rate {
+    CU_RATE_FULL,
+    CU_RATE_HALF,
+    CU_RATE_QUARTER,     /* 32-bit integer products, v_div_scale_f32, ... */
+    CU_RATE_TRANS,       /* RDNA: in a unit of its own */
+    CU_RATE_DOUBLE,      /* fp64 */
+    CU_RATE_DOUBLE_SLOW, /* fp64 reciprocal, square root, v_div_fmas_f64 */
+    CU_RATE_COUNT
+} cu_rate;
+
+/* What the compute unit itself does with it. */
+typedef enum cu_what {
+    CU_PLAIN,  /* its body is all */
+    CU_MEMORY, /* in three steps */
+    CU_WAIT,
+    CU_BARRIER,
+    CU_END,
+    CU_NOP,
+    CU_SLEEP,
+    CU_PRIORITY,
+    CU_CLAUSE,
+    CU_PREFETCH,
+    CU_CACHE, /* forgets or writes back cache lines: cu_inst.wait.vm says how many levels below the first too */
+    CU_EXPORTS,
+} cu_what;
+
+enum { CU_VM, CU_LGKM, CU_EXP, CU_VS, CU_COUNTERS };
+
+/* Registers: operand codes of scalars (0 to 127), CU_SCC, and 256 + n for VGPR n. */
+#define CU_SCC 128
+typedef struct cu_range {
+    uint16_t first, last;
+} cu_range;
+
+#define CU_READS_MAX 8
+#define CU_WRITES_MAX 4
+typedef struct cu_inst {
+    amd_body body;
+    const amd_inst *inst;
+    uint64_t next;              /* simulated address after it */
+    uint8_t bytes;              /* of the instruction */
+    uint8_t unit;               /* cu_unit */
+    uint8_t rate;               /* cu_rate */
+    uint8_t what;               /* cu_what */
+    uint8_t class_;             /* amd_class */
+    uint8_t kind;               /* amd_access_kind, for memory */
+    uint8_t raises;             /* bit i: counter i */
+    uint8_t ordered;            /* CU_VM or CU_VS: returns in order with those; CU_COUNTERS: out of order */
+    uint8_t limit[CU_COUNTERS]; /* CU_WAIT: goes on when no counter is above; else: issues while below or at */
+    uint8_t access_bytes;       /* of a lane (or of the wave for scalar memory) */
+    bool last;                  /* control may go elsewhere: look the next one up */
+    bool scalar;                /* lanes do not count */
+    bool time;                  /* reads the clock */
+    bool plain;                 /* a load whose registers are the dwords of memory */
+    uint8_t read_count, write_count;
+    cu_range reads[CU_READS_MAX], writes[CU_WRITES_MAX];
+} cu_inst;
+
+typedef struct cu_code {
+    const amd_program *program;
+    cu_inst *insts; /* [op_count + 1], numbered as amd_program.ops; [0] is none */
+    uint64_t end;   /* simulated address behind the last instruction: nothing is fetched from there on */
+} cu_code;
+
+/* The program is borrowed and must outlive it. */
+ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *err);
+void cu_code_destroy(cu_code *code);
+
+#endif
