@@ -294,6 +294,37 @@ static void test_read_between_fill_and_answers(void **state)
     ls_engine_destroy(r.engine);
 }
 
+/* Two dirty lines, one with half a sector, leave through a queue that has room for one. */
+static void test_clean(void **state)
+{
+    (void)state;
+    rig r;
+    cache_spec spec = small;
+    uint32_t cursor = 0, bytes = 0;
+    spec.miss_queue = 2;
+    rig_init(&r, spec);
+    assert_int_equal(cache_write(&r.cache, 0x000, 0x000, UINT32_MAX, 1), CACHE_MISS);
+    assert_int_equal(cache_write(&r.cache, 0x060, 0x060, 0xffff, 1), CACHE_MISS);
+    assert_int_equal(cache_write(&r.cache, 0x100, 0x100, 0xf, 1), CACHE_MISS);
+    assert_int_equal(cache_write(&r.cache, 0x180, 0x180, 0xf, 1), CACHE_MISS);
+    assert_true(cache_clean(&r.cache, &cursor));
+    assert_int_equal(r.cache.dirty_lines, 1);
+    assert_int_equal(cache_pop_sector(&r.cache, &bytes), 0x000);
+    assert_int_equal(bytes, UINT32_MAX);
+    assert_int_equal(cache_pop_sector(&r.cache, &bytes), 0x060);
+    assert_int_equal(bytes, 0xffff);
+    assert_false(cache_clean(&r.cache, &cursor));
+    assert_int_equal(cache_pop_sector(&r.cache, &bytes), 0x100);
+    assert_int_equal(cache_pop_sector(&r.cache, &bytes), 0x180);
+    assert_int_equal(bytes, 0xf);
+    assert_null(cache_front_miss(&r.cache));
+    assert_int_equal(r.counters.writebacks, 3);
+    /* A whole sector can still be read, half a one has to be fetched. */
+    assert_int_equal(read_at(&r, 0x000, 2), CACHE_HIT);
+    assert_int_equal(read_at(&r, 0x060, 3), CACHE_MISS);
+    ls_engine_destroy(r.engine);
+}
+
 static void test_ways_and_invalidate(void **state)
 {
     (void)state;
@@ -405,11 +436,17 @@ static void test_random_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_miss_merge_fill_hit),   cmocka_unit_test(test_no_line_while_all_pending),
-        cmocka_unit_test(test_mshr_and_queue_limits), cmocka_unit_test(test_write_back),
-        cmocka_unit_test(test_write_policies),        cmocka_unit_test(test_dirty_limit),
-        cmocka_unit_test(test_dirty_set_gives_way),   cmocka_unit_test(test_read_between_fill_and_answers),
-        cmocka_unit_test(test_ways_and_invalidate),   cmocka_unit_test(test_ipoly),
+        cmocka_unit_test(test_miss_merge_fill_hit),
+        cmocka_unit_test(test_no_line_while_all_pending),
+        cmocka_unit_test(test_mshr_and_queue_limits),
+        cmocka_unit_test(test_write_back),
+        cmocka_unit_test(test_write_policies),
+        cmocka_unit_test(test_dirty_limit),
+        cmocka_unit_test(test_dirty_set_gives_way),
+        cmocka_unit_test(test_read_between_fill_and_answers),
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_ways_and_invalidate),
+        cmocka_unit_test(test_ipoly),
         cmocka_unit_test(test_random_reads),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);

@@ -142,8 +142,9 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
     c->mshr_index = ls_domain_alloc(domain, ((size_t)c->mshr_index_mask + 1) * sizeof *c->mshr_index);
     c->waiters = ls_domain_alloc(domain, (waiters) * sizeof *c->waiters);
     c->misses = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->misses);
+    c->miss_bytes = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->miss_bytes);
     if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL ||
-        c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL)
+        c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL || c->miss_bytes == NULL)
         return false;
     empty_sets(c);
     c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
@@ -282,6 +283,46 @@ static inline uint32_t miss_count(const cache *c)
     return c->miss_tail - c->miss_head;
 }
 
+static void push_write_back(cache *c, const cache_line *line)
+{
+    c->counters->writebacks++;
+    memcpy(c->miss_bytes[c->miss_tail & c->miss_mask], line->dirty_bytes, sizeof line->dirty_bytes);
+    push_miss(c, (cache_miss){ .address = line->address,
+                               .kind = CACHE_MISS_WRITEBACK,
+                               .sectors = line->dirty,
+                               .token = CACHE_NONE });
+}
+
+uint64_t cache_pop_sector(cache *c, uint32_t *byte_mask)
+{
+    cache_miss *miss = &c->misses[c->miss_head & c->miss_mask];
+    uint32_t sector = (uint32_t)__builtin_ctz(miss->sectors);
+    uint64_t address = miss->address + (uint64_t)sector * CACHE_SECTOR_BYTES;
+    *byte_mask = c->miss_bytes[c->miss_head & c->miss_mask][sector];
+    miss->sectors &= (uint8_t)(miss->sectors - 1);
+    if (miss->sectors == 0)
+        c->miss_head++;
+    return address;
+}
+
+bool cache_clean(cache *c, uint32_t *cursor)
+{
+    uint32_t count = (c->set_mask + 1) * (uint32_t)c->spec->ways;
+    for (; c->dirty_lines != 0 && *cursor < count; ++*cursor) {
+        cache_line *line = &c->lines[*cursor];
+        if (line->dirty == 0)
+            continue;
+        if (miss_count(c) >= c->spec->miss_queue)
+            return true;
+        push_write_back(c, line);
+        line->valid &= (uint8_t)(~line->dirty | line->readable);
+        line->dirty = 0;
+        memset(line->dirty_bytes, 0, sizeof line->dirty_bytes);
+        c->dirty_lines--;
+    }
+    return false;
+}
+
 /* Gives `victim` to a new line; what was dirty goes down if the policy is to write back. */
 static void allocate(cache *c, uint32_t victim, uint64_t line_address)
 {
@@ -291,13 +332,8 @@ static void allocate(cache *c, uint32_t victim, uint64_t line_address)
         c->counters->evictions++;
         if (line->dirty != 0) {
             c->dirty_lines--;
-            if (c->spec->write_policy == CACHE_WRITE_BACK) {
-                c->counters->writebacks++;
-                push_miss(c, (cache_miss){ .address = line->address,
-                                           .kind = CACHE_MISS_WRITEBACK,
-                                           .sectors = line->dirty,
-                                           .token = CACHE_NONE });
-            }
+            if (c->spec->write_policy == CACHE_WRITE_BACK)
+                push_write_back(c, line);
         }
         remove_line(c, victim);
         unlink_line(c, set, victim);

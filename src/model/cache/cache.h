@@ -95,7 +95,7 @@ typedef struct cache {
     cache_line *lines;
     cache_set *sets;
     uint32_t set_mask, set_shift, way_limit, line_count, dirty_lines;
-    uint32_t *line_index; /* hash of line addresses -> line + 1 */
+    uint32_t *line_index;                /* hash of line addresses -> line + 1 */
     uint32_t line_index_mask, last_line; /* last_line: any line; the one that was last found */
     cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */
@@ -104,7 +104,8 @@ typedef struct cache {
     uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
     cache_waiter *waiters;
     uint32_t waiter_free, waiter_fresh, waiter_count;
-    cache_miss *misses; /* ring */
+    cache_miss *misses;        /* ring */
+    uint32_t (*miss_bytes)[4]; /* of the write-backs in it: which bytes of each sector */
     uint32_t miss_head, miss_tail, miss_mask;
     uint64_t random;
     bool touched;
@@ -116,6 +117,9 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
 void cache_set_ways(cache *c, uint32_t ways);
 /* Forgets everything; dirty data too. No fill may be pending. */
 void cache_invalidate(cache *c);
+/* Puts dirty lines into the miss queue until it is full, from line *cursor on (0 at first), and leaves them clean.
+ * False when none is left. */
+bool cache_clean(cache *c, uint32_t *cursor);
 
 /* One sector. index_address: the address that picks the set (L2 slices strip the channel bits), tag_address the real
  * one. An atomic read leaves the sector dirty. A read that does not hit is answered by cache_next_ready() after its
@@ -139,6 +143,9 @@ static inline const cache_miss *cache_front_miss(const cache *c)
 {
     return c->miss_head == c->miss_tail ? NULL : &c->misses[c->miss_head & c->miss_mask];
 }
+/* Of a write-back at the front: takes its next sector, and says which of its bytes are dirty; the line leaves the queue
+ * with its last sector. */
+uint64_t cache_pop_sector(cache *c, uint32_t *byte_mask);
 static inline void cache_pop_miss(cache *c)
 {
     c->miss_head++;

@@ -287,6 +287,8 @@ typedef struct core {
     uint32_t queued_accesses;
     ls_cycle look_at; /* while there are any: no bank has one that is ready before */
     cache l1;
+    uint32_t l1_cursor; /* while l1_cleaning: lines before it are clean */
+    bool l1_cleaning;   /* the core is idle, and what was written leaves L1 before it is emptied */
     ls_ring reply_ring;
     mem_message *replies;
 
@@ -362,6 +364,8 @@ bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
 void ldst_put(core *c, const mem_message *message,
               uint16_t channel); /* into the queue to the network: it has room */
+/* Writes dirty lines back, a miss queue at a time, then empties L1. */
+void ldst_clean_l1(core *c);
 
 /* coalesce.c */
 void coalesce(core *c, const flight *f);

@@ -63,7 +63,7 @@ static void start_cta(core *c, const core_launch *launch)
     uint32_t warps = (ls_kernel_threads(launch->info) + 31) / 32;
     uint32_t first = find_warps(c, warps);
     assert(slot < CORE_CTAS_MAX && first != UINT32_MAX); /* the dispatcher counts what fits */
-    if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0)
+    if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0 && !c->l1_cleaning)
         cache_set_ways(&c->l1, cta_l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
     cta_state *cta = &c->ctas[slot];
     *cta = (cta_state){
@@ -137,8 +137,12 @@ void cta_finish(core *c, uint32_t slot)
                                                         .kernel = cta->launch.kernel,
                                                         .core = (uint16_t)c->id,
                                                         .cycle = ls_region_now(c->region) };
-    if (c->resident_ctas == 0 && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0)
-        cache_invalidate(&c->l1);
+    if (c->resident_ctas == 0 && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0) {
+        if (c->spec->l1.write_policy == CACHE_WRITE_BACK && c->l1.dirty_lines != 0)
+            ldst_clean_l1(c);
+        else
+            cache_invalidate(&c->l1);
+    }
     if (!c->done_waiting)
         send_done(c);
 }
