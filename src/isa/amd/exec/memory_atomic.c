@@ -150,3 +150,8 @@ void mem_atomic_memory(uint8_t *place, unsigned bytes, amd_atomic what, uint32_t
     }
     memcpy(data, &old, sizeof old);
 }
+
+void amd_atomic_apply(uint8_t *place, uint32_t bytes, amd_atomic what, uint32_t data[4])
+{
+    mem_atomic_memory(place, bytes, what, data, false);
+}

@@ -1,0 +1,213 @@
+/* cache_setup.c: a cache's keys, counters, memory and wiring. */
+#include "model/line/cache_state.h"
+
+/* Answers on their way, beyond those that limits name: what a port can take during a hit. */
+static uint64_t nodes_for(const line_cache_spec *spec)
+{
+    uint64_t hits = spec->accesses_per_cycle * (spec->directory_cycles + spec->data_cycles + 2);
+    uint64_t targets = spec->mshr_entries * (spec->mshr_targets < 16 ? spec->mshr_targets : 16);
+    return hits + targets + spec->pending + spec->queue_entries + 16;
+}
+
+static ls_status check(const line_cache_spec *spec, const char *name, ls_error *err)
+{
+    uint64_t lines = spec->size_kib * 1024 / spec->line_bytes;
+    if (spec->line_bytes != 64 && spec->line_bytes != 128)
+        return ls_fail(err, LS_ERR_INPUT, "%s: line_bytes is %llu, it must be 64 or 128", name,
+                       (unsigned long long)spec->line_bytes);
+    if (lines % spec->ways != 0 || lines == 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %llu KiB are %llu lines, which %llu ways do not divide", name,
+                       (unsigned long long)spec->size_kib, (unsigned long long)lines,
+                       (unsigned long long)spec->ways);
+    if (lines > UINT32_MAX / 2)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %llu KiB are too many lines", name,
+                       (unsigned long long)spec->size_kib);
+    if (spec->banks != 0 && (spec->banks & (spec->banks - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: banks is %llu, it must be 0 or a power of two", name,
+                       (unsigned long long)spec->banks);
+    return LS_OK;
+}
+
+static bool allocate(line_cache *c, ls_domain *domain)
+{
+    const line_cache_spec *spec = c->spec;
+    uint32_t nodes = (uint32_t)nodes_for(spec), sends = 1;
+    uint32_t lines = (uint32_t)(spec->size_kib * 1024 / spec->line_bytes), ways = (uint32_t)spec->ways;
+    while (sends < spec->queue_entries)
+        sends *= 2;
+    c->send_mask = sends - 1;
+    c->send_room = (uint32_t)spec->queue_entries;
+    c->sends = ls_domain_alloc(domain, sends * sizeof *c->sends);
+    c->nodes = ls_domain_alloc(domain, nodes * sizeof *c->nodes);
+    c->fetches = ls_domain_alloc(domain, spec->mshr_entries * sizeof *c->fetches);
+    c->bank_free = ls_domain_alloc(domain, (spec->banks + 1) * sizeof *c->bank_free);
+    if (c->sends == NULL || c->nodes == NULL || c->fetches == NULL || c->bank_free == NULL ||
+        !store_init(&c->store, lines / ways, ways, (uint32_t)spec->line_bytes, (store_order)spec->replacement,
+                    domain))
+        return false;
+    c->node_free = c->fetch_free = STORE_NONE;
+    for (uint32_t i = nodes; i-- > 0; c->node_free = i)
+        c->nodes[i].next = c->node_free;
+    for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
+        c->fetches[i].next = c->fetch_free;
+    c->nodes_left = nodes;
+    return true;
+}
+
+static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    line_cache *c = state;
+    c->spec = spec;
+    c->name = ls_block_name(block);
+    c->region = ls_block_region(block);
+    c->width = (uint32_t)c->spec->accesses_per_cycle;
+    c->policy = c->spec->write_policy;
+    c->bank_mask = c->spec->banks != 0 ? (uint32_t)c->spec->banks - 1 : 0;
+    c->hits.first = c->fills.first = c->flush_node = STORE_NONE;
+    ls_status status = check(c->spec, c->name, err);
+    if (status != LS_OK)
+        return status;
+    if (!allocate(c, ls_region_domain(c->region)))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for cache '%s'", c->name);
+    ls_event_init(&c->event, line_cache_event, c);
+    return LS_OK;
+}
+
+ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
+{
+    line_cache *c = ls_block_state(cache);
+    return line_join_below(cache, c->store.line_bytes, memory, &line_cache_client, &c->below, err);
+}
+
+void line_cache_set_home(ls_block *cache, const ls_window *window)
+{
+    line_cache *c = ls_block_state(cache);
+    c->home = true;
+    c->view = ls_window_look(window);
+}
+
+void line_cache_set_passing(ls_block *cache, uint32_t flags)
+{
+    line_cache *c = ls_block_state(cache);
+    c->passing = flags;
+}
+
+void line_cache_set_map(ls_block *cache, const mem_map *map)
+{
+    line_cache *c = ls_block_state(cache);
+    c->mapped = true;
+    c->map = *map;
+}
+
+void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes)
+{
+    line_cache *c = ls_block_state(cache);
+    uint64_t line_bytes = c->store.line_bytes, first = address & ~(line_bytes - 1), last = address + bytes;
+    if (bytes == 0)
+        return;
+    if ((last - first) / line_bytes < c->store.line_count) {
+        for (uint64_t at = first; at < last; at += line_bytes) {
+            uint64_t index = c->mapped ? mem_map_place(&c->map, at).local : at;
+            uint32_t line = store_find(&c->store, at, index);
+            if (line != STORE_NONE)
+                store_drop(&c->store, line);
+        }
+        return;
+    }
+    for (uint32_t line = 0; line < c->store.line_count; line++)
+        if (c->store.tags[line] != 0 && store_address(&c->store, line) - first < last - first)
+            store_drop(&c->store, line);
+}
+
+uint64_t line_cache_dirty_lines(const ls_block *cache)
+{
+    const line_cache *c = ls_block_state((ls_block *)(uintptr_t)cache);
+    uint64_t count = 0;
+    for (uint32_t line = 0; line < c->store.line_count; line++)
+        count += c->store.tags[line] != 0 && store_is_dirty(&c->store, line);
+    return count;
+}
+
+static const char *const policy_names[] = { "through", "around", "back", "evict", NULL };
+static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
+
+/* clang-format off */
+#define KEY(field_, unit_, default_, min_, max_, help_)                                                       \
+    LS_PARAM_UINT(line_cache_spec, field_, unit_, default_, min_, max_, help_)
+
+static const ls_param params[] = {
+    KEY(size_kib, "KiB", 16, 1, 1048576, "bytes of all lines"),
+    KEY(ways, "lines", 4, 1, 256, "lines per set"),
+    KEY(line_bytes, "bytes", 64, 64, 128, "of a line: 64 (GCN) or 128 (RDNA), the same in all caches of a machine"),
+    KEY(banks, "", 0, 0, 64, "each takes one request per cycle (a power of two; 0: no banks)"),
+    KEY(accesses_per_cycle, "requests", 1, 1, 64, "requests taken per cycle"),
+    KEY(directory_cycles, "cycles", 1, 0, 1000, "to know whether a request hits"),
+    KEY(data_cycles, "cycles", 1, 0, 1000, "from a hit to its answer"),
+    KEY(fill_cycles, "cycles", 1, 0, 1000, "from a line's or an answer's arrival from below to answers"),
+    KEY(mshr_entries, "lines", 16, 1, 4096, "lines on their way from below"),
+    KEY(mshr_targets, "requests", 16, 1, 1024, "requests that wait for one line"),
+    KEY(pending, "requests", 64, 1, 4096, "writes, atomics and passed reads on their way below"),
+    KEY(queue_entries, "messages", 16, 2, 4096, "messages that wait to go below"),
+    KEY(atomic_cycles, "cycles", 1, 0, 64, "of a bank for each operand of an atomic, where atomics are performed"),
+    LS_PARAM_CHOICE(line_cache_spec, write_policy, "write_policy", "through", policy_names, "what a write does"),
+    LS_PARAM_CHOICE(line_cache_spec, replacement, "replacement", "lru", replacement_names, "which line goes"),
+};
+
+#define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(line_cache_counters, field_, unit_, help_)
+
+static const ls_metric metrics[] = {
+    COUNT(reads, "requests", "reads taken"),
+    COUNT(read_hits, "requests", "reads whose line was present"),
+    COUNT(read_misses, "requests", "reads that went below"),
+    COUNT(read_mshr_hits, "requests", "reads of a line on its way"),
+    COUNT(writes, "requests", "writes taken"),
+    COUNT(write_hits, "requests", "writes to a line that was present"),
+    COUNT(write_misses, "requests", "writes to a line that was not"),
+    COUNT(write_mshr_hits, "requests", "writes to a line on its way"),
+    COUNT(scalar_reads, "requests", "of the reads, scalar ones"),
+    COUNT(scalar_hits, "requests", "of the read hits, scalar ones"),
+    COUNT(code_reads, "requests", "of the reads, instruction fetches"),
+    COUNT(code_hits, "requests", "of the read hits, instruction fetches"),
+    COUNT(atomics, "requests", "atomic requests"),
+    COUNT(passed_reads, "requests", "of the read misses, those that miss on purpose"),
+    COUNT(fills, "lines", "lines that came from below"),
+    COUNT(evictions, "lines", "lines that went for others"),
+    COUNT(writebacks, "lines", "dirty lines written below"),
+    COUNT(invalidates, "requests", "invalidations"),
+    COUNT(flushes, "requests", "flushes"),
+    COUNT(faults, "requests", "requests for pages that are not mapped, or not for that"),
+    COUNT(refused_port, "tries", "no access left in that cycle"),
+    COUNT(refused_bank, "tries", "bank busy"),
+    COUNT(refused_mshr, "tries", "no MSHR, or too many requests at one"),
+    COUNT(refused_line, "tries", "every line of the set waits for a fill"),
+    COUNT(refused_room, "tries", "too much waits below"),
+    COUNT(answers, "requests", "reads and atomics answered"),
+    COUNT(latency_cycles, "cycles", "from taken to answered, of all answers"),
+    LS_METRIC_RATIO(line_cache_counters, "average_latency", latency_cycles, answers, "cycles",
+                    "latency_cycles / answers"),
+    LS_METRIC_RATIO(line_cache_counters, "read_hit_rate", read_hits, reads, "", "read_hits / reads"),
+};
+/* clang-format on */
+
+static const ls_port_decl ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &line_cache_memory },
+};
+
+static const ls_block_type line_cache_cycle = {
+    .abi = LS_ABI_VERSION,
+    .slot = LINE_CACHE_SLOT,
+    .name = "cycle",
+    .help = "set-associative cache that holds bytes, with MSHRs, banks and write policies",
+    .spec_size = sizeof(line_cache_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(line_cache),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(line_cache, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+    .init = cache_init,
+    .waits = line_cache_waits,
+};
+LS_REGISTER_BLOCK(line_cache_cycle);
