@@ -37,6 +37,11 @@ typedef struct ls_gpu_options {
     uint64_t memory_bytes;     /* of each GPU; 0: what the model has */
     uint32_t threads;          /* of the host for one launch; 0: 1. The result does not depend on it */
     uint64_t max_instructions; /* of one wavefront before the launch is stopped; 0: no limit */
+    /* What executes the commands: "emulate" or NULL for what programs compute and how many instructions
+     * they take, "time" for how long they take too. LS_ERR_UNSUPPORTED for a mode that there is not. */
+    const char *mode;
+    /* Waves that have ended count as arrived at a barrier, as on hardware; otherwise that is a fault. */
+    bool lenient_barriers;
     /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The
      * file appears with ls_gpu_system_close_trace(). The filter is "group=X,Y,Z", "wave=N", "pc=FROM-TO"
      * and "kernel=NAME" in any number and order, separated by spaces; NULL: everything. Launches then use

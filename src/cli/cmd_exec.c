@@ -82,10 +82,12 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
     } given[] = {
         { "gpus", "LOCKSTEP_GPUS", "" },
         { "threads", "LOCKSTEP_THREADS", "" },
+        { "compute-units", "LOCKSTEP_COMPUTE_UNITS", "" },
         { "memory-mib", "LOCKSTEP_MEMORY", "M" },
         { "max-instructions", "LOCKSTEP_MAX_INSTRUCTIONS", "" },
         { "trace-instructions", "LOCKSTEP_TRACE", NULL },
         { "metrics", "LOCKSTEP_METRICS", NULL },
+        { "mode", "LOCKSTEP_MODE", NULL },
     };
     char number[32];
     ls_text filter = { 0 };
@@ -128,6 +130,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
                    strerror(errno));
 }
 
+static const char *const modes[] = { "emulate", "time", NULL };
+
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "gpu", .letter = 'g', .type = CLI_TEXT, .arg = "GPU", .repeatable = true,
@@ -135,6 +139,10 @@ static const cli_option options[] = {
     { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 16, .help = "so many of each" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024,
       .help = "host threads for the work-groups of a launch" },
+    { .name = "compute-units", .type = CLI_UINT, .arg = "N", .min = 1, .max = 4096,
+      .help = "compute units that each GPU says it has; many programs choose their amount of work by it" },
+    { .name = "mode", .type = CLI_CHOICE, .arg = "MODE", .choices = modes,
+      .help = "emulate: what programs compute (default); time: how long they take too" },
     { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
       .help = "memory of each GPU; otherwise what the real one has" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",

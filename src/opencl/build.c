@@ -193,6 +193,7 @@ static cl_int build_one(cl_program program, cl_uint index, const ocl_job *job, c
     char text[1024];
     clear(build);
     set_text(&build->options, job->options);
+    build->has_arg_info = job->has_arg_info;
     if (twin && twin->status == CL_BUILD_SUCCESS) {
         blob.bytes = twin->binary_bytes;
         blob.at = malloc(blob.bytes);
@@ -227,6 +228,11 @@ static cl_int build_one(cl_program program, cl_uint index, const ocl_job *job, c
 }
 
 /* ---------------------------------------------------------------------------------------------- arguments */
+
+static bool asks_for_arg_info(const char *options)
+{
+    return strstr(options, "-cl-kernel-arg-info") != NULL;
+}
 
 /* Which of the program's devices are meant; all without a list. */
 static cl_int choose(cl_program program, cl_uint count, const cl_device_id *devices, bool chosen[OCL_GPUS_MAX])
@@ -310,6 +316,7 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *dev
     bool chosen[OCL_GPUS_MAX];
     ocl_job job = { .stage = OCL_BUILD, .options = options ? options : "" };
     cl_int status;
+    job.has_arg_info = asks_for_arg_info(job.options);
     if (!ocl_is(program, OCL_PROGRAM))
         return CL_INVALID_PROGRAM;
     if (!notify && user_data)
@@ -334,6 +341,7 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
     ocl_job job = { .stage = OCL_COMPILE, .options = options ? options : "", .header_count = header_count };
     const char **texts;
     cl_int status;
+    job.has_arg_info = asks_for_arg_info(job.options);
     if (!ocl_is(program, OCL_PROGRAM))
         return CL_INVALID_PROGRAM;
     if ((!notify && user_data) || (header_count == 0) != (headers == NULL) ||
@@ -368,14 +376,16 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
 
 /* CL_INVALID_OPERATION if some inputs have bitcode for the device and others have not. */
 static cl_int gather(cl_device_id device, cl_uint count, const cl_program *inputs, ocl_blob *blobs,
-                     bool *has_any)
+                     bool *has_any, bool *has_arg_info)
 {
     cl_uint found = 0;
+    *has_arg_info = true;
     for (cl_uint i = 0; i < count; i++) {
         const ocl_build *build = ocl_program_build(inputs[i], device);
         if (!build || !build->binary || build->binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
             continue;
         blobs[found++] = bitcode_of(build);
+        *has_arg_info &= build->has_arg_info;
     }
     *has_any = found > 0;
     return found == 0 || found == count ? CL_SUCCESS : CL_INVALID_OPERATION;
@@ -396,13 +406,13 @@ static cl_int link_for(cl_program program, const char *options, cl_uint count, c
     }
     free(words.at);
     for (cl_uint i = 0; i < program->device_count && status == CL_SUCCESS; i++) {
-        const ocl_job job = { .stage = words.is_library ? OCL_LIBRARY : OCL_LINK,
-                              .target = program->devices[i]->model->target,
-                              .options = options,
-                              .inputs = blobs,
-                              .input_count = count };
+        ocl_job job = { .stage = words.is_library ? OCL_LIBRARY : OCL_LINK,
+                        .target = program->devices[i]->model->target,
+                        .options = options,
+                        .inputs = blobs,
+                        .input_count = count };
         bool has_any;
-        status = gather(program->devices[i], count, inputs, blobs, &has_any);
+        status = gather(program->devices[i], count, inputs, blobs, &has_any, &job.has_arg_info);
         if (status == CL_SUCCESS && has_any) {
             status = build_one(program, i, &job, NULL);
             linked_any = true;

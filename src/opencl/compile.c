@@ -296,6 +296,13 @@ static ls_status translate(const toolchain *t, const ocl_job *job, const ocl_wor
     return status;
 }
 
+bool ocl_compile_possible(void)
+{
+    toolchain tools;
+    ls_error err;
+    return find_toolchain(&tools, &err) == LS_OK;
+}
+
 ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error *err)
 {
     toolchain tools;

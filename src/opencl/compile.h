@@ -25,6 +25,7 @@ typedef struct ocl_job {
     ocl_stage stage;
     const char *target;                                    /* "gfx1010" */
     const char *options;                                   /* as the program gave them; "" for none */
+    bool has_arg_info;                                     /* the result says so; it always has them */
     const char *source;                                    /* of OCL_COMPILE and OCL_BUILD */
     const char *const *header_names, *const *header_texts; /* that the source may include */
     size_t header_count;
@@ -32,6 +33,8 @@ typedef struct ocl_job {
     size_t input_count;
 } ocl_job;
 
+/* Whether there is a compiler at present. */
+bool ocl_compile_possible(void);
 /* LS_OK; LS_ERR_INPUT: the program is wrong, log says why; LS_ERR_USAGE: an option is; LS_ERR_UNSUPPORTED:
  * there is no compiler. log has the compiler's text in every case. */
 ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error *err);

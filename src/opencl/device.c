@@ -2,6 +2,8 @@
  * what the emulator can do. */
 #include "opencl/ocl.h"
 
+#include "opencl/compile.h"
+#include "opencl/image_format.h"
 #include "opencl/svm.h"
 
 #include <stdio.h>
@@ -179,7 +181,7 @@ static bool uint_info(cl_device_id device, cl_device_info what, cl_uint *out)
         *out = 0x1002; /* what programs that tune for these GPUs look for */
         return true;
     case CL_DEVICE_MAX_COMPUTE_UNITS:
-        *out = model->compute_units;
+        *out = device->compute_units;
         return true;
     case CL_DEVICE_MAX_CLOCK_FREQUENCY:
         *out = model->clock_mhz;
@@ -278,17 +280,19 @@ static bool bool_info(cl_device_info what, cl_bool *out)
     case CL_DEVICE_IMAGE_SUPPORT:
     case CL_DEVICE_ENDIAN_LITTLE:
     case CL_DEVICE_AVAILABLE:
-    case CL_DEVICE_COMPILER_AVAILABLE:
-    case CL_DEVICE_LINKER_AVAILABLE:
     case CL_DEVICE_PREFERRED_INTEROP_USER_SYNC:
     case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
     case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
     case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
+    case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS: /* waves take turns; cl_khr_subgroups asks for it */
         *out = CL_TRUE;
+        return true;
+    case CL_DEVICE_COMPILER_AVAILABLE:
+    case CL_DEVICE_LINKER_AVAILABLE:
+        *out = ocl_compile_possible() ? CL_TRUE : CL_FALSE;
         return true;
     case CL_DEVICE_ERROR_CORRECTION_SUPPORT:
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
-    case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
     case CL_DEVICE_PIPE_SUPPORT:
         *out = CL_FALSE;
         return true;
@@ -378,16 +382,18 @@ static bool size_info(cl_device_id device, cl_device_info what, size_t *out)
         return true;
     case CL_DEVICE_IMAGE2D_MAX_WIDTH:
     case CL_DEVICE_IMAGE2D_MAX_HEIGHT:
-        *out = 16384;
-        return true;
     case CL_DEVICE_IMAGE3D_MAX_WIDTH:
     case CL_DEVICE_IMAGE3D_MAX_HEIGHT:
+        *out = OCL_IMAGE_SIDE_MAX;
+        return true;
     case CL_DEVICE_IMAGE3D_MAX_DEPTH:
+        *out = OCL_IMAGE_DEPTH_MAX;
+        return true;
     case CL_DEVICE_IMAGE_MAX_ARRAY_SIZE:
-        *out = 2048;
+        *out = OCL_IMAGE_LAYERS_MAX;
         return true;
     case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
-        *out = 1u << 27;
+        *out = OCL_IMAGE_BUFFER_MAX;
         return true;
     case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
     case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:

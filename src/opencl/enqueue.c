@@ -12,9 +12,9 @@
 
 /* Until there is a model of time in this place: each compute unit executes one wavefront instruction per
  * clock. */
-static uint64_t estimate_ns(const ls_gpu_model *model, const ls_gpu_counts *counts)
+static uint64_t estimate_ns(cl_device_id device, const ls_gpu_counts *counts)
 {
-    uint64_t per_us = (uint64_t)model->compute_units * model->clock_mhz * INSTRUCTIONS_PER_CLOCK;
+    uint64_t per_us = (uint64_t)device->compute_units * device->model->clock_mhz * INSTRUCTIONS_PER_CLOCK;
     return LAUNCH_NS + counts->instructions / per_us * 1000 + counts->instructions % per_us * 1000 / per_us;
 }
 
@@ -49,7 +49,7 @@ static cl_int run_launch(cl_event command, ls_error *err)
         return code;
     status = ls_gpu_run_counted(command->context->gpu, l->gpu_kernel, &l->launch, &counts, err);
     ocl_printf_end(command, l);
-    command->cost_ns = estimate_ns(command->queue->device->model, &counts);
+    command->cost_ns = estimate_ns(command->queue->device, &counts);
     if (ocl.metrics_path)
         add_counts(&counts);
     if (status != LS_OK)

@@ -190,6 +190,26 @@ static void set_bytes(cl_kernel kernel, cl_uint index, const void *data, size_t 
     pthread_mutex_unlock(&ocl.lock);
 }
 
+/* A kernel that only reads an image does not get one that may only be written, and the other way round. A code
+ * object that does not say what the kernel does is trusted. */
+static cl_int check_access(const ls_gpu_arg_info *info, cl_mem image)
+{
+    const bool reads = *info->access && strcmp(info->access, "write_only") != 0;
+    const bool writes = *info->access && strcmp(info->access, "read_only") != 0;
+    if ((reads && (image->flags & CL_MEM_WRITE_ONLY)) || (writes && (image->flags & CL_MEM_READ_ONLY)))
+        return CL_INVALID_ARG_VALUE;
+    return CL_SUCCESS;
+}
+
+static cl_int check_mem(cl_kernel kernel, const ls_gpu_arg_info *info, cl_mem mem)
+{
+    if (!ocl_is(mem, OCL_MEM) || mem->context != kernel->program->context)
+        return CL_INVALID_MEM_OBJECT;
+    if ((mem->type == CL_MEM_OBJECT_BUFFER) != (info->kind == LS_GPU_ARG_BUFFER))
+        return CL_INVALID_ARG_VALUE;
+    return info->kind == LS_GPU_ARG_IMAGE ? check_access(info, mem) : CL_SUCCESS;
+}
+
 static cl_int set_object(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     const ls_gpu_arg_info *info = &kernel->info->args[index];
@@ -201,13 +221,12 @@ static cl_int set_object(cl_kernel kernel, cl_uint index, size_t bytes, const vo
     if (value)
         memcpy(&object, value, sizeof object);
     if (info->kind == LS_GPU_ARG_SAMPLER) {
-        if (!value || !ocl_is(object, OCL_SAMPLER))
+        if (!ocl_is(object, OCL_SAMPLER) || ((cl_sampler)object)->context != kernel->program->context)
             return CL_INVALID_SAMPLER;
     } else if (object || info->kind == LS_GPU_ARG_IMAGE) {
-        if (!ocl_is(object, OCL_MEM))
-            return CL_INVALID_MEM_OBJECT;
-        if ((((cl_mem)object)->type == CL_MEM_OBJECT_BUFFER) != (info->kind == LS_GPU_ARG_BUFFER))
-            return CL_INVALID_ARG_VALUE;
+        const cl_int status = check_mem(kernel, info, object);
+        if (status != CL_SUCCESS)
+            return status;
         if (info->kind == LS_GPU_ARG_BUFFER)
             address = ((cl_mem)object)->address;
     }

@@ -71,6 +71,15 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const ls_gpu_arg_info *arg)
     return q;
 }
 
+/* The code object always has it, but the standard gives it only to who asked for it when building. */
+static bool has_arg_info(cl_kernel kernel)
+{
+    for (cl_uint i = 0; i < kernel->program->device_count; i++)
+        if (kernel->of_device[i])
+            return kernel->program->builds[i].has_arg_info;
+    return false;
+}
+
 cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what, size_t room, void *value,
                           size_t *size_ret)
 {
@@ -81,6 +90,8 @@ cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info wh
     if (index >= kernel->info->arg_count)
         return CL_INVALID_ARG_INDEX;
     arg = &kernel->info->args[index];
+    if (!has_arg_info(kernel))
+        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
     switch (what) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
         OCL_GIVE(to, cl_kernel_arg_address_qualifier, space_of(arg));

@@ -130,12 +130,12 @@ static cl_int run_unmap(cl_event command, ls_error *err)
 {
     unmap *u = ocl_payload(command);
     const ocl_mapping *m = u->mapping;
+    const ocl_box to = { .address = u->mem->address + m->origin[0] }, from = { .host = m->pointer };
     ls_status status = LS_OK;
     if ((m->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) == 0)
         return CL_SUCCESS;
     if (u->mem->type == CL_MEM_OBJECT_BUFFER)
-        status =
-            ls_gpu_copy_in(command->context->gpu, u->mem->address + m->origin[0], m->pointer, m->bytes, err);
+        status = ocl_box_copy(command->context->gpu, &to, &from, (const size_t[]){ m->bytes, 1, 1 }, err);
     else
         status = ocl_image_unmap(u->mem, m, err);
     command->cost_ns = ocl_copy_ns(m->bytes);

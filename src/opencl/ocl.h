@@ -32,6 +32,7 @@ struct _cl_device_id {
     size_t gpu; /* index in the system */
     const ls_gpu_model *model;
     uint64_t memory_bytes;
+    uint32_t compute_units; /* that it says to have: programs choose their amount of work by it */
     /* Under ocl.lock: */
     cl_event ready, ready_tail; /* commands that could run, in the order in which they became so */
     bool is_executing;
@@ -47,7 +48,8 @@ typedef struct ocl_library {
     pthread_cond_t done; /* an event changed, or a device is free */
     unsigned waiters;
     bool is_stopping, is_forking; /* no command begins */
-    bool is_child; /* of a fork after the start */
+    atomic_bool is_ending;        /* the process does: see ending.h */
+    bool is_child;                /* of a fork after the start */
     ls_gpu_system *system;
     cl_int status; /* of creating the system; CL_SUCCESS once it is there */
     struct _cl_platform_id platform;
@@ -179,9 +181,8 @@ void ocl_event_complete(cl_event event, cl_int status);
 void ocl_wait_event(cl_event event); /* executes what it can meanwhile */
 void ocl_wait_queue(cl_command_queue queue);
 void ocl_wake_workers(void);
-/* At the end of the process: nothing new begins. False if something still runs after a while. Takes the lock.
- * */
-bool ocl_stop(void);
+/* Executes one command of the device; false if none is ready, or somebody else does. */
+bool ocl_step(cl_device_id device);
 void ocl_event_release(cl_event event); /* without the lock */
 void ocl_release_any(void *object);     /* a reference of whatever kind */
 
@@ -284,6 +285,7 @@ typedef struct ocl_build {
     char *log;     /* never NULL */
     unsigned char *binary;
     size_t binary_bytes;
+    bool has_arg_info;           /* -cl-kernel-arg-info was given: programs may ask about arguments */
     ls_gpu_module *module;       /* of an executable */
     ls_gpu_module *printf_asked; /* for which printf_used holds (printf.c) */
     bool printf_used;

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "opencl/ending.h"
 #include "opencl/settings.h"
 
 #include <inttypes.h>
@@ -85,7 +86,7 @@ static void fork_child(void)
 
 /* ---------------------------------------------------------------------------------------------- beginning */
 
-static void add_device(cl_uint i)
+static void add_device(cl_uint i, const ocl_settings *settings)
 {
     cl_device_id device = &ocl.devices[i];
     uint64_t used;
@@ -93,6 +94,7 @@ static void add_device(cl_uint i)
     device->gpu = i;
     device->model = ls_gpu_system_gpu(ocl.system, i);
     ls_gpu_system_memory(ocl.system, i, &used, &device->memory_bytes);
+    device->compute_units = settings->compute_units ? settings->compute_units : device->model->compute_units;
     device->clock_ns = 1000; /* 0 would look like "never" */
     pthread_cond_init(&device->work, NULL);
 }
@@ -111,6 +113,8 @@ static void start(void)
                                    .memory_bytes = settings.memory_bytes,
                                    .threads = settings.threads,
                                    .max_instructions = settings.max_instructions,
+                                   .mode = settings.mode,
+                                   .lenient_barriers = true, /* programs were written for hardware */
                                    .trace_path = settings.trace_path,
                                    .trace_filter = settings.trace_filter };
         status = ls_gpu_system_create(&options, &ocl.system, &err);
@@ -121,7 +125,7 @@ static void start(void)
     }
     ocl.device_count = (cl_uint)ls_gpu_system_gpu_count(ocl.system);
     for (cl_uint i = 0; i < ocl.device_count; i++)
-        add_device(i);
+        add_device(i, &settings);
     ocl.metrics_path = settings.metrics_path;
     pthread_atfork(fork_prepare, fork_parent, fork_child);
     ocl.status = CL_SUCCESS;

@@ -6,7 +6,6 @@
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /* ----------------------------------------------------------------------------------------------- commands */
 
@@ -189,7 +188,8 @@ static void call_back(cl_event event, cl_int status, ocl_event_callback *list)
 {
     while (list) {
         ocl_event_callback *next = list->next;
-        list->function(event, status < 0 ? status : list->when, list->user_data);
+        if (!ocl.is_ending)
+            list->function(event, status < 0 ? status : list->when, list->user_data);
         free(list);
         list = next;
     }
@@ -271,8 +271,7 @@ static void report(cl_event command, const ls_error *err)
     ocl_context_notify(command->context, text);
 }
 
-/* Executes one command of the device; false if none is ready, or somebody else does. */
-static bool step(cl_device_id device)
+bool ocl_step(cl_device_id device)
 {
     cl_event command = device->is_executing || ocl.is_stopping || ocl.is_forking ? NULL : device->ready;
     cl_int status = CL_SUCCESS;
@@ -296,10 +295,11 @@ static bool step(cl_device_id device)
         command->finish(command);
     if (may_run && status < 0)
         report(command, &err);
-    let_go(command);
+    if (!ocl.is_ending) /* the program's functions would be told */
+        let_go(command);
     pthread_mutex_lock(&ocl.lock);
     device->is_executing = false;
-    if (may_run && status < 0 && command->poisons)
+    if (may_run && status < 0 && (command->poisons || ocl.is_ending))
         command->queue->is_poisoned = true;
     set_times(command);
     ocl_event_complete(command, status);
@@ -314,7 +314,7 @@ static void *work(void *self)
     cl_device_id device = self;
     pthread_mutex_lock(&ocl.lock);
     while (!ocl.is_stopping)
-        if (step(device)) {
+        if (ocl_step(device)) {
             ocl_wake_workers(); /* what became ready may be another device's */
         } else {
             device->worker_sleeps = true;
@@ -347,10 +347,10 @@ void ocl_wake_workers(void)
 /* One step of a device that the caller waits for, or of one that has nobody else. */
 static bool help(cl_device_id preferred)
 {
-    if (preferred && step(preferred))
+    if (preferred && ocl_step(preferred))
         return true;
     for (cl_uint i = 0; i < ocl.device_count; i++)
-        if (!ocl.devices[i].has_worker && step(&ocl.devices[i]))
+        if (!ocl.devices[i].has_worker && ocl_step(&ocl.devices[i]))
             return true;
     return false;
 }
@@ -405,27 +405,6 @@ void ocl_wait_queue(cl_command_queue queue)
     }
     if (helped)
         ocl_wake_workers();
-}
-
-bool ocl_stop(void)
-{
-    struct timespec until;
-    bool is_idle = true;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 10;
-    pthread_mutex_lock(&ocl.lock);
-    ocl.is_stopping = true; /* who waits for what cannot run any more waits no longer */
-    pthread_cond_broadcast(&ocl.done);
-    for (cl_uint i = 0; i < ocl.device_count && is_idle; i++)
-        while (ocl.devices[i].is_executing && is_idle) {
-            if (is_executor(&ocl.devices[i]))
-                break; /* the process ends inside of a command's function */
-            ocl.waiters++;
-            is_idle = pthread_cond_timedwait(&ocl.done, &ocl.lock, &until) == 0;
-            ocl.waiters--;
-        }
-    pthread_mutex_unlock(&ocl.lock);
-    return is_idle;
 }
 
 /* --------------------------------------------------------------------------------------------- submitting */

@@ -67,7 +67,7 @@ static ls_status read_gpus(ocl_settings *s, ls_error *err)
 
 ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
 {
-    uint64_t threads = 1;
+    uint64_t threads = 1, compute_units = 0;
     ls_status status;
     *out = (ocl_settings){ 0 };
     status = read_gpus(out, err);
@@ -76,8 +76,12 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
     if (status == LS_OK)
         status = read_number("LOCKSTEP_THREADS", false, 1024, &threads, err);
     if (status == LS_OK)
+        status = read_number("LOCKSTEP_COMPUTE_UNITS", false, 4096, &compute_units, err);
+    if (status == LS_OK)
         status = read_number("LOCKSTEP_MAX_INSTRUCTIONS", false, UINT64_MAX, &out->max_instructions, err);
     out->threads = (uint32_t)threads;
+    out->compute_units = (uint32_t)compute_units;
+    out->mode = variable("LOCKSTEP_MODE");
     out->trace_path = variable("LOCKSTEP_TRACE");
     out->trace_filter = variable("LOCKSTEP_TRACE_FILTER");
     out->metrics_path = variable("LOCKSTEP_METRICS");

@@ -10,6 +10,8 @@ typedef struct ocl_settings {
     size_t gpu_count;
     uint64_t memory_bytes;     /* LOCKSTEP_MEMORY: bytes of each GPU, also 512M or 2G; 0: the model's */
     uint32_t threads;          /* LOCKSTEP_THREADS */
+    uint32_t compute_units;    /* LOCKSTEP_COMPUTE_UNITS: of each GPU; 0: the model's */
+    const char *mode;          /* LOCKSTEP_MODE; NULL: the driver's default */
     uint64_t max_instructions; /* LOCKSTEP_MAX_INSTRUCTIONS: of one wavefront; 0: no limit */
     const char *trace_path, *trace_filter; /* LOCKSTEP_TRACE, LOCKSTEP_TRACE_FILTER */
     const char *metrics_path;              /* LOCKSTEP_METRICS */

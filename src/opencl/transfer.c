@@ -1,11 +1,17 @@
 /* transfer.c: reading, writing, copying and filling buffers. */
 #include "opencl/transfer.h"
 
+#include "opencl/ending.h"
+
 /* -------------------------------------------------------------------------------------------------- boxes */
 
 static ls_status copy_run(ls_gpu_context *gpu, const ocl_box *to, size_t to_offset, const ocl_box *from,
                           size_t from_offset, size_t bytes, ls_error *err)
 {
+    if (to->host && ocl_host_is_gone((char *)to->host + to_offset, bytes))
+        return LS_OK; /* nobody can see it any more */
+    if (from->host && ocl_host_is_gone((const char *)from->host + from_offset, bytes))
+        return LS_ERR_INPUT; /* without a word: what follows does not run, and nobody waits for it */
     if (to->host && from->host) {
         memmove((char *)to->host + to_offset, (const char *)from->host + from_offset, bytes);
         return LS_OK;

@@ -7,6 +7,7 @@ source "$(dirname "$0")/lib.bash"
 [[ -z $SANITIZE ]] || skip 'a sanitized driver does not load into other programs'
 
 refused 2 'there is no GPU' exec --gpu gfx1011 -- true
+refused 2 'nearest: time' exec --mode tim -- true
 refused 2 'cannot run' exec -- ./not-there
 run 3 exec -- sh -c 'exit 3'
 # shellcheck disable=SC2016 # the program expands them
@@ -58,6 +59,55 @@ grep -q '"launches": 1, "work_groups": 1' counts.json || fail 'the counts are no
 [[ $(find cache -type f | wc -l) == 1 ]] || fail 'the cache has something else than one program'
 run 0 exec --gpu gfx803 -- ./add
 [[ $(<stdout) == 'gfx803 (Lockstep): 5 63' ]] || fail 'the program printed something else'
+
+# A program that does not wait: what was submitted still runs, what waits for something that never comes does not.
+cat >leave.c <<'C'
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int main(void)
+{
+    const char *text = "kernel void k(global int *o) { if (o[0]++ % 100 == 99) printf(\"after %d\\n\", o[0]); }";
+    int fd = open("shared", O_RDWR | O_CREAT, 0600), gone[4];
+    size_t one = 1;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int e;
+    if (ftruncate(fd, 4096) || clGetPlatformIDs(1, &platform, NULL) ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL))
+        return 10;
+    int *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &e);
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &e);
+    cl_command_queue other = clCreateCommandQueue(context, device, 0, &e);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &e);
+    if (clBuildProgram(program, 0, NULL, "", NULL, NULL))
+        return 11;
+    cl_kernel kernel = clCreateKernel(program, "k", &e);
+    cl_mem mem = clCreateBuffer(context, 0, 16, NULL, &e);
+    cl_event never = clCreateUserEvent(context, &e);
+    clSetKernelArg(kernel, 0, sizeof mem, &mem);
+    shared[1] = 700;
+    clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 4, shared + 1, 0, NULL, NULL);
+    for (int i = 0; i < 300; i++)
+        clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, 4, shared, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, 16, gone, 0, NULL, NULL); /* main will be over */
+    clEnqueueReadBuffer(other, mem, CL_FALSE, 0, 4, shared + 2, 1, &never, NULL);
+    return 0;
+}
+C
+"$CC" leave.c -o leave -lOpenCL
+run 0 exec -- ./leave
+[[ $(<stdout) == $'after 800\nafter 900\nafter 1000' ]] || fail 'kernels that were submitted did not all run'
+[[ $(od -An -td4 -N12 shared | tr -s ' ') == ' 1000 700 0' ]] || fail 'a result was lost'
+
+# There is no model of time yet: the driver says so, and there is no platform.
+run 10 exec --mode time -- ./add
+grep -q "mode 'time'" stderr || fail 'nothing says why there is no platform'
 
 # A wrong setting is one line, and no platform.
 LOCKSTEP_GPU=gfx9 run 10 exec -- ./add

@@ -306,7 +306,7 @@ static int setup(void **state)
     int result = fx_setup(state);
     fx_need_compiler();
     if (result == 0)
-        program = fx_build(source, "");
+        program = fx_build(source, "-cl-kernel-arg-info");
     return result;
 }
 

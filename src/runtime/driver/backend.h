@@ -13,6 +13,7 @@ typedef struct drv_machine {
     size_t gpu_count;
     uint32_t threads;
     uint64_t max_instructions;
+    bool lenient_barriers;
     const char *trace_path, *trace_filter;
 } drv_machine;
 

@@ -25,6 +25,7 @@ typedef struct emu {
     emu_gpu *gpus;
     size_t gpu_count;
     uint64_t max_instructions;
+    bool lenient_barriers;
     pthread_mutex_t lock; /* of the window's table */
     drv_trace trace;
 } emu;
@@ -66,6 +67,7 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
     pthread_mutex_init(&e->trace.lock, NULL);
     e->gpu_count = machine->gpu_count;
     e->max_instructions = machine->max_instructions;
+    e->lenient_barriers = machine->lenient_barriers;
     e->gpus = calloc(machine->gpu_count, sizeof *e->gpus);
     status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK)
@@ -287,7 +289,8 @@ static ls_status emu_run(void *self, size_t index, void *program, const drv_disp
     emu_gpu *gpu = &e->gpus[index];
     emulate_launch launch = { .dims = dispatch->dims,
                               .dynamic_lds_bytes = dispatch->dynamic_lds_bytes,
-                              .max_instructions = e->max_instructions };
+                              .max_instructions = e->max_instructions,
+                              .lenient_barriers = e->lenient_barriers };
     emulate_counts run = { 0 };
     ls_status status = place_kernarg(e, gpu, dispatch, err);
     if (status != LS_OK)

@@ -82,6 +82,35 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
+/* The modes, each with what executes its commands. A NULL is a mode that is planned: the name is known, so
+ * that who asks for it learns that it is not the name that is wrong. */
+static const struct {
+    const char *name;
+    const drv_backend *backend;
+} modes[] = { { "emulate", &drv_backend_emulate }, { "time", NULL } };
+
+static const char *mode_name_at(const void *self, size_t i)
+{
+    (void)self;
+    return modes[i].name;
+}
+
+static ls_status find_backend(const char *mode, const drv_backend **out, ls_error *err)
+{
+    if (!mode)
+        mode = modes[0].name;
+    for (size_t i = 0; i < LS_COUNT_OF(modes); i++) {
+        if (strcmp(modes[i].name, mode) != 0)
+            continue;
+        *out = modes[i].backend;
+        return *out ? LS_OK
+                    : ls_fail(err, LS_ERR_UNSUPPORTED,
+                              "mode '%s' has no model of the AMD GPUs yet: use mode 'emulate'", mode);
+    }
+    ls_fail(err, LS_ERR_USAGE, "there is no mode '%s': emulate or time", mode);
+    return ls_error_nearest(err, ls_nearest(mode, LS_COUNT_OF(modes), mode_name_at, NULL));
+}
+
 static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
 {
     const ls_gpu_model *chosen[GPUS_MAX];
@@ -90,6 +119,7 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
     if (options) {
         machine.threads = options->threads;
         machine.max_instructions = options->max_instructions;
+        machine.lenient_barriers = options->lenient_barriers;
         machine.trace_path = options->trace_path;
         machine.trace_filter = options->trace_filter;
     }
@@ -111,9 +141,13 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
 ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **out, ls_error *err)
 {
     size_t count = options && options->gpus ? options->gpu_count : 1;
+    const drv_backend *backend;
     ls_gpu_system *system;
     ls_status status;
     *out = NULL;
+    status = find_backend(options ? options->mode : NULL, &backend, err);
+    if (status != LS_OK)
+        return status;
     if (count == 0 || count > GPUS_MAX)
         return ls_fail(err, LS_ERR_USAGE, "a system has 1 to %d GPUs, not %zu", GPUS_MAX, count);
     system = calloc(1, sizeof *system);
@@ -125,7 +159,7 @@ ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **ou
         return no_memory(err);
     }
     system->gpu_count = count;
-    system->backend = &drv_backend_emulate;
+    system->backend = backend;
     pthread_mutex_init(&system->lock, NULL);
     pthread_cond_init(&system->done, NULL);
     for (size_t i = 0; i < count; i++)

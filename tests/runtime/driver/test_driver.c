@@ -212,6 +212,18 @@ static void faults(void **state)
     bench_close(&b);
 }
 
+static void modes(void **state)
+{
+    ls_gpu_system *system;
+    (void)state;
+    REFUSED(ls_gpu_system_create(&(ls_gpu_options){ .mode = "emulat" }, &system, &err), LS_ERR_USAGE,
+            "no mode 'emulat'");
+    assert_string_equal(err.nearest, "emulate");
+    assert_null(system);
+    OK(ls_gpu_system_create(&(ls_gpu_options){ .mode = "emulate" }, &system, &err));
+    ls_gpu_system_destroy(system);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +234,7 @@ int main(void)
         cmocka_unit_test(modules),
         cmocka_unit_test(wrong_launches),
         cmocka_unit_test(faults),
+        cmocka_unit_test(modes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
