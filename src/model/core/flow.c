@@ -35,6 +35,8 @@ static inline void wake(flow_sub *fs, sub_core *s, ls_cycle now)
     uint32_t woken = 0;
     while (fs->count > 0 && fs->asleep[fs->count - 1] >> 5 <= now)
         woken |= 1u << (fs->asleep[--fs->count] & 31);
+    if (woken == 0)
+        return;
     fs->ready |= woken;
     s->blocked &= ~woken;
     s->memory_blocked &= ~woken;
@@ -44,32 +46,46 @@ static inline void wake(flow_sub *fs, sub_core *s, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
-static inline ls_cycle ready_at(const core *c, uint32_t warp, const hybrid_inst *d)
+static ls_cycle ready_at_more(const core *c, uint32_t warp, const flow_inst *d, ls_cycle need)
 {
-    const ls_cycle *ready = c->hybrid->ready[warp];
-    ls_cycle need = 0;
-    for (const uint16_t *reg = d->reg, *end = reg + d->registers; reg != end; reg++)
-        need = ready[*reg] > need ? ready[*reg] : need;
-    return __builtin_expect(d->wide, 0) ? hybrid_wide_ready(c, warp, d) : need;
+    if (d->registers == FLOW_WIDE)
+        return flow_wide_ready(c, warp, d->inst);
+    for (uint32_t i = 4; i < d->registers; i++)
+        need = later(need, c->flow->ready[warp][d->reg[i]]);
+    return need;
 }
 
-static inline void set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
+static inline ls_cycle ready_at(const core *c, uint32_t warp, const ls_cycle *ready, const flow_inst *d)
 {
-    ls_cycle *ready = c->hybrid->ready[warp];
-    const uint16_t *reg = d->reg + d->registers;
-    for (uint32_t n = d->written; n > 0; n--)
-        ready[*--reg] = done;
-    if (__builtin_expect(d->wide, 0))
-        hybrid_wide_results(c, warp, d, done);
+    const uint16_t *reg = d->reg;
+    ls_cycle need = later(later(ready[reg[0]], ready[reg[1]]), later(ready[reg[2]], ready[reg[3]]));
+    return __builtin_expect(d->registers > 4, 0) ? ready_at_more(c, warp, d, need) : need;
+}
+
+static void set_more_results(core *c, uint32_t warp, const flow_inst *d, ls_cycle done)
+{
+    if (d->written == FLOW_WIDE) {
+        flow_wide_results(c, warp, d->inst, done);
+        return;
+    }
+    for (uint32_t i = 1; i < d->written; i++)
+        c->flow->ready[warp][d->reg[i]] = done;
+}
+
+static inline void set_results(core *c, uint32_t warp, ls_cycle *ready, const flow_inst *d, ls_cycle done)
+{
+    ready[d->result] = done;
+    if (__builtin_expect(d->written > 1, 0))
+        set_more_results(c, warp, d, done);
 }
 
 /* --------------------------------------------------------------------------------------------- the stages */
 
-/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on. Register
- * banks are one queue, in accesses. In front of a unit wait as many as there are collectors and registers on
- * the way, then its issue register is held; and those that wait for the load/store unit have the collectors
- * of all. */
-static inline ls_cycle collect(const flow *f, flow_sub *fs, const hybrid_inst *d, ls_cycle now,
+/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on; the cycle in
+ * which it is. Register banks are one queue, in accesses. In front of a unit wait as many as there are
+ * collectors and registers on the way, then its issue register is held; and those that wait for the load/store
+ * unit have the collectors of all. */
+static inline ls_cycle collect(const flow *f, flow_sub *fs, const flow_inst *d, ls_cycle now,
                                ls_cycle unit_free)
 {
     ls_cycle enter = later(now + 1, fs->collector_free);
@@ -77,19 +93,11 @@ static inline ls_cycle collect(const flow *f, flow_sub *fs, const hybrid_inst *d
     fs->port = port;
     ls_cycle start = later(enter + d->front, (port + f->port_mask) >> f->port_shift);
     start = later(start, unit_free);
-    ls_cycle left = start > d->held ? later(enter, start - d->held) : enter;
-    if (__builtin_expect(left > now + 1, 0)) {
+    if (__builtin_expect(start > now + 1 + d->held || enter > now + 1, 0)) {
         fs->taken |= 1u << d->unit;
-        fs->issue_free[d->unit] = left;
+        fs->issue_free[d->unit] = start > d->held ? later(enter, start - d->held) : enter;
     }
     return start;
-}
-
-static inline ls_cycle run_unit(const flow *f, flow_sub *fs, const hybrid_inst *d, ls_cycle now)
-{
-    ls_cycle start = collect(f, fs, d, now, fs->unit_free[d->unit]);
-    fs->unit_free[d->unit] = start + d->interval;
-    return start + d->delay;
 }
 
 /* -------------------------------------------------------------------------------------- barriers and ends */
@@ -109,7 +117,7 @@ static void release_barrier(core *c, uint32_t slot)
         c->subs[sub].blocked |= bit;
         sleep_until(c, &f->subs[sub], warp, later(f->warps[warp].wake, f->barrier_at[slot] + 1));
         ls_cycle next = soonest(&f->subs[sub]);
-        f->subs[sub].next = next < f->subs[sub].next ? next : f->subs[sub].next;
+        f->next[sub] = next < f->next[sub] ? next : f->next[sub];
     }
 }
 
@@ -188,65 +196,11 @@ static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t ma
 
 /* -------------------------------------------------------------------------------------------------- issue */
 
-/* What is counted per instruction follows from how often each static one has issued. */
-static void count_uses(core *c, hybrid_inst *d)
+static inline flow_inst *decode(core *c, flow *f, const ls_inst *insts, uint64_t kernel, uint32_t place)
 {
-    c->n.by_class[d->inst->class_] += d->uses;
-    c->n.register_reads += d->uses * d->read_count;
-    c->n.register_bank_waits += d->uses * d->read_waits;
-    c->n.unknown_opcodes += d->uses * d->unknown;
-    d->uses = 0;
-}
-
-/* And forgets them: what comes next may lie where this program was. */
-static void count_all_uses(core *c)
-{
-    hybrid *h = c->hybrid;
-    for (uint32_t i = 0; i < HYBRID_CACHE; i++) {
-        if (h->decoded[i].uses != 0)
-            count_uses(c, &h->decoded[i]);
-        h->decoded[i].key = 0;
-    }
-}
-
-/* What collect() needs; and registers that an instruction names twice need one look. */
-static void plan(const core *c, hybrid_inst *d)
-{
-    const hybrid *h = c->hybrid;
-    uint32_t most = 0, busiest = 0, kept = 0, results = (uint32_t)d->registers - d->written;
-    for (uint32_t b = 0; b < h->banks; b++) {
-        uint32_t all = d->reads[b] + (d->unit == UNIT_memory ? 0 : d->banks_written >> b & 1u);
-        most = d->reads[b] > most ? d->reads[b] : most;
-        busiest = all > busiest ? all : busiest;
-    }
-    d->front = (uint8_t)(1 + (most + 1) / h->steps);
-    d->port = (uint8_t)((busiest << c->flow->port_shift) / h->steps); /* the banks work side by side */
-    /* Of the load/store unit it is not the time that counts but who is in front (issue_memory). */
-    d->held = (uint16_t)(d->unit == UNIT_memory ? UINT16_MAX : d->front + (h->collectors + 1) * d->interval);
-    for (uint32_t i = 0; i < results && !d->wide; i++) {
-        bool again = false;
-        for (uint32_t k = i + 1; k < d->registers; k++)
-            again |= d->reg[k] == d->reg[i];
-        if (!again)
-            d->reg[kept++] = d->reg[i];
-    }
-    if (d->wide)
-        return;
-    for (uint32_t i = 0; i < d->written; i++)
-        d->reg[kept + i] = d->reg[results + i];
-    d->registers = (uint8_t)(kept + d->written);
-}
-
-static inline hybrid_inst *decode(core *c, const ls_inst *insts, uint64_t kernel, uint32_t place)
-{
-    hybrid_inst *d = &c->hybrid->decoded[place % HYBRID_CACHE];
-    if (__builtin_expect(d->key != kernel + place, 0)) {
-        if (d->uses != 0)
-            count_uses(c, d);
-        hybrid_decode_new(c, d, &insts[place]);
-        d->key = kernel + place;
-        plan(c, d);
-    }
+    flow_inst *d = &f->insts[place % FLOW_INSTS];
+    if (__builtin_expect(d->key != kernel + place, 0))
+        flow_decode(c, d, &insts[place], kernel + place);
     return d;
 }
 
@@ -259,7 +213,7 @@ static inline uint64_t kernel_key(const core *c, const warp_state *w)
 
 /* The warp has issued until `now`; its next instruction may issue from `soon` on, and has its registers at
  * `need`. */
-static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hybrid_inst *d, ls_cycle now,
+static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const flow_inst *d, ls_cycle now,
                      ls_cycle soon, ls_cycle need)
 {
     flow_warp *fw = &c->flow->warps[warp];
@@ -282,7 +236,7 @@ static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const hy
     sleep_until(c, fs, warp, later(need, soon));
 }
 
-static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_inst *d, const ls_dyn *dyn,
+static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
                              ls_cycle now)
 {
     warp_state *w = &c->warps[warp];
@@ -291,9 +245,9 @@ static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const hybrid_
     /* A collector is free when the one in front of the unit has gone into it. */
     fs->starts[fs->memory++ % FLOW_STARTS] = start;
     fs->collector_free = fs->starts[(fs->memory - 1 - c->hybrid->collectors) % FLOW_STARTS];
-    flow_access access = flow_take(c, warp, d, dyn, start);
+    flow_access access = flow_take(c, warp, d->inst, dyn, start);
     if (d->inst->dst_count > 0) {
-        set_results(c, warp, d, access.registers);
+        set_results(c, warp, c->flow->ready[warp], d, access.registers);
         fw->memory_until = later(fw->memory_until, access.registers);
     }
     w->busy_until = later(w->busy_until, access.done);
@@ -308,59 +262,109 @@ static inline bool alone(const flow_sub *fs, uint32_t bit, ls_cycle need, bool g
     return fs->count == 0 || (fs->asleep[fs->count - 1] >> 5) + greedy > need;
 }
 
+/* A burst of instructions of one warp, and what it leaves behind. */
+typedef struct burst {
+    const ls_dyn *next;
+    const flow_inst *head; /* of next */
+    ls_cycle now;          /* of the last one */
+    ls_cycle soon, need;   /* of next: when it may issue; when its registers are there */
+    bool changes;          /* the last one had effects */
+    uint64_t missing;      /* lanes that were not active */
+    uint64_t held, stalled[2];
+} burst;
+
+/* Behind the instruction that issues in cycle `last` if there is one per cycle from `now` on. */
+static inline const ls_dyn *stop_at(const ls_dyn *next, const ls_dyn *end, ls_cycle now, ls_cycle last)
+{
+    return (uint64_t)(end - next) <= last - now + 1 ? end : next + (last - now + 1);
+}
+
 /* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy
  * scheduler while there is one per cycle, and under each while no other warp of the sub-core can issue. What
- * uses the load/store unit stays in the order of time: other sub-cores do nothing before `limit`. Returns the
- * cycle after the last one. */
-static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first, ls_cycle limit)
+ * uses the load/store unit stays in the order of time: other sub-cores do nothing before `limit`. */
+static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_t warp, flow_inst *d,
+                                                  ls_cycle first, ls_cycle limit, burst *b)
 {
-    warp_state *w = &c->warps[warp];
-    flow_warp *fw = &c->flow->warps[warp];
-    const flow *f = c->flow;
-    const ls_inst *insts = w->insts;
-    const ls_dyn *next = w->next, *end = w->end;
-    const uint64_t kernel = kernel_key(c, w);
-    hybrid_inst *d = decode(c, insts, kernel, next->inst);
-    uint32_t bit = warp_bit(c, warp);
+    flow *f = c->flow;
+    flow_warp *fw = &f->warps[warp];
+    ls_cycle *const ready = f->ready[warp];
+    const ls_inst *const insts = c->warps[warp].insts;
+    const uint64_t kernel = fw->key;
     const bool greedy = c->scheduler_kind == SCHED_GTO;
-    s->last_issued = (uint8_t)__builtin_ctz(bit);
-    s->wants[d->unit] &= ~bit;
-    ls_cycle now = first, soon, need = 0, until = fw->alu_until;
+    const uint32_t bit = warp_bit(c, warp);
     const ls_cycle last = first + FLOW_BURST;
+    const ls_dyn *next = c->warps[warp].next, *const end = c->warps[warp].end;
+    ls_cycle now = first, soon, need = 0, until = fw->alu_until;
     limit = limit < last ? limit : last;
-    uint64_t missing = 0, held = 0, stalled[2] = { 0, 0 };
-    const ls_dyn *begin = next;
-    bool changes;
+    b->changes = false;
+    b->missing = b->held = b->stalled[0] = b->stalled[1] = 0;
+    const ls_dyn *stop = stop_at(next, end, now, last);
     for (;;) {
-        ls_cycle done = now;
+        ls_cycle done;
+        /* Plain instructions, one per cycle: as below, with what they do not need left out. */
+        while (d->plain && fs->collector_free <= now + 1) {
+            uint64_t port = later(fs->port, (now + 2) << f->port_shift) + d->port;
+            ls_cycle start = later(now + 1 + d->front, (port + f->port_mask) >> f->port_shift);
+            ls_cycle *unit_free = &fs->unit_free[d->unit];
+            start = later(start, *unit_free);
+            fs->port = port;
+            *unit_free = start + d->interval;
+            if (start > now + 1 + d->held) {
+                fs->taken |= 1u << d->unit;
+                fs->issue_free[d->unit] = start - d->held;
+            }
+            d->uses++;
+            if (__builtin_expect(next->mask != UINT32_MAX, 0))
+                b->missing += 32 - lane_count(next->mask);
+            done = start + d->delay;
+            ready[d->result] = done;
+            until = later(until, done);
+            soon = now + 1;
+            if (++next == stop)
+                goto stopped;
+            d = decode(c, f, insts, kernel, next->inst);
+            need = ready_at(c, warp, ready, d);
+            if (need > soon || (fs->taken >> d->unit & 1) != 0 || !greedy)
+                goto waits;
+            now = soon;
+            if (!d->plain && d->unit == UNIT_memory && now > limit) {
+                now--;
+                goto out;
+            }
+        }
         d->uses++;
         if (__builtin_expect(next->mask != UINT32_MAX, 0))
-            missing += 32 - lane_count(next->mask);
+            b->missing += 32 - lane_count(next->mask);
         if (d->unit == UNIT_memory) {
             done = issue_memory(c, fs, warp, d, next, now);
         } else {
-            done = run_unit(f, fs, d, now);
-            set_results(c, warp, d, done);
+            ls_cycle start = collect(f, fs, d, now, fs->unit_free[d->unit]);
+            fs->unit_free[d->unit] = start + d->interval;
+            done = start + d->delay;
+            set_results(c, warp, ready, d, done);
             until = later(until, done);
         }
         soon = now + 1;
-        changes = d->effects;
-        if (__builtin_expect(changes, 0)) {
+        if (__builtin_expect(d->effects, 0)) {
             fw->alu_until = until;
             soon = effects(c, warp, d->inst, next->mask, now, done);
+            b->changes = true;
         }
-        if (++next == end)
+        next++;
+stopped:
+        if (next == end)
             break;
-        d = decode(c, insts, kernel, next->inst);
-        need = ready_at(c, warp, d);
-        if (changes)
+        d = decode(c, f, insts, kernel, next->inst);
+        need = ready_at(c, warp, ready, d);
+        if (__builtin_expect(b->changes, 0))
             break;
-        if ((fs->taken >> d->unit & 1) != 0) {
+waits:
+        if (__builtin_expect((fs->taken >> d->unit & 1) != 0, 0)) {
             ls_cycle left = fs->issue_free[d->unit];
             if (left > soon && left > need) {
                 if (!alone(fs, bit, left, greedy) || left > last)
                     break;
-                held += left - soon;
+                b->held += left - soon;
                 soon = left;
             }
             fs->taken &= ~(1u << d->unit);
@@ -372,41 +376,71 @@ static ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls
         } else {
             if (!alone(fs, bit, need, greedy))
                 break;
-            stalled[need > until] += need - soon;
+            if (need > (d->unit == UNIT_memory ? limit : last)) {
+                now = soon - 1;
+                break;
+            }
+            b->stalled[need > until] += need - soon;
             now = need;
+            stop = stop_at(next, end, now, last);
+            continue;
         }
         if (now > (d->unit == UNIT_memory ? limit : last)) {
-            stalled[need > until] -= now - soon;
             now = soon - 1;
             break;
         }
+        stop = stop_at(next, end, now, last);
     }
+out:
     fw->alu_until = until;
-    w->busy_until = later(w->busy_until, until);
-    w->next = next;
-    uint64_t issued = (uint64_t)(next - begin);
+    b->next = next;
+    b->head = d;
+    b->now = now;
+    b->soon = soon;
+    b->need = need;
+}
+
+static void book_burst(core *c, const burst *b, uint64_t issued)
+{
     c->n.issued += issued;
     c->n.warp_instructions += issued;
-    c->n.thread_instructions += issued * 32 - missing;
-    if ((stalled[0] | stalled[1] | held) != 0) {
-        c->n.stalls[STALL_UNIT] += held;
-        c->n.stack[STALL_UNIT] += held;
-        c->n.stalls[STALL_DEPENDENCE] += stalled[0];
-        c->n.stack[STALL_DEPENDENCE] += stalled[0];
-        c->n.stalls[STALL_MEMORY] += stalled[1];
-        c->n.stack[STALL_MEMORY] += stalled[1];
-    }
-    if (next == end) {
+    c->n.thread_instructions += issued * 32 - b->missing;
+    if ((b->stalled[0] | b->stalled[1] | b->held) == 0)
+        return;
+    c->n.stalls[STALL_UNIT] += b->held;
+    c->n.stack[STALL_UNIT] += b->held;
+    c->n.stalls[STALL_DEPENDENCE] += b->stalled[0];
+    c->n.stack[STALL_DEPENDENCE] += b->stalled[0];
+    c->n.stalls[STALL_MEMORY] += b->stalled[1];
+    c->n.stack[STALL_MEMORY] += b->stalled[1];
+}
+
+/* Returns the cycle after the last instruction of the burst. */
+static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first,
+                                  ls_cycle limit)
+{
+    warp_state *w = &c->warps[warp];
+    flow_warp *fw = &c->flow->warps[warp];
+    flow_inst *d = decode(c, c->flow, w->insts, fw->key, w->next->inst);
+    uint32_t bit = warp_bit(c, warp);
+    burst b;
+    s->last_issued = (uint8_t)__builtin_ctz(bit);
+    s->wants[d->unit] &= ~bit;
+    issue_burst(c, fs, warp, d, first, limit, &b);
+    w->busy_until = later(w->busy_until, fw->alu_until);
+    book_burst(c, &b, (uint64_t)(b.next - w->next));
+    w->next = b.next;
+    if (b.next == w->end) {
         fs->ready &= ~bit;
-        if (soon == LS_CYCLE_MAX)
+        if (b.soon == LS_CYCLE_MAX)
             release_barrier(c, w->cta);
-        end_warp(c, warp, soon == LS_CYCLE_MAX ? now : soon - 1);
+        end_warp(c, warp, b.soon == LS_CYCLE_MAX ? b.now : b.soon - 1);
     } else {
-        set_next(c, fs, s, warp, d, now, soon, need);
-        if (changes)
+        set_next(c, fs, s, warp, b.head, b.now, b.soon, b.need);
+        if (b.changes)
             release_barrier(c, w->cta);
     }
-    return now + 1;
+    return b.now + 1;
 }
 
 /* As front_book_sub(); each set of reasons is taken apart at the end. */
@@ -432,7 +466,7 @@ static void step(core *c, uint32_t sub, ls_cycle limit)
 {
     flow_sub *fs = &c->flow->subs[sub];
     sub_core *s = &c->subs[sub];
-    ls_cycle now = fs->next;
+    ls_cycle now = c->flow->next[sub], *at = &c->flow->next[sub];
     wake(fs, s, now);
     uint32_t can = fs->ready;
     ls_cycle retry = LS_CYCLE_MAX;
@@ -452,18 +486,18 @@ static void step(core *c, uint32_t sub, ls_cycle limit)
         front_stalled(s, fs->ready);
         ls_cycle next = soonest(fs);
         next = next <= now ? now + 1 : next;
-        fs->next = retry < next && fs->ready != 0 ? retry : next;
+        *at = retry < next && fs->ready != 0 ? retry : next;
         return;
     }
     c->now = now;
     uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
-    fs->next = LS_CYCLE_MAX;
+    *at = LS_CYCLE_MAX;
     fs->time = s->booked = issue_warp(c, fs, s, warp, now, limit);
     if (fs->ready != 0) {
-        fs->next = fs->time;
+        *at = fs->time;
     } else {
         front_stalled(s, 0);
-        fs->next = soonest(fs);
+        *at = soonest(fs);
     }
 }
 
@@ -482,21 +516,21 @@ static void start_warps(core *c, ls_cycle now)
             /* Another kernel may have its program where the last one had its own. */
             h->kernel = launch->kernel;
             h->kernel_insts = launch->insts;
-            count_all_uses(c);
+            flow_forget(c);
             for (uint32_t i = 0; i < FLOW_SHAPES; i++)
                 f->shapes[i].inst = NULL;
         }
         /* Its registers are those of a warp that has ended: all of them are there. */
-        f->warps[warp] = (flow_warp){ .started = now };
+        f->warps[warp] = (flow_warp){ .key = kernel_key(c, w), .started = now };
         f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
-        const hybrid_inst *d = decode(c, w->insts, kernel_key(c, w), w->next->inst);
+        const flow_inst *d = decode(c, f, w->insts, f->warps[warp].key, w->next->inst);
         w->head = d->inst;
         c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
         c->subs[sub].buffered |= warp_bit(c, warp);
         fs->time = later(fs->time, now);
         sleep_until(c, fs, warp, now + 2); /* it is fetched, and decoded */
         ls_cycle next = soonest(fs);
-        fs->next = next < fs->next ? next : fs->next;
+        f->next[sub] = next < f->next[sub] ? next : f->next[sub];
     }
     c->need_fetch = 0;
 }
@@ -524,7 +558,7 @@ static void finish_blocks(core *c, ls_cycle now)
     if (f->busy && c->resident_ctas == 0) {
         for (uint32_t sub = 0; sub < c->sub_count; sub++)
             book(c, &c->subs[sub], now);
-        count_all_uses(c);
+        flow_forget(c);
         count_reasons(c);
     }
 }
@@ -543,9 +577,9 @@ static bool tick(void *self, ls_cycle now)
         start_warps(c, now);
     for (;;) {
         uint32_t sub = 0;
-        ls_cycle first = f->subs[0].next, second = LS_CYCLE_MAX;
+        ls_cycle first = f->next[0], second = LS_CYCLE_MAX;
         for (uint32_t i = 1; i < c->sub_count; i++) {
-            ls_cycle at = f->subs[i].next;
+            ls_cycle at = f->next[i];
             if (at < first) {
                 second = first;
                 first = at;
@@ -562,7 +596,7 @@ static bool tick(void *self, ls_cycle now)
     c->now = now;
     ls_cycle next = LS_CYCLE_MAX;
     for (uint32_t i = 0; i < c->sub_count; i++)
-        next = f->subs[i].next < next ? f->subs[i].next : next;
+        next = f->next[i] < next ? f->next[i] : next;
     for (uint32_t set = f->ended; set != 0; set &= set - 1) {
         ls_cycle end = f->cta_end[__builtin_ctz(set)];
         next = end < next ? end : next;
@@ -581,7 +615,7 @@ static bool init(core *c)
         c->flow->port_shift++;
     c->flow->port_mask = (1u << c->flow->port_shift) - 1;
     for (uint32_t i = 0; i < CORE_SUBS_MAX; i++)
-        c->flow->subs[i].next = LS_CYCLE_MAX;
+        c->flow->next[i] = LS_CYCLE_MAX;
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* flow.h: the state of a core with alu: hybrid and memory: analytic. For flow.c and flow_memory.c only.
+/* flow.h: the state of a core with alu: hybrid and memory: analytic. For flow.c, flow_inst.c and flow_memory.c
+ * only.
  *
  * With both, everything that an instruction waits for is known when it issues, also the end of a load. So
  * nothing has to happen at the end of anything: a warp has the cycle in which its next instruction can issue,
@@ -16,9 +17,30 @@
 #define FLOW_STARTS 16u  /* a power of two, more than there are collectors */
 #define FLOW_REASONS (1u << STALL_COUNT)
 #define FLOW_GROUPS 8u /* of asynchronous copies, by their number */
+#define FLOW_INSTS 2048u /* decoded instructions, by their place in the program; a power of two */
+#define FLOW_NO_REGISTER LS_REG_COUNT /* always there */
+#define FLOW_NO_RESULT (LS_REG_COUNT + 1u) /* nobody reads it */
+#define FLOW_WIDE UINT8_MAX /* more registers than reg[] holds: look at the instruction itself */
+#define FLOW_REGISTERS (LS_REG_COUNT + 8u)
+
+/* What issuing needs to know of a static instruction. */
+typedef struct flow_inst {
+    _Alignas(128) uint64_t key; /* which instruction this is; 0: none */
+    const ls_inst *inst;
+    uint64_t uses;              /* issued since they were last counted */
+    uint16_t interval, delay;   /* of the unit; from its start in the unit to the write-back */
+    uint16_t held;              /* cycles that it may wait before it holds its issue register */
+    uint8_t unit;
+    uint8_t front, port;        /* cycles from issue to the unit; accesses to registers */
+    uint8_t registers, written; /* entries of reg[] in use, the first `written` are results; FLOW_WIDE */
+    uint8_t read_count, read_waits;
+    bool effects, unknown;
+    bool plain; /* of a unit, without effects, with four registers and one result at most */
+    uint16_t result; /* reg[0], or FLOW_NO_RESULT */
+    uint16_t reg[HYBRID_REGISTERS + 4]; /* at least four; behind the last one FLOW_NO_REGISTER */
+} flow_inst;
 
 typedef struct flow_sub {
-    ls_cycle next;  /* when the scheduler looks at its warps again; LS_CYCLE_MAX: no warp has a cycle */
     ls_cycle time;  /* it has issued for the cycles before this one */
     uint32_t ready; /* warps whose cycle has come */
     uint32_t count; /* of asleep[] */
@@ -33,6 +55,7 @@ typedef struct flow_sub {
 } flow_sub;
 
 typedef struct flow_warp {
+    uint64_t key; /* of its kernel: flow_inst.key of the instruction in place 0 */
     ls_cycle started;
     ls_cycle wake;                    /* of the next instruction, while the warp is at a barrier */
     ls_cycle alu_until, memory_until; /* the last result of a unit; the last register from memory */
@@ -48,6 +71,8 @@ typedef struct flow_shape {
 } flow_shape;
 
 typedef struct flow {
+    /* By sub-core: when the scheduler looks at its warps again; LS_CYCLE_MAX: no warp has a cycle. */
+    ls_cycle next[CORE_SUBS_MAX];
     flow_sub subs[CORE_SUBS_MAX];
     flow_warp warps[CORE_WARPS_MAX];
     ls_cycle barrier_at[CORE_CTAS_MAX]; /* when the last one arrived, or left */
@@ -58,7 +83,18 @@ typedef struct flow {
     ls_cycle counted;               /* cycles are counted up to this one */
     uint64_t reasons[FLOW_REASONS]; /* issue slots by the set of reasons why they did not issue */
     flow_shape shapes[FLOW_SHAPES];
+    ls_cycle ready[CORE_WARPS_MAX][FLOW_REGISTERS]; /* when registers are there */
+    flow_inst insts[FLOW_INSTS];
 } flow;
+
+/* flow_inst.c */
+/* The entry of the instruction, which holds another one. */
+void flow_decode(core *c, flow_inst *d, const ls_inst *inst, uint64_t key);
+/* Counts what has issued, and forgets all of them: what comes next may lie where this program was. */
+void flow_forget(core *c);
+/* Registers of an instruction that has more than reg[] holds. */
+ls_cycle flow_wide_ready(const core *c, uint32_t warp, const ls_inst *inst);
+void flow_wide_results(core *c, uint32_t warp, const ls_inst *inst, ls_cycle done);
 
 /* flow_memory.c */
 typedef struct flow_access {
@@ -66,6 +102,6 @@ typedef struct flow_access {
     ls_cycle done;      /* the warp may end */
 } flow_access;
 /* The load/store unit takes the instruction in cycle `start`, in which it is free. */
-flow_access flow_take(core *c, uint32_t warp, const hybrid_inst *d, const ls_dyn *dyn, ls_cycle start);
+flow_access flow_take(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle start);
 
 #endif
