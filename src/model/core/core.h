@@ -408,14 +408,16 @@ static inline uint32_t lane_count(uint32_t mask) /* most warps are full; countin
 {
     return mask == UINT32_MAX ? 32 : (uint32_t)__builtin_popcount(mask);
 }
-static inline void count_flops(core *c, const ls_inst *inst,
-                               uint32_t mask) /* of an instruction that has some */
+static inline core_flops flops_kind(const ls_inst *inst) /* of an instruction that has some */
 {
-    core_flops kind = inst->class_ == LS_CLASS_fp32                                        ? FLOPS_SINGLE
-                      : inst->class_ == LS_CLASS_fp64                                      ? FLOPS_DOUBLE
-                      : inst->class_ == LS_CLASS_half || inst->class_ == LS_CLASS_half_mul ? FLOPS_HALF
-                                                                                           : FLOPS_TENSOR;
-    c->n.flops[kind] += (uint64_t)ls_inst_flops(inst) * lane_count(mask);
+    return inst->class_ == LS_CLASS_fp32                                        ? FLOPS_SINGLE
+           : inst->class_ == LS_CLASS_fp64                                      ? FLOPS_DOUBLE
+           : inst->class_ == LS_CLASS_half || inst->class_ == LS_CLASS_half_mul ? FLOPS_HALF
+                                                                                : FLOPS_TENSOR;
+}
+static inline void count_flops(core *c, const ls_inst *inst, uint32_t mask)
+{
+    c->n.flops[flops_kind(inst)] += (uint64_t)ls_inst_flops(inst) * lane_count(mask);
 }
 uint16_t flight_take(core *c, uint32_t warp,
                      uint32_t unit);           /* for its next instruction; there is a free one */

@@ -16,9 +16,10 @@ static inline ls_cycle later(ls_cycle a, ls_cycle b)
     return a > b ? a : b;
 }
 
-static void sleep_until(core *c, flow_sub *fs, uint32_t warp, ls_cycle cycle)
+/* `bit`: of the warp in its sub-core. */
+static inline void sleep_until(flow_sub *fs, uint32_t bit, ls_cycle cycle)
 {
-    uint64_t key = cycle << 5 | warp / c->sub_count;
+    uint64_t key = cycle << 5 | (uint32_t)__builtin_ctz(bit);
     uint32_t i = fs->count++;
     for (; i > 0 && fs->asleep[i - 1] < key; i--)
         fs->asleep[i] = fs->asleep[i - 1];
@@ -115,7 +116,7 @@ static void release_barrier(core *c, uint32_t slot)
             continue;
         c->subs[sub].barrier &= ~bit;
         c->subs[sub].blocked |= bit;
-        sleep_until(c, &f->subs[sub], warp, later(f->warps[warp].wake, f->barrier_at[slot] + 1));
+        sleep_until(&f->subs[sub], bit, later(f->warps[warp].wake, f->barrier_at[slot] + 1));
         ls_cycle next = soonest(&f->subs[sub]);
         f->next[sub] = next < f->next[sub] ? next : f->next[sub];
     }
@@ -196,11 +197,11 @@ static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t ma
 
 /* -------------------------------------------------------------------------------------------------- issue */
 
-static inline flow_inst *decode(core *c, flow *f, const ls_inst *insts, uint64_t kernel, uint32_t place)
+static inline flow_inst *decode(core *c, flow_inst *insts, const flow_warp *fw, uint64_t key, uint32_t place)
 {
-    flow_inst *d = &f->insts[place % FLOW_INSTS];
-    if (__builtin_expect(d->key != kernel + place, 0))
-        flow_decode(c, d, &insts[place], kernel + place);
+    flow_inst *d = &insts[place % FLOW_INSTS];
+    if (__builtin_expect(d->key != key + place, 0))
+        flow_decode(c, d, fw->launch, place, key + place);
     return d;
 }
 
@@ -211,33 +212,8 @@ static inline uint64_t kernel_key(const core *c, const warp_state *w)
     return (launch->info->id << 8 | (launch->kernel + 1)) << 32;
 }
 
-/* The warp has issued until `now`; its next instruction may issue from `soon` on, and has its registers at
- * `need`. */
-static void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, const flow_inst *d, ls_cycle now,
-                     ls_cycle soon, ls_cycle need)
-{
-    flow_warp *fw = &c->flow->warps[warp];
-    uint32_t bit = warp_bit(c, warp);
-    s->wants[d->unit] |= bit;
-    c->warps[warp].head = d->inst;
-    if (soon == LS_CYCLE_MAX) {
-        fs->ready &= ~bit;
-        fw->wake = later(fw->wake, need);
-        return;
-    }
-    if (need <= soon && soon <= now + 1) {
-        fs->ready |= bit;
-        return;
-    }
-    fs->ready &= ~bit;
-    s->blocked |= bit;
-    if (need > fw->alu_until && need >= soon)
-        s->memory_blocked |= bit;
-    sleep_until(c, fs, warp, later(need, soon));
-}
-
-static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
-                             ls_cycle now)
+static inline ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const flow_inst *d,
+                                    const ls_dyn *dyn, ls_cycle now)
 {
     warp_state *w = &c->warps[warp];
     flow_warp *fw = &c->flow->warps[warp];
@@ -245,7 +221,7 @@ static ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const flow_in
     /* A collector is free when the one in front of the unit has gone into it. */
     fs->starts[fs->memory++ % FLOW_STARTS] = start;
     fs->collector_free = fs->starts[(fs->memory - 1 - c->hybrid->collectors) % FLOW_STARTS];
-    flow_access access = flow_take(c, warp, d->inst, dyn, start);
+    flow_access access = flow_take(c, warp, d, dyn, start);
     if (d->inst->dst_count > 0) {
         set_results(c, warp, c->flow->ready[warp], d, access.registers);
         fw->memory_until = later(fw->memory_until, access.registers);
@@ -268,10 +244,18 @@ typedef struct burst {
     const flow_inst *head; /* of next */
     ls_cycle now;          /* of the last one */
     ls_cycle soon, need;   /* of next: when it may issue; when its registers are there */
+    ls_cycle until;        /* the last result of a unit */
     bool changes;          /* the last one had effects */
     uint64_t missing;      /* lanes that were not active */
     uint64_t held, stalled[2];
 } burst;
+
+static void count_missing(flow_inst *d, burst *b, uint32_t mask)
+{
+    uint32_t missing = 32 - lane_count(mask);
+    d->missing += missing;
+    b->missing += missing;
+}
 
 /* Behind the instruction that issues in cycle `last` if there is one per cycle from `now` on. */
 static inline const ls_dyn *stop_at(const ls_dyn *next, const ls_dyn *end, ls_cycle now, ls_cycle last)
@@ -282,59 +266,58 @@ static inline const ls_dyn *stop_at(const ls_dyn *next, const ls_dyn *end, ls_cy
 /* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy
  * scheduler while there is one per cycle, and under each while no other warp of the sub-core can issue. What
  * uses the load/store unit stays in the order of time: other sub-cores do nothing before `limit`. */
-static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_t warp, flow_inst *d,
-                                                  ls_cycle first, ls_cycle limit, burst *b)
+static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_t warp, uint32_t bit,
+                                                  flow_inst *d, ls_cycle first, ls_cycle limit, burst *b)
 {
-    flow *f = c->flow;
-    flow_warp *fw = &f->warps[warp];
+    flow *const f = c->flow;
+    flow_warp *const fw = &f->warps[warp];
+    flow_inst *const insts = f->insts;
     ls_cycle *const ready = f->ready[warp];
-    const ls_inst *const insts = c->warps[warp].insts;
     const uint64_t kernel = fw->key;
     const bool greedy = c->scheduler_kind == SCHED_GTO;
-    const uint32_t bit = warp_bit(c, warp);
     const ls_cycle last = first + FLOW_BURST;
     const ls_dyn *next = c->warps[warp].next, *const end = c->warps[warp].end;
     ls_cycle now = first, soon, need = 0, until = fw->alu_until;
     limit = limit < last ? limit : last;
-    b->changes = false;
-    b->missing = b->held = b->stalled[0] = b->stalled[1] = 0;
-    const ls_dyn *stop = stop_at(next, end, now, last);
     for (;;) {
         ls_cycle done;
-        /* Plain instructions, one per cycle: as below, with what they do not need left out. */
-        while (d->plain && fs->collector_free <= now + 1) {
-            uint64_t port = later(fs->port, (now + 2) << f->port_shift) + d->port;
-            ls_cycle start = later(now + 1 + d->front, (port + f->port_mask) >> f->port_shift);
-            ls_cycle *unit_free = &fs->unit_free[d->unit];
-            start = later(start, *unit_free);
-            fs->port = port;
-            *unit_free = start + d->interval;
-            if (start > now + 1 + d->held) {
-                fs->taken |= 1u << d->unit;
-                fs->issue_free[d->unit] = start - d->held;
-            }
-            d->uses++;
-            if (__builtin_expect(next->mask != UINT32_MAX, 0))
-                b->missing += 32 - lane_count(next->mask);
-            done = start + d->delay;
-            ready[d->result] = done;
-            until = later(until, done);
-            soon = now + 1;
-            if (++next == stop)
-                goto stopped;
-            d = decode(c, f, insts, kernel, next->inst);
-            need = ready_at(c, warp, ready, d);
-            if (need > soon || (fs->taken >> d->unit & 1) != 0 || !greedy)
-                goto waits;
-            now = soon;
-            if (!d->plain && d->unit == UNIT_memory && now > limit) {
+        if (d->plain && fs->collector_free <= now + 1) {
+            /* As below, with what they do not need left out. */
+            const ls_dyn *stop = greedy ? stop_at(next, end, now, last) : next + 1;
+            do {
+                uint64_t port = later(fs->port, (now + 2) << f->port_shift) + d->port;
+                ls_cycle start = later(now + 1 + d->front, (port + f->port_mask) >> f->port_shift);
+                ls_cycle *unit_free = &fs->unit_free[d->unit];
+                start = later(start, *unit_free);
+                fs->port = port;
+                *unit_free = start + d->interval;
+                if (start > now + 1 + d->held) {
+                    fs->taken |= 1u << d->unit;
+                    fs->issue_free[d->unit] = start - d->held;
+                }
+                d->uses++;
+                if (__builtin_expect(next->mask != UINT32_MAX, 0))
+                    count_missing(d, b, next->mask);
+                done = start + d->delay;
+                ready[d->result] = done;
+                until = later(until, done);
+                soon = now + 1;
+                if (++next == stop)
+                    goto stopped;
+                d = decode(c, insts, fw, kernel, next->inst);
+                need = ready_at(c, warp, ready, d);
+                if (need > soon || (fs->taken >> d->unit & 1) != 0)
+                    goto waits;
+                now = soon;
+            } while (d->plain);
+            if (d->unit == UNIT_memory && now > limit) {
                 now--;
-                goto out;
+                break;
             }
         }
         d->uses++;
         if (__builtin_expect(next->mask != UINT32_MAX, 0))
-            b->missing += 32 - lane_count(next->mask);
+            count_missing(d, b, next->mask);
         if (d->unit == UNIT_memory) {
             done = issue_memory(c, fs, warp, d, next, now);
         } else {
@@ -354,7 +337,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
 stopped:
         if (next == end)
             break;
-        d = decode(c, f, insts, kernel, next->inst);
+        d = decode(c, insts, fw, kernel, next->inst);
         need = ready_at(c, warp, ready, d);
         if (__builtin_expect(b->changes, 0))
             break;
@@ -369,30 +352,18 @@ waits:
             }
             fs->taken &= ~(1u << d->unit);
         }
-        if (need <= soon) {
-            if (!greedy && (fs->ready & ~bit) != 0)
-                break;
-            now = soon;
-        } else {
-            if (!alone(fs, bit, need, greedy))
-                break;
-            if (need > (d->unit == UNIT_memory ? limit : last)) {
-                now = soon - 1;
-                break;
-            }
-            b->stalled[need > until] += need - soon;
-            now = need;
-            stop = stop_at(next, end, now, last);
-            continue;
-        }
-        if (now > (d->unit == UNIT_memory ? limit : last)) {
+        bool waits = need > soon;
+        if (waits ? !alone(fs, bit, need, greedy) : !greedy && (fs->ready & ~bit) != 0)
+            break;
+        ls_cycle at = waits ? need : soon;
+        if (at > (d->unit == UNIT_memory ? limit : last)) {
             now = soon - 1;
             break;
         }
-        stop = stop_at(next, end, now, last);
+        b->stalled[need > until] += at - soon;
+        now = at;
     }
-out:
-    fw->alu_until = until;
+    fw->alu_until = b->until = until;
     b->next = next;
     b->head = d;
     b->now = now;
@@ -400,7 +371,7 @@ out:
     b->need = need;
 }
 
-static void book_burst(core *c, const burst *b, uint64_t issued)
+static inline void book_burst(core *c, const burst *b, uint64_t issued)
 {
     c->n.issued += issued;
     c->n.warp_instructions += issued;
@@ -415,19 +386,40 @@ static void book_burst(core *c, const burst *b, uint64_t issued)
     c->n.stack[STALL_MEMORY] += b->stalled[1];
 }
 
+/* The warp has its next instruction at hand. */
+static inline void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, uint32_t bit, const burst *b)
+{
+    s->wants[b->head->unit] |= bit;
+    c->warps[warp].head = b->head->inst;
+    if (b->soon == LS_CYCLE_MAX) {
+        flow_warp *fw = &c->flow->warps[warp];
+        fs->ready &= ~bit;
+        fw->wake = later(fw->wake, b->need);
+        return;
+    }
+    if (b->need <= b->soon && b->soon <= b->now + 1)
+        return; /* it is still among the ready ones */
+    fs->ready &= ~bit;
+    s->blocked |= bit;
+    if (b->need > b->until && b->need >= b->soon)
+        s->memory_blocked |= bit;
+    sleep_until(fs, bit, later(b->need, b->soon));
+}
+
 /* Returns the cycle after the last instruction of the burst. */
 static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first,
                                   ls_cycle limit)
 {
     warp_state *w = &c->warps[warp];
-    flow_warp *fw = &c->flow->warps[warp];
-    flow_inst *d = decode(c, c->flow, w->insts, fw->key, w->next->inst);
+    const flow_warp *fw = &c->flow->warps[warp];
+    flow_inst *d = decode(c, c->flow->insts, fw, fw->key, w->next->inst);
     uint32_t bit = warp_bit(c, warp);
     burst b;
-    s->last_issued = (uint8_t)__builtin_ctz(bit);
+    b.changes = false;
+    b.missing = b.held = b.stalled[0] = b.stalled[1] = 0;
     s->wants[d->unit] &= ~bit;
-    issue_burst(c, fs, warp, d, first, limit, &b);
-    w->busy_until = later(w->busy_until, fw->alu_until);
+    issue_burst(c, fs, warp, bit, d, first, limit, &b);
+    w->busy_until = later(w->busy_until, b.until);
     book_burst(c, &b, (uint64_t)(b.next - w->next));
     w->next = b.next;
     if (b.next == w->end) {
@@ -436,7 +428,7 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t w
             release_barrier(c, w->cta);
         end_warp(c, warp, b.soon == LS_CYCLE_MAX ? b.now : b.soon - 1);
     } else {
-        set_next(c, fs, s, warp, b.head, b.now, b.soon, b.need);
+        set_next(c, fs, s, warp, bit, &b);
         if (b.changes)
             release_barrier(c, w->cta);
     }
@@ -461,12 +453,32 @@ static void count_reasons(core *c)
     }
 }
 
-/* One look of a scheduler at its warps, in cycle fs->next. */
-static void step(core *c, uint32_t sub, ls_cycle limit)
+/* As front_stalled(), for warps that wait for nothing but registers. */
+static inline void stalled(sub_core *s)
+{
+    if ((s->barrier | s->fence | s->async) != 0 || s->blocked == 0) {
+        front_stalled(s, 0);
+        return;
+    }
+    uint32_t memory = s->blocked & s->memory_blocked;
+    s->reason = memory != 0 ? STALL_MEMORY : STALL_DEPENDENCE;
+    s->reasons = (uint32_t)(memory != 0) << STALL_MEMORY | (uint32_t)(memory != s->blocked) << STALL_DEPENDENCE;
+}
+
+/* The scheduler's choice; where it has none, those that are built in are not asked. */
+static inline uint32_t choose(core *c, const sub_core *s, uint32_t sub, uint32_t can, ls_cycle now)
+{
+    if ((can & (can - 1)) == 0 && c->scheduler_kind != SCHED_OTHER)
+        return (uint32_t)__builtin_ctz(can);
+    c->now = now;
+    return front_choose(c, s, sub, can);
+}
+
+/* One look of a scheduler at its warps, in the cycle of its turn; when it wants the next one. */
+static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
 {
     flow_sub *fs = &c->flow->subs[sub];
     sub_core *s = &c->subs[sub];
-    ls_cycle now = c->flow->next[sub], *at = &c->flow->next[sub];
     wake(fs, s, now);
     uint32_t can = fs->ready;
     ls_cycle retry = LS_CYCLE_MAX;
@@ -486,19 +498,15 @@ static void step(core *c, uint32_t sub, ls_cycle limit)
         front_stalled(s, fs->ready);
         ls_cycle next = soonest(fs);
         next = next <= now ? now + 1 : next;
-        *at = retry < next && fs->ready != 0 ? retry : next;
-        return;
+        return retry < next && fs->ready != 0 ? retry : next;
     }
-    c->now = now;
-    uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
-    *at = LS_CYCLE_MAX;
-    fs->time = s->booked = issue_warp(c, fs, s, warp, now, limit);
-    if (fs->ready != 0) {
-        *at = fs->time;
-    } else {
-        front_stalled(s, 0);
-        *at = soonest(fs);
-    }
+    uint32_t index = choose(c, s, sub, can, now);
+    s->last_issued = (uint8_t)index;
+    fs->time = s->booked = issue_warp(c, fs, s, index * c->sub_count + sub, now, limit);
+    if (fs->ready != 0)
+        return fs->time;
+    stalled(s);
+    return soonest(fs);
 }
 
 /* ----------------------------------------------------------------------------------------------- one look */
@@ -521,14 +529,17 @@ static void start_warps(core *c, ls_cycle now)
                 f->shapes[i].inst = NULL;
         }
         /* Its registers are those of a warp that has ended: all of them are there. */
-        f->warps[warp] = (flow_warp){ .key = kernel_key(c, w), .started = now };
+        f->warps[warp] = (flow_warp){ .key = kernel_key(c, w),
+                                      .launch = launch,
+                                      .addrs = launch->cta->addrs,
+                                      .started = now };
         f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
-        const flow_inst *d = decode(c, f, w->insts, f->warps[warp].key, w->next->inst);
+        const flow_inst *d = decode(c, f->insts, &f->warps[warp], f->warps[warp].key, w->next->inst);
         w->head = d->inst;
         c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
         c->subs[sub].buffered |= warp_bit(c, warp);
         fs->time = later(fs->time, now);
-        sleep_until(c, fs, warp, now + 2); /* it is fetched, and decoded */
+        sleep_until(fs, warp_bit(c, warp), now + 2); /* it is fetched, and decoded */
         ls_cycle next = soonest(fs);
         f->next[sub] = next < f->next[sub] ? next : f->next[sub];
     }
@@ -579,18 +590,14 @@ static bool tick(void *self, ls_cycle now)
         uint32_t sub = 0;
         ls_cycle first = f->next[0], second = LS_CYCLE_MAX;
         for (uint32_t i = 1; i < c->sub_count; i++) {
-            ls_cycle at = f->next[i];
-            if (at < first) {
-                second = first;
-                first = at;
-                sub = i;
-            } else if (at < second) {
-                second = at;
-            }
+            ls_cycle at = f->next[i], behind = at < first ? first : at;
+            sub = at < first ? i : sub;
+            first = at < first ? at : first;
+            second = behind < second ? behind : second;
         }
         if (first > now + FLOW_AHEAD)
             break;
-        step(c, sub, second);
+        f->next[sub] = step(c, sub, first, second);
     }
     ls_domain_progress(c->domain);
     c->now = now;
@@ -610,6 +617,9 @@ static bool init(core *c)
         return false;
     c->flow = ls_domain_alloc(c->domain, sizeof *c->flow);
     if (c->flow == NULL)
+        return false;
+    c->flow->insts = ls_domain_alloc(c->domain, FLOW_INSTS * sizeof *c->flow->insts);
+    if (c->flow->insts == NULL)
         return false;
     while (1u << c->flow->port_shift < c->hybrid->steps * c->hybrid->banks)
         c->flow->port_shift++;

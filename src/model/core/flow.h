@@ -11,6 +11,8 @@
 
 #include "model/core/hybrid.h"
 
+#include <assert.h>
+
 #define FLOW_AHEAD 128   /* cycles */
 #define FLOW_BURST 256   /* cycles for which one warp issues at once, at most */
 #define FLOW_SHAPES 256u /* patterns of addresses whose cost is kept; a power of two */
@@ -25,9 +27,9 @@
 
 /* What issuing needs to know of a static instruction. */
 typedef struct flow_inst {
-    _Alignas(128) uint64_t key; /* which instruction this is; 0: none */
+    uint64_t key; /* which instruction this is; 0: none */
     const ls_inst *inst;
-    uint64_t uses;              /* issued since they were last counted */
+    uint64_t uses, missing;     /* issued since they were last counted; lanes of these that were not active */
     uint16_t interval, delay;   /* of the unit; from its start in the unit to the write-back */
     uint16_t held;              /* cycles that it may wait before it holds its issue register */
     uint8_t unit;
@@ -38,7 +40,14 @@ typedef struct flow_inst {
     bool plain; /* of a unit, without effects, with four registers and one result at most */
     uint16_t result; /* reg[0], or FLOW_NO_RESULT */
     uint16_t reg[HYBRID_REGISTERS + 4]; /* at least four; behind the last one FLOW_NO_REGISTER */
+    /* Memory instructions: */
+    const rates_inst *rate;
+    uint8_t space, width; /* ls_mem_space, LS_SPACE_GENERIC included; bytes */
+    bool load, bypass;    /* not a store; past L1 */
+    bool plain_lanes;     /* no atomic, and neither shared nor local memory */
+    uint8_t unused[11];   /* 128 bytes */
 } flow_inst;
+static_assert(sizeof(flow_inst) == 128, "the table of instructions is indexed by a shift");
 
 typedef struct flow_sub {
     ls_cycle time;  /* it has issued for the cycles before this one */
@@ -56,6 +65,8 @@ typedef struct flow_sub {
 
 typedef struct flow_warp {
     uint64_t key; /* of its kernel: flow_inst.key of the instruction in place 0 */
+    const core_launch *launch;
+    const uint64_t *addrs; /* of its block */
     ls_cycle started;
     ls_cycle wake;                    /* of the next instruction, while the warp is at a barrier */
     ls_cycle alu_until, memory_until; /* the last result of a unit; the last register from memory */
@@ -84,12 +95,12 @@ typedef struct flow {
     uint64_t reasons[FLOW_REASONS]; /* issue slots by the set of reasons why they did not issue */
     flow_shape shapes[FLOW_SHAPES];
     ls_cycle ready[CORE_WARPS_MAX][FLOW_REGISTERS]; /* when registers are there */
-    flow_inst insts[FLOW_INSTS];
+    flow_inst *insts; /* [FLOW_INSTS] */
 } flow;
 
 /* flow_inst.c */
 /* The entry of the instruction, which holds another one. */
-void flow_decode(core *c, flow_inst *d, const ls_inst *inst, uint64_t key);
+void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t place, uint64_t key);
 /* Counts what has issued, and forgets all of them: what comes next may lie where this program was. */
 void flow_forget(core *c);
 /* Registers of an instruction that has more than reg[] holds. */
@@ -102,6 +113,6 @@ typedef struct flow_access {
     ls_cycle done;      /* the warp may end */
 } flow_access;
 /* The load/store unit takes the instruction in cycle `start`, in which it is free. */
-flow_access flow_take(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle start);
+flow_access flow_take(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn, ls_cycle start);
 
 #endif

@@ -11,7 +11,9 @@ static void count_uses(core *c, flow_inst *d)
     c->n.register_reads += d->uses * d->read_count;
     c->n.register_bank_waits += d->uses * d->read_waits;
     c->n.unknown_opcodes += d->uses * d->unknown;
-    d->uses = 0;
+    if (ls_inst_flops(d->inst) != 0)
+        c->n.flops[flops_kind(d->inst)] += ls_inst_flops(d->inst) * (d->uses * 32 - d->missing);
+    d->uses = d->missing = 0;
 }
 
 void flow_forget(core *c)
@@ -44,9 +46,22 @@ static void set_registers(flow_inst *d, const hybrid_inst *h)
         d->reg[count] = FLOW_NO_REGISTER;
 }
 
-void flow_decode(core *c, flow_inst *d, const ls_inst *inst, uint64_t key)
+static void set_memory(const core *c, flow_inst *d, const rates_kernel *rates)
+{
+    const ls_inst *inst = d->inst;
+    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
+    d->rate = rates == NULL ? NULL : rates_of(rates, inst->pc);
+    d->space = inst->space;
+    d->width = (uint8_t)inst_width(c, inst);
+    d->load = inst->mem_op != LS_MEM_STORE;
+    d->bypass = analytic_bypasses(c, inst);
+    d->plain_lanes = !atomic && inst->space != LS_SPACE_SHARED && inst->space != LS_SPACE_LOCAL;
+}
+
+void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t place, uint64_t key)
 {
     const hybrid *h = c->hybrid;
+    const ls_inst *inst = &launch->insts[place];
     hybrid_inst from;
     if (d->uses != 0)
         count_uses(c, d);
@@ -65,6 +80,8 @@ void flow_decode(core *c, flow_inst *d, const ls_inst *inst, uint64_t key)
     set_registers(d, &from);
     if (from.wide)
         d->registers = d->written = FLOW_WIDE;
+    if (d->unit == UNIT_memory)
+        set_memory(c, d, launch->rates);
     d->plain = d->unit != UNIT_memory && !d->effects && d->registers <= 4 && d->written <= 1;
     uint32_t most = 0, busiest = 0;
     for (uint32_t b = 0; b < h->banks; b++) {

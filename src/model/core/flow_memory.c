@@ -117,8 +117,9 @@ static flow_access take_shared(core *c, const ls_inst *inst, uint32_t mask, uint
     return (flow_access){ .registers = end, .done = end };
 }
 
-flow_access flow_take(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle start)
+flow_access flow_take(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn, ls_cycle start)
 {
+    const ls_inst *inst = d->inst;
     uint32_t mask = dyn->mask, sectors = 0, rounds = 0;
     bool none = mask == 0 || inst->mem_op == LS_MEM_NONE || dyn->addr == LS_ADDR_NONE;
     uint8_t space = inst->space;
