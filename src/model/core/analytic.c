@@ -151,14 +151,13 @@ static inline uint64_t join(uint64_t *end, uint64_t arrival, uint64_t length)
 
 /* The levels come in the shares of the profile whatever the order of instructions is: a sequence that fills
  * [0, 2^32) evenly, for each instruction its own. */
-static rates_level draw(analytic *a, const rates_inst *rate, uint64_t pc, uint32_t core_id)
+static inline rates_level draw(analytic *a, const rates_inst *rate, uint32_t core_id)
 {
     if (rate->to_wait == 0)
         return RATES_L1;
     if (rate->to_dram == UINT32_MAX)
         return RATES_DRAM;
-    uint32_t place = (uint32_t)(pc / RATES_PC_BYTES);
-    uint32_t x = ++a->drawn[place & (DRAWS - 1)] * GOLDEN + place * 0x85ebca6bu + core_id * 0xc2b2ae35u;
+    uint32_t x = ++a->drawn[rate->place % DRAWS] * GOLDEN + rate->place * 0x85ebca6bu + core_id * 0xc2b2ae35u;
     if (x < rate->to_dram)
         return RATES_DRAM;
     if (x < rate->to_l2 || rate->to_l2 == UINT32_MAX)
@@ -207,29 +206,37 @@ static uint64_t expected_beyond(const rates_inst *rate, uint64_t to_l2_cycles, u
            (32 - RATES_SHIFT); /* of all accesses, also those that hit */
 }
 
-ls_cycle analytic_access(core *c, const core_launch *launch, const ls_inst *inst, uint64_t sectors,
-                         uint32_t rounds, ls_cycle now)
+/* An access that hits L1, or one with the mean latency that needs nothing of the rest. */
+static ls_cycle access_l1(core *c, const core_launch *launch, const rates_inst *rate, bool load,
+                          ls_cycle looked)
 {
     analytic *a = c->analytic;
-    const rates_inst *rate = rates_of(launch->rates, inst->pc);
+    if (c->spec->analytic.latency != ANALYTIC_EXPECTED || !load)
+        return looked;
+    uint64_t near = a->machine.request_cycles + a->machine.reply_cycles;
+    uint64_t sum = a->mean_part + expected_beyond(rate, near, near + launch->rates->dram_cycles);
+    a->mean_part = (uint32_t)(sum & (RATES_ONE - 1));
+    return looked + (sum >> RATES_SHIFT);
+}
+
+ls_cycle analytic_access(core *c, const core_launch *launch, const rates_inst *rate, bool load,
+                         uint64_t sectors, uint32_t rounds, ls_cycle now)
+{
+    analytic *a = c->analytic;
     const rates_machine *m = &a->machine;
-    rates_level level = draw(a, rate, inst->pc, c->id);
+    rates_level level = draw(a, rate, c->id);
     ls_cycle looked = now + rounds - 1 + c->spec->l1_latency_cycles;
-    bool load = inst->mem_op != LS_MEM_STORE;
     c->n.l1.accesses += sectors;
     *(load ? &c->n.l1.reads : &c->n.l1.writes) += sectors;
+    if (level == RATES_L1) {
+        c->n.l1.hits += sectors;
+        return access_l1(c, launch, rate, load, looked);
+    }
     uint64_t l2 = sectors * rate->l2_sectors[level], dram = sectors * rate->dram_sectors[level];
     uint64_t missed = (l2 + RATES_ONE / 2) >> RATES_SHIFT;
-    c->n.l1.misses += missed < sectors ? missed : sectors;
-    c->n.l1.hits += missed < sectors ? sectors - missed : 0;
-    if (level == RATES_L1) {
-        if (c->spec->analytic.latency != ANALYTIC_EXPECTED || !load)
-            return looked;
-        uint64_t near = m->request_cycles + m->reply_cycles;
-        uint64_t sum = a->mean_part + expected_beyond(rate, near, near + launch->rates->dram_cycles);
-        a->mean_part = (uint32_t)(sum & (RATES_ONE - 1));
-        return looked + (sum >> RATES_SHIFT);
-    }
+    missed = missed < sectors ? missed : sectors;
+    c->n.l1.misses += missed;
+    c->n.l1.hits += sectors - missed;
     if (level == RATES_WAIT) /* those that fetch were a little earlier, or are back already */
         return a->last_load > looked ? a->last_load : looked;
     held *room = load ? &a->mshrs : &a->buffers;
@@ -343,7 +350,9 @@ void analytic_take(core *c, uint16_t index)
     a->unit_free = c->now + rounds;
     f->requests = 1;
     const core_launch *launch = &c->ctas[c->warps[f->warp].cta].launch;
-    ls_cycle end = analytic_access(c, launch, f->inst, c->sector_count, rounds, c->now);
+    const rates_inst *rate = rates_of(launch->rates, f->inst->pc);
+    ls_cycle end =
+        analytic_access(c, launch, rate, f->inst->mem_op != LS_MEM_STORE, c->sector_count, rounds, c->now);
     ls_cycle left = c->now + rounds; /* the instruction leaves the unit */
     if (f->inst->mem_op == LS_MEM_STORE) {
         /* Its warp goes on; it may not end before the answer. */

@@ -212,17 +212,16 @@ static inline uint64_t kernel_key(const core *c, const warp_state *w)
     return (launch->info->id << 8 | (launch->kernel + 1)) << 32;
 }
 
-static inline ls_cycle issue_memory(core *c, flow_sub *fs, uint32_t warp, const flow_inst *d,
+static inline ls_cycle issue_memory(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp, const flow_inst *d,
                                     const ls_dyn *dyn, ls_cycle now)
 {
     warp_state *w = &c->warps[warp];
-    flow_warp *fw = &c->flow->warps[warp];
-    ls_cycle start = collect(c->flow, fs, d, now, *analytic_unit(c));
+    ls_cycle start = collect(c->flow, fs, d, now, *c->flow->unit);
     /* A collector is free when the one in front of the unit has gone into it. */
     fs->starts[fs->memory++ % FLOW_STARTS] = start;
     fs->collector_free = fs->starts[(fs->memory - 1 - c->hybrid->collectors) % FLOW_STARTS];
-    flow_access access = flow_take(c, warp, d, dyn, start);
-    if (d->inst->dst_count > 0) {
+    flow_access access = flow_take(c, fw, warp, d, dyn, start);
+    if (d->written > 0) {
         set_results(c, warp, c->flow->ready[warp], d, access.registers);
         fw->memory_until = later(fw->memory_until, access.registers);
     }
@@ -248,6 +247,7 @@ typedef struct burst {
     bool changes;          /* the last one had effects */
     uint64_t missing;      /* lanes that were not active */
     uint64_t held, stalled[2];
+    uint64_t lent; /* cycles in which others may issue */
 } burst;
 
 static void count_missing(flow_inst *d, burst *b, uint32_t mask)
@@ -255,12 +255,6 @@ static void count_missing(flow_inst *d, burst *b, uint32_t mask)
     uint32_t missing = 32 - lane_count(mask);
     d->missing += missing;
     b->missing += missing;
-}
-
-/* Behind the instruction that issues in cycle `last` if there is one per cycle from `now` on. */
-static inline const ls_dyn *stop_at(const ls_dyn *next, const ls_dyn *end, ls_cycle now, ls_cycle last)
-{
-    return (uint64_t)(end - next) <= last - now + 1 ? end : next + (last - now + 1);
 }
 
 /* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy
@@ -277,13 +271,14 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     const bool greedy = c->scheduler_kind == SCHED_GTO;
     const ls_cycle last = first + FLOW_BURST;
     const ls_dyn *next = c->warps[warp].next, *const end = c->warps[warp].end;
+    const ls_dyn *const stop = end - next <= FLOW_INSTS_MAX ? end : next + FLOW_INSTS_MAX;
     ls_cycle now = first, soon, need = 0, until = fw->alu_until;
-    limit = limit < last ? limit : last;
+    uint64_t lent = 0;
+    limit = limit < last - FLOW_SLACK ? limit + FLOW_SLACK : last;
     for (;;) {
         ls_cycle done;
-        if (d->plain && fs->collector_free <= now + 1) {
+        if (d->plain && greedy && fs->collector_free <= now + 1) {
             /* As below, with what they do not need left out. */
-            const ls_dyn *stop = greedy ? stop_at(next, end, now, last) : next + 1;
             do {
                 uint64_t port = later(fs->port, (now + 2) << f->port_shift) + d->port;
                 ls_cycle start = later(now + 1 + d->front, (port + f->port_mask) >> f->port_shift);
@@ -306,12 +301,19 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
                     goto stopped;
                 d = decode(c, insts, fw, kernel, next->inst);
                 need = ready_at(c, warp, ready, d);
-                if (need > soon || (fs->taken >> d->unit & 1) != 0)
+                if ((fs->taken >> d->unit & 1) != 0)
                     goto waits;
                 now = soon;
+                if (need > soon) {
+                    if (need - soon > FLOW_GAP || lent + need - soon > FLOW_LENT)
+                        goto waits;
+                    lent += need - soon;
+                    now = need;
+                }
             } while (d->plain);
             if (d->unit == UNIT_memory && now > limit) {
-                now--;
+                lent -= now - soon;
+                now = soon - 1;
                 break;
             }
         }
@@ -319,7 +321,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         if (__builtin_expect(next->mask != UINT32_MAX, 0))
             count_missing(d, b, next->mask);
         if (d->unit == UNIT_memory) {
-            done = issue_memory(c, fs, warp, d, next, now);
+            done = issue_memory(c, fs, fw, warp, d, next, now);
         } else {
             ls_cycle start = collect(f, fs, d, now, fs->unit_free[d->unit]);
             fs->unit_free[d->unit] = start + d->interval;
@@ -334,35 +336,38 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
             b->changes = true;
         }
         next++;
-stopped:
+    stopped:
         if (next == end)
             break;
         d = decode(c, insts, fw, kernel, next->inst);
         need = ready_at(c, warp, ready, d);
-        if (__builtin_expect(b->changes, 0))
+        if (__builtin_expect(b->changes, 0) || next == stop)
             break;
-waits:
+    waits:
         if (__builtin_expect((fs->taken >> d->unit & 1) != 0, 0)) {
             ls_cycle left = fs->issue_free[d->unit];
             if (left > soon && left > need) {
-                if (!alone(fs, bit, left, greedy) || left > last)
+                if (!alone(fs, bit, left, greedy) || left > last) {
+                    now = soon - 1;
                     break;
+                }
                 b->held += left - soon;
                 soon = left;
             }
             fs->taken &= ~(1u << d->unit);
         }
         bool waits = need > soon;
-        if (waits ? !alone(fs, bit, need, greedy) : !greedy && (fs->ready & ~bit) != 0)
-            break;
+        bool lends = waits && greedy && need - soon <= FLOW_GAP && lent + need - soon <= FLOW_LENT;
         ls_cycle at = waits ? need : soon;
-        if (at > (d->unit == UNIT_memory ? limit : last)) {
+        if ((waits ? !lends && !alone(fs, bit, need, greedy) : !greedy && (fs->ready & ~bit) != 0) ||
+            at > (d->unit == UNIT_memory ? limit : last)) {
             now = soon - 1;
             break;
         }
-        b->stalled[need > until] += at - soon;
+        *(lends ? &lent : &b->stalled[need > until]) += at - soon;
         now = at;
     }
+    b->lent = lent;
     fw->alu_until = b->until = until;
     b->next = next;
     b->head = d;
@@ -384,6 +389,25 @@ static inline void book_burst(core *c, const burst *b, uint64_t issued)
     c->n.stack[STALL_DEPENDENCE] += b->stalled[0];
     c->n.stalls[STALL_MEMORY] += b->stalled[1];
     c->n.stack[STALL_MEMORY] += b->stalled[1];
+}
+
+/* The sub-core has issued until `end`, but for so many cycles: its time is set back by these, and with it what
+ * units and register banks still have to do then. */
+static inline uint64_t set_back(uint64_t at, uint64_t end, uint64_t cycles)
+{
+    uint64_t time = end - cycles;
+    return at >= end ? at - cycles : at > time ? time : at;
+}
+
+static void lend(const flow *f, flow_sub *fs, ls_cycle end, uint64_t cycles)
+{
+    for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
+        fs->unit_free[unit] = set_back(fs->unit_free[unit], end, cycles);
+    for (uint32_t set = fs->taken; set != 0; set &= set - 1) {
+        ls_cycle *free_at = &fs->issue_free[__builtin_ctz(set)];
+        *free_at = set_back(*free_at, end, cycles);
+    }
+    fs->port = set_back(fs->port, end << f->port_shift, cycles << f->port_shift);
 }
 
 /* The warp has its next instruction at hand. */
@@ -432,7 +456,9 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t w
         if (b.changes)
             release_barrier(c, w->cta);
     }
-    return b.now + 1;
+    if (b.lent != 0)
+        lend(c->flow, fs, b.now + 1, b.lent);
+    return b.now + 1 - b.lent;
 }
 
 /* As front_book_sub(); each set of reasons is taken apart at the end. */
@@ -462,7 +488,8 @@ static inline void stalled(sub_core *s)
     }
     uint32_t memory = s->blocked & s->memory_blocked;
     s->reason = memory != 0 ? STALL_MEMORY : STALL_DEPENDENCE;
-    s->reasons = (uint32_t)(memory != 0) << STALL_MEMORY | (uint32_t)(memory != s->blocked) << STALL_DEPENDENCE;
+    s->reasons = (uint32_t)(memory != 0) << STALL_MEMORY | (uint32_t)(memory != s->blocked)
+                                                               << STALL_DEPENDENCE;
 }
 
 /* The scheduler's choice; where it has none, those that are built in are not asked. */
@@ -515,6 +542,7 @@ static void start_warps(core *c, ls_cycle now)
 {
     flow *f = c->flow;
     hybrid *h = c->hybrid;
+    f->unit = analytic_unit(c);
     for (uint64_t set = c->need_fetch; set != 0; set &= set - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(set), sub = warp_sub(c, warp);
         warp_state *w = &c->warps[warp];
@@ -529,10 +557,9 @@ static void start_warps(core *c, ls_cycle now)
                 f->shapes[i].inst = NULL;
         }
         /* Its registers are those of a warp that has ended: all of them are there. */
-        f->warps[warp] = (flow_warp){ .key = kernel_key(c, w),
-                                      .launch = launch,
-                                      .addrs = launch->cta->addrs,
-                                      .started = now };
+        f->warps[warp] = (flow_warp){
+            .key = kernel_key(c, w), .launch = launch, .addrs = launch->cta->addrs, .started = now
+        };
         f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
         const flow_inst *d = decode(c, f->insts, &f->warps[warp], f->warps[warp].key, w->next->inst);
         w->head = d->inst;

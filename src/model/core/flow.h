@@ -13,13 +13,17 @@
 
 #include <assert.h>
 
-#define FLOW_AHEAD 128   /* cycles */
-#define FLOW_BURST 256   /* cycles for which one warp issues at once, at most */
+#define FLOW_AHEAD 128     /* cycles */
+#define FLOW_BURST 256     /* cycles for which one warp issues at once, at most */
+#define FLOW_INSTS_MAX 256 /* instructions of a burst */
+#define FLOW_GAP 32   /* cycles that a warp in a burst waits for a result while others may issue, at most; */
+#define FLOW_LENT 256 /* and of all that it waits for */
+#define FLOW_SLACK 16 /* cycles by which the load/store unit takes instructions out of order, at most */
 #define FLOW_SHAPES 256u /* patterns of addresses whose cost is kept; a power of two */
 #define FLOW_STARTS 16u  /* a power of two, more than there are collectors */
 #define FLOW_REASONS (1u << STALL_COUNT)
-#define FLOW_GROUPS 8u /* of asynchronous copies, by their number */
-#define FLOW_INSTS 2048u /* decoded instructions, by their place in the program; a power of two */
+#define FLOW_GROUPS 8u                /* of asynchronous copies, by their number */
+#define FLOW_INSTS 2048u              /* decoded instructions, by their place in the program; a power of two */
 #define FLOW_NO_REGISTER LS_REG_COUNT /* always there */
 #define FLOW_NO_RESULT (LS_REG_COUNT + 1u) /* nobody reads it */
 #define FLOW_WIDE UINT8_MAX /* more registers than reg[] holds: look at the instruction itself */
@@ -29,30 +33,30 @@
 typedef struct flow_inst {
     uint64_t key; /* which instruction this is; 0: none */
     const ls_inst *inst;
-    uint64_t uses, missing;     /* issued since they were last counted; lanes of these that were not active */
-    uint16_t interval, delay;   /* of the unit; from its start in the unit to the write-back */
-    uint16_t held;              /* cycles that it may wait before it holds its issue register */
+    uint64_t uses, missing;   /* issued since they were last counted; lanes of these that were not active */
+    uint16_t interval, delay; /* of the unit; from its start in the unit to the write-back */
+    uint16_t held;            /* cycles that it may wait before it holds its issue register */
     uint8_t unit;
     uint8_t front, port;        /* cycles from issue to the unit; accesses to registers */
     uint8_t registers, written; /* entries of reg[] in use, the first `written` are results; FLOW_WIDE */
     uint8_t read_count, read_waits;
     bool effects, unknown;
-    bool plain; /* of a unit, without effects, with four registers and one result at most */
+    bool plain;      /* of a unit, without effects, with four registers and one result at most */
     uint16_t result; /* reg[0], or FLOW_NO_RESULT */
     uint16_t reg[HYBRID_REGISTERS + 4]; /* at least four; behind the last one FLOW_NO_REGISTER */
     /* Memory instructions: */
     const rates_inst *rate;
     uint8_t space, width; /* ls_mem_space, LS_SPACE_GENERIC included; bytes */
     bool load, bypass;    /* not a store; past L1 */
-    bool plain_lanes;     /* no atomic, and neither shared nor local memory */
+    bool plain_lanes;     /* no atomic, and neither shared nor local memory nor perhaps one of these */
     uint8_t unused[11];   /* 128 bytes */
 } flow_inst;
 static_assert(sizeof(flow_inst) == 128, "the table of instructions is indexed by a shift");
 
 typedef struct flow_sub {
-    ls_cycle time;  /* it has issued for the cycles before this one */
-    uint32_t ready; /* warps whose cycle has come */
-    uint32_t count; /* of asleep[] */
+    ls_cycle time;                       /* it has issued for the cycles before this one */
+    uint32_t ready;                      /* warps whose cycle has come */
+    uint32_t count;                      /* of asleep[] */
     uint64_t asleep[CORE_SUB_WARPS_MAX]; /* cycle << 5 | warp in the sub-core; latest first */
     uint32_t taken;                      /* units whose issue register is held, until issue_free */
     ls_cycle issue_free[UNIT_COUNT];
@@ -95,7 +99,8 @@ typedef struct flow {
     uint64_t reasons[FLOW_REASONS]; /* issue slots by the set of reasons why they did not issue */
     flow_shape shapes[FLOW_SHAPES];
     ls_cycle ready[CORE_WARPS_MAX][FLOW_REGISTERS]; /* when registers are there */
-    flow_inst *insts; /* [FLOW_INSTS] */
+    flow_inst *insts;                               /* [FLOW_INSTS] */
+    ls_cycle *unit; /* the first cycle in which the load/store unit takes an instruction */
 } flow;
 
 /* flow_inst.c */
@@ -113,6 +118,7 @@ typedef struct flow_access {
     ls_cycle done;      /* the warp may end */
 } flow_access;
 /* The load/store unit takes the instruction in cycle `start`, in which it is free. */
-flow_access flow_take(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn, ls_cycle start);
+flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
+                      ls_cycle start);
 
 #endif

@@ -55,7 +55,8 @@ static void set_memory(const core *c, flow_inst *d, const rates_kernel *rates)
     d->width = (uint8_t)inst_width(c, inst);
     d->load = inst->mem_op != LS_MEM_STORE;
     d->bypass = analytic_bypasses(c, inst);
-    d->plain_lanes = !atomic && inst->space != LS_SPACE_SHARED && inst->space != LS_SPACE_LOCAL;
+    d->plain_lanes = !atomic && inst->mem_op != LS_MEM_NONE && inst->space != LS_SPACE_SHARED &&
+                     inst->space != LS_SPACE_LOCAL && inst->space != LS_SPACE_GENERIC;
 }
 
 void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t place, uint64_t key)

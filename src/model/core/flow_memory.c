@@ -2,6 +2,8 @@
  * they end. May touch its core only. */
 #include "model/core/flow.h"
 
+#include <string.h>
+
 /* ---------------------------------------------------------------------------------------------- addresses */
 
 /* A flight for those who want one: nothing of it is kept. */
@@ -31,12 +33,19 @@ static void count_slowly(core *c, uint32_t warp, const ls_inst *inst, const ls_d
     *rounds = analytic_rounds(c);
 }
 
-static uint64_t distances_differ(const uint64_t at[32], const uint64_t distance[32])
+typedef uint64_t pair __attribute__((vector_size(16))); /* the compiler does not see it by itself */
+
+static bool distances_differ(const uint64_t at[32], const uint64_t distance[32])
 {
-    uint64_t first = at[0], differ = 0;
-    for (uint32_t i = 0; i < 32; i++)
-        differ |= (at[i] - first) ^ distance[i];
-    return differ;
+    const pair first = { at[0], at[0] };
+    pair differ = { 0, 0 }, a[4], b[4];
+    for (uint32_t i = 0; i < 32; i += 8) {
+        memcpy(a, at + i, sizeof a);
+        memcpy(b, distance + i, sizeof b);
+        differ |= ((a[0] - first) ^ b[0]) | ((a[1] - first) ^ b[1]) | ((a[2] - first) ^ b[2]) |
+                  ((a[3] - first) ^ b[3]);
+    }
+    return (differ[0] | differ[1]) != 0;
 }
 
 /* Lanes with an address each: programs repeat patterns, and a pattern costs the same wherever it begins, if
@@ -45,7 +54,7 @@ static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn
                        uint32_t *sectors, uint32_t *rounds)
 {
     flow *f = c->flow;
-    const uint64_t *at = &c->ctas[c->warps[warp].cta].launch.cta->addrs[dyn->addr >> 2];
+    const uint64_t *at = &f->warps[warp].addrs[dyn->addr >> 2];
     const uint64_t period =
         space == LS_SPACE_SHARED ? 4 * c->spec->shared_banks : CACHE_SECTOR_BYTES * c->spec->l1_banks;
     uint64_t first = at[0], place = first % period;
@@ -75,31 +84,16 @@ static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn
 }
 
 /* Neighbouring words: from the two ends. */
-static inline bool count_dense(const core *c, const ls_dyn *dyn, const uint64_t *words, uint32_t width,
-                               uint32_t *sectors, uint32_t *rounds)
+static inline uint32_t count_dense(uint64_t first, uint32_t bytes)
 {
-    if (words[1] != width)
-        return false;
-    uint64_t last = words[0] + (uint64_t)lane_count(dyn->mask) * width - 1;
-    uint32_t n = (uint32_t)(last / CACHE_SECTOR_BYTES - words[0] / CACHE_SECTOR_BYTES) + 1;
-    uint32_t banks = (uint32_t)c->spec->l1_banks;
-    *sectors = n;
-    *rounds = n <= banks ? 1 : (n + banks - 1) / banks;
-    return true;
+    return (uint32_t)((first + bytes - 1) / CACHE_SECTOR_BYTES - first / CACHE_SECTOR_BYTES) + 1;
 }
 
 /* Sectors and the cycles in which they enter the banks; of shared memory: only cycles. */
 static void count_lanes(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space,
                         uint32_t *sectors, uint32_t *rounds)
 {
-    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
-    bool stride = (dyn->addr & 3) == LS_ADDR_STRIDE;
-    if (stride && space != LS_SPACE_SHARED && space != LS_SPACE_LOCAL && !atomic) {
-        const uint64_t *words = &c->ctas[c->warps[warp].cta].launch.cta->addrs[dyn->addr >> 2];
-        if (count_dense(c, dyn, words, inst_width(c, inst), sectors, rounds))
-            return;
-    }
-    if (!stride && space != LS_SPACE_LOCAL)
+    if ((dyn->addr & 3) != LS_ADDR_STRIDE && space != LS_SPACE_LOCAL)
         count_list(c, warp, inst, dyn, space, sectors, rounds);
     else
         count_slowly(c, warp, inst, dyn, space, sectors, rounds);
@@ -111,19 +105,30 @@ static flow_access take_shared(core *c, const ls_inst *inst, uint32_t mask, uint
 {
     cycles = cycles == 0 ? 1 : cycles;
     c->n.bank_conflict_cycles += cycles - 1;
-    *analytic_unit(c) = start + cycles;
+    *c->flow->unit = start + cycles;
     bool waits = inst->mem_op != LS_MEM_STORE && mask != 0;
     ls_cycle end = start + cycles + (waits ? c->spec->shared_latency_cycles + 1 : 0);
     return (flow_access){ .registers = end, .done = end };
 }
 
-flow_access flow_take(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn, ls_cycle start)
+static inline flow_access take_sectors(core *c, const flow_warp *fw, const flow_inst *d, uint32_t sectors,
+                                       uint32_t rounds, ls_cycle start)
+{
+    c->n.memory_sectors += sectors;
+    *c->flow->unit = start + rounds;
+    ls_cycle end = analytic_access(c, fw->launch, d->rate, d->load, sectors, rounds, start) + 1;
+    ls_cycle left = start + rounds;
+    end = end > left ? end : left;
+    return (flow_access){ .registers = end, .done = end };
+}
+
+static flow_access take_lanes(core *c, const flow_warp *fw, uint32_t warp, const flow_inst *d,
+                              const ls_dyn *dyn, ls_cycle start)
 {
     const ls_inst *inst = d->inst;
     uint32_t mask = dyn->mask, sectors = 0, rounds = 0;
     bool none = mask == 0 || inst->mem_op == LS_MEM_NONE || dyn->addr == LS_ADDR_NONE;
-    uint8_t space = inst->space;
-    c->n.memory_instructions++;
+    uint8_t space = d->space;
     if (__builtin_expect(space == LS_SPACE_GENERIC, 0)) {
         const flight f = as_flight(c, warp, inst, dyn, space);
         space = ldst_space(c, &f);
@@ -135,18 +140,32 @@ flow_access flow_take(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *
         return take_shared(c, inst, mask, rounds, start);
     }
     if (none || sectors == 0) {
-        *analytic_unit(c) = start + 1;
+        *c->flow->unit = start + 1;
         return (flow_access){ .registers = start + 1, .done = start + 1 };
     }
     uint32_t banks = (uint32_t)c->spec->l1_banks;
-    c->n.memory_sectors += sectors;
-    if (analytic_bypasses(c, inst)) /* one by one */
+    if (d->bypass) /* one by one */
         rounds = sectors;
     else
         c->n.l1_bank_conflicts += rounds - (sectors + banks - 1) / banks;
-    *analytic_unit(c) = start + rounds;
-    const core_launch *launch = &c->ctas[c->warps[warp].cta].launch;
-    ls_cycle end = analytic_access(c, launch, inst, sectors, rounds, start) + 1, left = start + rounds;
-    end = end > left ? end : left;
-    return (flow_access){ .registers = end, .done = end };
+    return take_sectors(c, fw, d, sectors, rounds, start);
+}
+
+flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
+                      ls_cycle start)
+{
+    c->n.memory_instructions++;
+    if (d->plain_lanes && (dyn->addr & 3) == LS_ADDR_STRIDE && dyn->mask != 0) {
+        const uint64_t *words = &fw->addrs[dyn->addr >> 2];
+        if (words[1] == d->width) {
+            uint32_t sectors = count_dense(words[0], lane_count(dyn->mask) * d->width), rounds = 1;
+            uint32_t banks = (uint32_t)c->spec->l1_banks;
+            if (d->bypass)
+                rounds = sectors;
+            else if (sectors > banks)
+                rounds = (sectors + banks - 1) / banks;
+            return take_sectors(c, fw, d, sectors, rounds, start);
+        }
+    }
+    return take_lanes(c, fw, warp, d, dyn, start);
 }

@@ -298,7 +298,7 @@ static uint32_t share(uint64_t part, uint64_t of)
 
 static rates_inst rates_from(const ls_profile_inst *inst)
 {
-    rates_inst rate = { 0 };
+    rates_inst rate = { .place = (uint32_t)(inst->pc / RATES_PC_BYTES) };
     uint64_t all = insts_of(inst), dram = inst->level[RATES_DRAM].insts;
     rate.to_dram = share(dram, all);
     rate.to_l2 = share(dram + inst->level[RATES_L2].insts, all);
