@@ -271,6 +271,16 @@ bool ls_window_find(ls_window *window, uint64_t address, ls_extent *out)
     return found;
 }
 
+size_t ls_window_extents(ls_window *window, ls_extent *out, size_t capacity)
+{
+    pthread_mutex_lock(&window->lock);
+    size_t count = window->extents.count;
+    if (count > 0 && capacity > 0)
+        memcpy(out, window->extents.at, (count < capacity ? count : capacity) * sizeof *out);
+    pthread_mutex_unlock(&window->lock);
+    return count;
+}
+
 uint64_t ls_window_generation(const ls_window *window)
 {
     return atomic_load(&window->generation);

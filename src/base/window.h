@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LS_PAGE_SHIFT 12
@@ -52,6 +53,8 @@ ls_status ls_window_protect(ls_window *window, uint64_t address, uint64_t bytes,
 
 /* The whole allocation around an address, or false. Threads may ask while others allocate. */
 bool ls_window_find(ls_window *window, uint64_t address, ls_extent *out);
+/* What is mapped, by address: fills at most `capacity` and returns how many there are. */
+size_t ls_window_extents(ls_window *window, ls_extent *out, size_t capacity);
 /* Rises with every free and protect: extents found before may be wrong. */
 uint64_t ls_window_generation(const ls_window *window);
 

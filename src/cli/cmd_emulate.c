@@ -38,6 +38,7 @@ static ls_status make_system(const cli_context *ctx, const char *gpu, ls_gpu_sys
         .max_instructions = cli_uint(ctx, "max-instructions"),
         .trace_path = cli_text(ctx, "trace-instructions"),
         .trace_filter = join_filters(ctx),
+        .record_path = cli_text(ctx, "record"),
     };
     if (options.trace_filter && !options.trace_path)
         return ls_fail(err, LS_ERR_USAGE, "--trace-filter needs --trace-instructions FILE");
@@ -231,6 +232,8 @@ static const cli_option options[] = {
       .help = "write each executed instruction and the registers it wrote as a line of JSON" },
     { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,
       .help = "trace only group=X,Y,Z or wave=N or pc=FROM-TO or kernel=NAME" },
+    { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write what every wavefront executes, without data, as a packed recording" },
     { .name = "json", .help = "print JSON" },
     { .name = "size", .letter = 's', .type = CLI_UINT, .arg = "N",
       .help = "workload: the size of the problem" },

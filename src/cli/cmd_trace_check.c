@@ -1,5 +1,6 @@
 /* cmd_trace_check.c: `lockstep trace check`: reads everything and lists what is wrong. */
 #include "cli/cmd_trace.h"
+#include "cli/trace_amd.h"
 
 #include "workload/accelsim/accelsim.h"
 #include "workload/pack/pack.h"
@@ -86,6 +87,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const char *path = ctx->positionals[0];
     acc_report report = { .limit = cli_uint(ctx, "limit") };
     acc_totals totals;
+    if (amd_file_is(path))
+        return trace_amd_check(ctx, path, err);
     if (ls_trace_source_of(path) != &ls_accelsim_source)
         return check_strictly(ctx, path, err);
     ls_status status = acc_check(path, &report, &totals, err);

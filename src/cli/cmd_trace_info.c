@@ -2,6 +2,7 @@
 #include "cli/cmd_trace.h"
 
 #include "base/json.h"
+#include "cli/trace_amd.h"
 #include "isa/sass/sass.h"
 #include "workload/select.h"
 #include "workload/stats.h"
@@ -276,6 +277,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     };
     ls_trace_stats total = { 0 };
     ls_trace *trace;
+    if (amd_file_is(ctx->positionals[0]))
+        return trace_amd_info(ctx, ctx->positionals[0], err);
     ls_status status = ls_trace_open(ctx->positionals[0], &options, &trace, err);
     if (status == LS_OK)
         status = show_trace(&info, trace, &total, err);

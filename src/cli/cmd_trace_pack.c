@@ -1,6 +1,7 @@
 /* cmd_trace_pack.c: `lockstep trace pack`, `unpack` and `cut`: traces from one form to another, whole or in
  * part. */
 #include "cli/cmd_trace.h"
+#include "cli/trace_amd.h"
 #include "cli/trace_copy.h"
 
 #include "workload/accelsim/write.h"
@@ -70,6 +71,8 @@ static ls_status run_unpack(cli_context *ctx, ls_error *err)
     ls_copy_options options = { 0 };
     const char *output;
     ls_status status = find_output(ctx, &output, err);
+    if (status == LS_OK && amd_file_is(ctx->positionals[0]))
+        return trace_amd_unpack(ctx, ctx->positionals[0], err);
     return status == LS_OK ? trace_copy(ctx, ctx->positionals[0], output, false, &options, err) : status;
 }
 
@@ -94,7 +97,8 @@ const cli_command cmd_trace_unpack = {
     .name = "unpack",
     .summary = "write a trace as a directory of text files",
     .about = "The directory has kernelslist.g and one file per kernel, whose names end as --compress says. "
-             "Accel-Sim reads plain and xz files; Lockstep all of them.",
+             "Accel-Sim reads plain and xz files; Lockstep all of them. A recording of an AMD program becomes one "
+             "file of text for people.",
     .order = 4,
     CLI_OPTIONS(unpack_options),
     CLI_POSITIONALS(unpack_positionals),

@@ -15,6 +15,7 @@ typedef struct drv_machine {
     uint64_t max_instructions;
     bool lenient_barriers;
     const char *trace_path, *trace_filter;
+    const char *record_path;
 } drv_machine;
 
 /* A kernel in simulated memory. */

@@ -5,6 +5,7 @@
 #include "runtime/driver/backend.h"
 #include "runtime/driver/trace.h"
 #include "runtime/emulate/emulate.h"
+#include "runtime/record/record.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ typedef struct emu {
     bool lenient_barriers;
     pthread_mutex_t lock; /* of the window's table */
     drv_trace trace;
+    record *record; /* NULL: nothing is recorded */
 } emu;
 
 /* ------------------------------------------------------------------------------------------ life and death */
@@ -38,6 +40,7 @@ static void emu_destroy(void *self)
     if (!e)
         return;
     drv_trace_abort(&e->trace);
+    record_abort(e->record);
     for (size_t i = 0; e->gpus && i < e->gpu_count; i++)
         emulate_destroy(e->gpus[i].emulator);
     ls_window_destroy(e->window);
@@ -76,6 +79,8 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
         status = emulate_create(e->window, machine->threads ? machine->threads : 1, &e->gpus[i].emulator, err);
     if (status == LS_OK)
         status = drv_trace_open(&e->trace, machine->trace_path, machine->trace_filter, err);
+    if (status == LS_OK && machine->record_path)
+        status = record_create(machine->record_path, "emulate", &e->record, err);
     if (status == LS_OK)
         *self = e;
     else
@@ -85,7 +90,14 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
 
 static ls_status emu_close_trace(void *self, ls_error *err)
 {
-    return drv_trace_close(&((emu *)self)->trace, err);
+    emu *e = self;
+    ls_status status = drv_trace_close(&e->trace, err);
+    record *rec = e->record;
+    e->record = NULL;
+    if (rec && status == LS_OK)
+        return record_finish(rec, err);
+    record_abort(rec);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- memory */
@@ -121,17 +133,25 @@ static ls_status emu_protect(void *self, uint64_t address, uint64_t bytes, ls_er
     return status;
 }
 
+/* A command that succeeded belongs into the recording. */
+static ls_status keep(emu *e, amd_file_command command, ls_status status, ls_error *err)
+{
+    return status == LS_OK && e->record ? record_command(e->record, &command, err) : status;
+}
+
 static ls_status emu_write(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes,
                            ls_error *err)
 {
-    (void)gpu;
-    return ls_window_write(((emu *)self)->window, to, from, bytes, err);
+    emu *e = self;
+    return keep(e, (amd_file_command){ AMD_FILE_COPY_IN, (uint32_t)gpu, 0, to, 0, bytes },
+                ls_window_write(e->window, to, from, bytes, err), err);
 }
 
 static ls_status emu_read(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err)
 {
-    (void)gpu;
-    return ls_window_read(((emu *)self)->window, from, to, bytes, err);
+    emu *e = self;
+    return keep(e, (amd_file_command){ AMD_FILE_COPY_OUT, (uint32_t)gpu, 0, 0, from, bytes },
+                ls_window_read(e->window, from, to, bytes, err), err);
 }
 
 static ls_status emu_host(emu *e, uint64_t address, uint64_t bytes, void **host, ls_error *err)
@@ -147,12 +167,11 @@ static ls_status emu_copy(void *self, size_t gpu, uint64_t to, uint64_t from, ui
 {
     void *source, *target;
     ls_status status = emu_host(self, from, bytes, &source, err);
-    (void)gpu;
     if (status == LS_OK)
         status = emu_host(self, to, bytes, &target, err);
     if (status == LS_OK)
         memmove(target, source, bytes);
-    return status;
+    return keep(self, (amd_file_command){ AMD_FILE_COPY, (uint32_t)gpu, 0, to, from, bytes }, status, err);
 }
 
 static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *pattern, size_t pattern_bytes,
@@ -160,7 +179,6 @@ static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *patte
 {
     void *target;
     ls_status status = emu_host(self, to, bytes, &target, err);
-    (void)gpu;
     if (status != LS_OK)
         return status;
     /* What is filled already is the source of twice as much. */
@@ -170,7 +188,7 @@ static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *patte
         memcpy((uint8_t *)target + done, target, n);
         done += n;
     }
-    return LS_OK;
+    return keep(self, (amd_file_command){ AMD_FILE_FILL, (uint32_t)gpu, 0, to, 0, bytes }, LS_OK, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- launches */
@@ -282,6 +300,39 @@ static ls_status run_traced(emu *e, emu_gpu *gpu, const amd_program *program, co
     return status;
 }
 
+/* Runs the launch, into the recording if there is one. */
+static ls_status run_recorded(emu *e, size_t index, const amd_program *program, const drv_dispatch *dispatch,
+                              emulate_launch *launch, emulate_counts *counts, ls_error *err)
+{
+    const emulate *emulator = e->gpus[index].emulator;
+    amd_start start = { .program = program,
+                        .kernarg = launch->kernarg,
+                        .packet = emulate_packet_address(emulator),
+                        .queue = emulate_queue_address(emulator),
+                        .dispatch_id = launch->dispatch_id };
+    record_launch *recorded = NULL;
+    memcpy(start.grid, launch->grid, sizeof start.grid);
+    memcpy(start.group, launch->group, sizeof start.group);
+    bool traced = e->trace.is_open && (!*e->trace.kernel || strcmp(e->trace.kernel, dispatch->kernel) == 0);
+    ls_status status = LS_OK;
+    if (e->record) {
+        status =
+            record_begin(e->record, (uint32_t)index, &start, launch->dims,
+                         program->kernel.lds_bytes + launch->dynamic_lds_bytes, e->window, &recorded, err);
+        launch->before = record_hook;
+        launch->before_self = recorded;
+    }
+    if (status == LS_OK && traced)
+        status = run_traced(e, &e->gpus[index], program, dispatch, launch, counts, err);
+    else if (status == LS_OK)
+        status = emulate_run(e->gpus[index].emulator, program, launch, counts, NULL, err);
+    if (recorded) {
+        ls_status record_status = record_end(recorded, status == LS_OK, status == LS_OK ? err : NULL);
+        status = status == LS_OK ? record_status : status;
+    }
+    return status;
+}
+
 static ls_status emu_run(void *self, size_t index, void *program, const drv_dispatch *dispatch,
                          ls_gpu_counts *counts, ls_error *err)
 {
@@ -298,10 +349,7 @@ static ls_status emu_run(void *self, size_t index, void *program, const drv_disp
     memcpy(launch.grid, dispatch->grid, sizeof launch.grid);
     memcpy(launch.group, dispatch->group, sizeof launch.group);
     launch.kernarg = gpu->kernarg;
-    if (e->trace.is_open && (!*e->trace.kernel || strcmp(e->trace.kernel, dispatch->kernel) == 0))
-        status = run_traced(e, gpu, program, dispatch, &launch, &run, err);
-    else
-        status = emulate_run(gpu->emulator, program, &launch, &run, NULL, err);
+    status = run_recorded(e, index, program, dispatch, &launch, &run, err);
     add_counts(counts, &run);
     return status;
 }

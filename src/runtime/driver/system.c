@@ -122,6 +122,7 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
         machine.lenient_barriers = options->lenient_barriers;
         machine.trace_path = options->trace_path;
         machine.trace_filter = options->trace_filter;
+        machine.record_path = options->record_path;
     }
     for (size_t i = 0; i < system->gpu_count; i++) {
         drv_gpu *gpu = &system->gpus[i];

@@ -99,6 +99,11 @@ ls_status emulate_create(ls_window *window, uint32_t threads, emulate **out, ls_
     return status;
 }
 
+uint64_t emulate_packet_address(const emulate *emulator)
+{
+    return emulator->control;
+}
+
 uint64_t emulate_queue_address(const emulate *emulator)
 {
     return emulator->control + EMULATE_QUEUE_OFFSET;
@@ -240,7 +245,7 @@ static void emulate_work(void *self, uint32_t thread)
 {
     emulate_job *job = self;
     emulate_context *context = &job->emulator->contexts[thread];
-    if (thread != 0 && context->launch->hook)
+    if (thread != 0 && (context->launch->hook || context->launch->before))
         return;
     for (;;) {
         uint64_t index = atomic_fetch_add(&job->next, 1);

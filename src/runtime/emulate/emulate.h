@@ -36,7 +36,9 @@ typedef struct emulate_launch {
     uint64_t dispatch_id;
     uint64_t max_instructions; /* of one wavefront; 0: no limit */
     bool lenient_barriers;     /* ended waves count as arrived, as on the hardware; otherwise a fault */
-    emulate_hook hook;         /* NULL: none. With a hook one thread runs everything, in work-group order. */
+    emulate_hook before; /* NULL: none. As `hook`, but before the instruction: the wave is as it finds it */
+    void *before_self;
+    emulate_hook hook; /* NULL: none. With a hook one thread runs everything, in work-group order. */
     void *hook_self;
 } emulate_launch;
 
@@ -64,6 +66,8 @@ typedef struct emulate_fault {
 ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,
                       emulate_counts *counts, emulate_fault *fault, ls_error *err);
 
+/* Simulated address of the packet of the launch that runs. */
+uint64_t emulate_packet_address(const emulate *emulator);
 /* Simulated address of the queue's record (amd_queue_t), for hidden_queue_ptr. */
 uint64_t emulate_queue_address(const emulate *emulator);
 

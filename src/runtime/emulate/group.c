@@ -29,11 +29,12 @@ static bool group_fault(amd_wave *wave, amd_fault_kind kind, uint64_t pc)
     return false;
 }
 
-static void group_tell(const emulate_context *context, const amd_wave *wave, const amd_inst *inst, uint64_t pc)
+static void group_tell(const emulate_context *context, emulate_hook hook, void *self, const amd_wave *wave,
+                       const amd_inst *inst, uint64_t pc)
 {
     emulate_step step = { .wave = wave, .inst = inst, .pc = pc };
     memcpy(step.work_group, context->group.id, sizeof step.work_group);
-    context->launch->hook(context->launch->hook_self, &step);
+    hook(self, &step);
 }
 
 /* Runs a wave until it stops or its time reaches `limit`; returns the address of the last instruction. The
@@ -98,18 +99,21 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         context->tally[at].lanes += lanes;
         context->tally[at + 1].count--;
         context->tally[at + 1].lanes -= lanes;
+        const emulate_launch *launch = context->launch;
+        if (launch->before)
+            group_tell(context, launch->before, launch->before_self, wave, inst, pc);
         wave->time++;
         wave->pc = program->ops[at].next;
         program->ops[at].body(wave, inst);
-        if (wave->stop != AMD_FAULTED)
-            group_tell(context, wave, inst, pc);
+        if (wave->stop != AMD_FAULTED && launch->hook)
+            group_tell(context, launch->hook, launch->hook_self, wave, inst, pc);
     }
     return pc;
 }
 
 static uint64_t group_loop(emulate_context *context, amd_wave *wave, uint64_t limit)
 {
-    if (context->launch->hook)
+    if (context->launch->hook || context->launch->before)
         return group_loop_hook(context, wave, limit);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("popcnt"))

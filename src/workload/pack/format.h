@@ -17,12 +17,15 @@
 #define LS_PACK_END_MAGIC "LSPKEND\n"
 #define LS_PACK_MAGIC_BYTES 8
 
-/* magic, u32 version, u32 flags (0), u64 zero, u64 XXH3 of these 24 */
+/* magic, u32 version, u32 flags (LS_PACK_FLAG_*), u64 zero, u64 XXH3 of these 24 */
 #define LS_PACK_HEADER_BYTES 32
 /* u32 kind, u32 codec, u64 stored bytes, u64 raw bytes, u64 XXH3 of the raw */
 #define LS_PACK_SECTION_BYTES 32
 /* u64 directory, u64 file bytes, u64 hash high, low, u64 XXH3 of these 32, end magic */
 #define LS_PACK_TRAILER_BYTES 48
+
+/* The file holds wavefronts of AMD programs (amd_file.h), not warps of a trace. */
+#define LS_PACK_FLAG_AMD 1u
 
 enum {
     LS_PACK_BLOCK = 1,     /* thread blocks */
@@ -31,6 +34,11 @@ enum {
     LS_PACK_INDEX = 4,     /* where a kernel's blocks are */
     LS_PACK_CATALOG = 5,   /* the list of commands, and what is known of each kernel */
     LS_PACK_DIRECTORY = 6, /* where the catalog and the indices are */
+    /* Recordings of AMD programs have a directory and these. */
+    LS_PACK_AMD_CODE = 7,     /* a code section */
+    LS_PACK_AMD_GROUPS = 8,   /* work-groups */
+    LS_PACK_AMD_INDEX = 9,    /* where a launch's work-groups are */
+    LS_PACK_AMD_CATALOG = 10, /* commands and launches */
     LS_PACK_KIND_COUNT
 };
 

@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Sections follow each other without gaps; together they make the hash of the content. */
-static ls_status verify_sections(ls_pack_in *in, ls_error *err)
+ls_status ls_pack_verify_sections(ls_pack_in *in, ls_error *err)
 {
     static const char *const names[LS_PACK_KIND_COUNT] = {
         [LS_PACK_BLOCK] = "a block",
@@ -20,6 +19,10 @@ static ls_status verify_sections(ls_pack_in *in, ls_error *err)
         [LS_PACK_INDEX] = "an index",
         [LS_PACK_CATALOG] = "the catalog",
         [LS_PACK_DIRECTORY] = "the directory",
+        [LS_PACK_AMD_CODE] = "code",
+        [LS_PACK_AMD_GROUPS] = "work-groups",
+        [LS_PACK_AMD_INDEX] = "the index of a launch",
+        [LS_PACK_AMD_CATALOG] = "the catalog of launches",
     };
     uint64_t directory, offset = LS_PACK_HEADER_BYTES;
     ls_hash content;
@@ -80,7 +83,7 @@ ls_status ls_pack_verify(const char *path, ls_error *err)
     }
     ls_status status = ls_pack_in_init(&in, fd, (uint64_t)file.st_size, path, err);
     if (status == LS_OK)
-        status = verify_sections(&in, err);
+        status = ls_pack_verify_sections(&in, err);
     ls_pack_in_fini(&in);
     close(fd);
     if (status == LS_OK)

@@ -25,6 +25,10 @@ static const char *const kind_names[LS_PACK_KIND_COUNT] = {
     [LS_PACK_INDEX] = "index",
     [LS_PACK_CATALOG] = "catalog",
     [LS_PACK_DIRECTORY] = "directory",
+    [LS_PACK_AMD_CODE] = "code",
+    [LS_PACK_AMD_GROUPS] = "work-groups",
+    [LS_PACK_AMD_INDEX] = "index of a launch",
+    [LS_PACK_AMD_CATALOG] = "catalog of launches",
 };
 
 static ls_status fail_memory(ls_error *err)
@@ -57,6 +61,12 @@ static ls_status put(ls_pack_out *out, const void *data, size_t bytes, ls_error 
 
 ls_status ls_pack_out_init(ls_pack_out *out, FILE *stream, const char *path, int level, ls_error *err)
 {
+    return ls_pack_out_init_flags(out, stream, path, level, 0, err);
+}
+
+ls_status ls_pack_out_init_flags(ls_pack_out *out, FILE *stream, const char *path, int level, uint32_t flags,
+                                 ls_error *err)
+{
     *out = (ls_pack_out){ .stream = stream, .path = path, .zstd = ZSTD_createCCtx() };
     uint8_t header[LS_PACK_HEADER_BYTES] = { 0 };
     ls_status status = ls_hasher_create(&out->content, err);
@@ -68,6 +78,7 @@ ls_status ls_pack_out_init(ls_pack_out *out, FILE *stream, const char *path, int
         ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_contentSizeFlag, 0);
         memcpy(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES);
         ls_put_u32(header + 8, LS_PACK_VERSION);
+        ls_put_u32(header + 12, flags);
         ls_put_u64(header + 24, XXH3_64bits(header, 24));
         status = put(out, header, sizeof header, err);
     }
@@ -119,7 +130,7 @@ static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes
 void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload, size_t bytes)
 {
     uint8_t logical[20];
-    if (kind == LS_PACK_INDEX || kind == LS_PACK_DIRECTORY)
+    if (kind == LS_PACK_INDEX || kind == LS_PACK_AMD_INDEX || kind == LS_PACK_DIRECTORY)
         return;
     ls_put_u32(logical, kind);
     ls_put_u64(logical + 4, bytes);
@@ -223,7 +234,12 @@ ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *conten
         return fail_frame(in, err, "not a packed trace: it starts otherwise");
     if (ls_get_u64(header + 24) != XXH3_64bits(header, 24))
         return fail_frame(in, err, "the file header is damaged: its checksum is wrong");
-    if (ls_get_u32(header + 8) != LS_PACK_VERSION || ls_get_u32(header + 12) != 0) {
+    if (ls_get_u32(header + 8) == LS_PACK_VERSION && (ls_get_u32(header + 12) ^ in->flags) == LS_PACK_FLAG_AMD)
+        return fail_frame(in, err,
+                          in->flags == 0
+                              ? "this is a recording of an AMD program, not a trace of NVIDIA warps"
+                              : "this is a trace of NVIDIA warps, not a recording of an AMD program");
+    if (ls_get_u32(header + 8) != LS_PACK_VERSION || ls_get_u32(header + 12) != in->flags) {
         ls_fail(err, LS_ERR_UNSUPPORTED,
                 "packed trace of version %" PRIu32 " with flags 0x%" PRIx32 "; this program reads version %u",
                 ls_get_u32(header + 8), ls_get_u32(header + 12), LS_PACK_VERSION);

@@ -21,6 +21,9 @@ typedef struct ls_pack_out {
 
 /* Writes the file header. `level` is Zstandard's, 1 to 19. On failure there is nothing to finish. */
 ls_status ls_pack_out_init(ls_pack_out *out, FILE *stream, const char *path, int level, ls_error *err);
+/* The same for a file with LS_PACK_FLAG_*. */
+ls_status ls_pack_out_init_flags(ls_pack_out *out, FILE *stream, const char *path, int level, uint32_t flags,
+                                 ls_error *err);
 void ls_pack_out_fini(ls_pack_out *out);
 /* The payload may be compressed up to `split` only, if the rest is random; split == bytes: whole or not at
  * all. */
@@ -38,6 +41,7 @@ typedef struct ls_pack_in {
     int fd;
     uint64_t bytes;
     const char *path; /* for messages */
+    uint32_t flags;   /* LS_PACK_FLAG_* that the file must have */
     struct ZSTD_DCtx_s *zstd;
     ls_pack_bytes stored;  /* scratch */
     ls_pack_bytes payload; /* of the section read last, with LS_PACK_SLACK readable bytes behind it */
@@ -47,6 +51,8 @@ ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *pa
 void ls_pack_in_fini(ls_pack_in *in);
 /* Checks header and trailer. */
 ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *content, ls_error *err);
+/* Reads all sections and compares their hash with the trailer's. They follow each other without gaps. */
+ls_status ls_pack_verify_sections(ls_pack_in *in, ls_error *err); /* pack_verify.c */
 /* Kind and length with header of the section at `offset`; nothing of its content is checked. */
 ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole,
                                ls_error *err);

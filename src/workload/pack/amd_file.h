@@ -1,0 +1,142 @@
+/* amd_file.h: recordings of AMD programs in the packed format: launches with their code and what each wavefront
+ * executed (isa/amd/exec/tape.h), and the copies between them. A file with its own flag and section kinds in the frame
+ * of section.h. Reads and writes files; knows no GPU. */
+#ifndef PACK_AMD_FILE_H
+#define PACK_AMD_FILE_H
+
+#include "base/hash.h"
+#include "base/window.h"
+#include "isa/amd/exec/program.h"
+#include "lockstep/status.h"
+
+#define AMD_FILE_VERSION 1u
+
+typedef enum amd_file_kind {
+    AMD_FILE_LAUNCH,
+    AMD_FILE_COPY_IN,  /* host to GPU */
+    AMD_FILE_COPY_OUT, /* GPU to host */
+    AMD_FILE_COPY,     /* GPU to GPU, or within one */
+    AMD_FILE_FILL,
+    AMD_FILE_KIND_COUNT
+} amd_file_kind;
+extern const char *const amd_file_kind_names[AMD_FILE_KIND_COUNT]; /* "launch", "copy in", ... */
+
+/* One command, in the order in which they ran. */
+typedef struct amd_file_command {
+    amd_file_kind kind;
+    uint32_t gpu;
+    uint32_t launch;          /* launches: its number */
+    uint64_t to, from, bytes; /* others; addresses of the simulated GPUs, 0 for the host's side */
+} amd_file_command;
+
+/* One launch. */
+typedef struct amd_file_launch {
+    amd_kernel kernel;                            /* name belongs to the file */
+    uint32_t lanes;                               /* 32 or 64 */
+    uint32_t dims, grid[3], group[3];             /* work-items */
+    uint32_t lds_bytes;                           /* of a work-group, static and dynamic */
+    uint64_t kernarg, packet, queue, dispatch_id; /* simulated addresses; see cu_kernel */
+    uint64_t groups, waves, instructions; /* work-groups; instructions of wavefronts. Set by the file */
+    uint32_t code;                        /* number of its code section. Set by the file */
+    ls_extent *extents;                   /* what was mapped, by address */
+    size_t extent_count;
+} amd_file_launch;
+
+/* Work-groups of a launch. */
+static inline uint64_t amd_file_groups(const amd_file_launch *l)
+{
+    uint64_t n = 1;
+    for (unsigned i = 0; i < 3; i++)
+        n *= ((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i];
+    return n;
+}
+static inline void amd_file_group_id(const amd_file_launch *l, uint64_t index, uint32_t id[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t n = ((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i];
+        id[i] = (uint32_t)(index % n);
+        index /= n;
+    }
+}
+
+/* --- writing --------------------------------------------------------------------------------------------- */
+
+typedef struct amd_file_writer amd_file_writer;
+typedef struct amd_file_part amd_file_part; /* a launch that is being recorded */
+
+/* `producer` says what ran the program: "emulate", or a platform's name. The file appears when it is finished. Several
+ * launches may be open at once, and everything but create, finish and abort may be called from several threads. */
+ls_status amd_file_create(const char *path, int level, const char *producer, amd_file_writer **out,
+                          ls_error *err);
+ls_status amd_file_add(amd_file_writer *writer, const amd_file_command *command, ls_error *err);
+/* The launch as a command and its part, which ends with amd_file_end(). code: the bytes of the code section. What
+ * the file sets is ignored; what pointers point to is copied. */
+ls_status amd_file_begin(amd_file_writer *writer, uint32_t gpu, const amd_file_launch *launch,
+                         const uint8_t *code, amd_file_part **out, ls_error *err);
+/* Work-group `index` (x fastest): varint waves, then their tapes; `instructions` of all of them. They may come in any
+ * order: those that are ahead of others are kept, so that the file does not depend on the order. */
+ls_status amd_file_put(amd_file_part *part, uint64_t index, uint32_t waves, uint64_t instructions,
+                       const uint8_t *bytes, size_t count, ls_error *err);
+/* Frees the part. An error if not all work-groups came. */
+ls_status amd_file_end(amd_file_part *part, ls_error *err);
+/* The writer is gone in either case; parts must have ended before finish, but need not before abort. */
+ls_status amd_file_finish(amd_file_writer *writer, ls_error *err);
+void amd_file_abort(amd_file_writer *writer);
+
+/* --- reading --------------------------------------------------------------------------------------------- */
+
+typedef struct amd_file amd_file;
+
+/* Whether these are the first bytes (32 are enough) of such a recording, of any version. */
+bool amd_file_accepts(const uint8_t *head, size_t bytes);
+bool amd_file_is(const char *path);
+
+ls_status amd_file_open(const char *path, amd_file **out, ls_error *err);
+void amd_file_close(amd_file *file);
+const char *amd_file_producer(const amd_file *file);
+ls_hash amd_file_content(const amd_file *file);
+uint64_t amd_file_bytes(const amd_file *file);
+size_t amd_file_command_count(const amd_file *file);
+const amd_file_command *amd_file_command_at(const amd_file *file, size_t index);
+size_t amd_file_launch_count(const amd_file *file);
+const amd_file_launch *amd_file_launch_at(const amd_file *file, size_t index);
+
+/* The program of a launch, with its code in the window: at the recorded address, which this maps if it is free. */
+ls_status amd_file_program(amd_file *file, size_t launch, ls_window *window, amd_program **out, ls_error *err);
+/* A window that has room for the addresses of all launches. */
+ls_status amd_file_window(const amd_file *file, ls_window **out, ls_error *err);
+
+/* A buffer that is reused; all zero is an empty one. */
+typedef struct amd_file_group {
+    uint8_t *at; /* waves and tapes, with AMD_TAPE_SLACK readable bytes behind them */
+    size_t count, capacity;
+} amd_file_group;
+void amd_file_group_fini(amd_file_group *group);
+/* Threads may read at once. */
+ls_status amd_file_read(amd_file *file, size_t launch, uint64_t index, amd_file_group *out, ls_error *err);
+
+/* --- walking (amd_walk.c) -------------------------------------------------------------------------------- */
+
+/* What a wavefront executed next. */
+typedef struct amd_walk_step {
+    uint64_t group; /* number of the work-group */
+    uint32_t wave;
+    uint64_t number; /* of the instruction in its wave, from 0 */
+    uint64_t pc, exec;
+    const amd_inst *inst;
+    const struct amd_access
+        *access; /* NULL if it accesses no memory; private memory begins at AMD_TAPE_PRIVATE */
+} amd_walk_step;
+
+/* Called for each instruction; false ends the walk with LS_OK. */
+typedef bool (*amd_walk_visit)(void *self, const amd_walk_step *step);
+
+/* Walks the work-groups [first, first + count) of a launch and checks them: that each tape is one of the program, and
+ * with all work-groups that waves and instructions are as many as the catalog says. visit may be NULL. */
+ls_status amd_walk_launch(amd_file *file, size_t launch, const amd_program *program, uint64_t first,
+                          uint64_t count, amd_walk_visit visit, void *self, ls_error *err);
+
+/* Everything that can be checked: checksums, the content hash, and all launches. */
+ls_status amd_file_verify(const char *path, ls_error *err);
+
+#endif
