@@ -1,5 +1,5 @@
-/* cache_state.h: the state of a cache, shared by its two files (cache.c: what it does, cache_setup.c: keys, counters,
- * wiring) and by nobody else. */
+/* cache_state.h: the state of a cache, shared by its files (cache_take.c: requests, cache.c: everything
+ * later, cache_setup.c: keys, counters, wiring) and by nobody else. */
 #ifndef MODEL_LINE_CACHE_STATE_H
 #define MODEL_LINE_CACHE_STATE_H
 
@@ -96,9 +96,144 @@ typedef struct line_cache {
     cache_client clients[CACHE_CLIENTS_MAX];
 } line_cache;
 
+bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now);
 extern const line_memory_ops line_cache_memory;
 extern const line_client_ops line_cache_client;
 void line_cache_event(void *self, ls_cycle now);
 void line_cache_waits(const void *self, ls_wait_sink *sink);
+
+static inline uint64_t cache_address_index(line_cache *c, uint64_t address)
+{
+    return c->mapped ? mem_map_place_again(&c->map, address).local : address;
+}
+
+/* --- nodes, lists, the event: for both files --- */
+
+static inline uint32_t cache_node_take(line_cache *c)
+{
+    uint32_t i = c->node_free;
+    c->node_free = c->nodes[i].next;
+    c->nodes_left--;
+    return i;
+}
+
+static inline void cache_node_give(line_cache *c, uint32_t i)
+{
+    c->nodes[i].next = c->node_free;
+    c->node_free = i;
+    c->nodes_left++;
+}
+
+static inline void cache_list_put(line_cache *c, cache_list *list, uint32_t i)
+{
+    c->nodes[i].next = STORE_NONE;
+    if (list->first == STORE_NONE)
+        list->first = i;
+    else
+        c->nodes[list->last].next = i;
+    list->last = i;
+}
+
+static inline void cache_arm(line_cache *c, ls_cycle at)
+{
+    if (c->stepping) {
+        c->again = at < c->again ? at : c->again;
+        return;
+    }
+    if (ls_event_scheduled(&c->event)) {
+        if (c->event.cycle <= at)
+            return;
+        ls_cancel(&c->event);
+    }
+    ls_schedule_at(c->region, &c->event, at);
+}
+
+/* Something that a refused requester may wait for is free again. */
+static inline void cache_freed(line_cache *c, ls_cycle now)
+{
+    if (c->wait_count > 0 || c->flush_node != STORE_NONE)
+        cache_arm(c, now);
+}
+
+static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counter, ls_cycle now,
+                                ls_cycle again)
+{
+    cache_client *who = &c->clients[client];
+    (*counter)++;
+    if (!who->waiting) {
+        who->waiting = true;
+        c->waiters[(c->wait_head + c->wait_count++) % CACHE_CLIENTS_MAX] =
+            (cache_waiter){ .since = now, .client = client };
+    }
+    if (again != 0)
+        cache_arm(c, again);
+    return false;
+}
+
+/* An answer after `delay` cycles. */
+static inline void cache_answer_hit(line_cache *c, uint32_t node, ls_cycle now, uint64_t extra)
+{
+    ls_cycle at = now + c->spec->directory_cycles + c->spec->data_cycles + extra;
+    c->hits_last = at > c->hits_last ? at : c->hits_last;
+    c->nodes[node].at = c->hits_last;
+    cache_list_put(c, &c->hits, node);
+    cache_arm(c, c->hits_last);
+}
+
+static inline void cache_answer_fill(line_cache *c, uint32_t node, ls_cycle now, uint64_t extra)
+{
+    ls_cycle at = now + c->spec->fill_cycles;
+    c->fills_last = (at > c->fills_last ? at : c->fills_last) + extra;
+    c->nodes[node].at = c->fills_last;
+    cache_list_put(c, &c->fills, node);
+    cache_arm(c, c->fills_last);
+}
+
+static inline uint32_t cache_new_node(line_cache *c, uint32_t client, const line_message *m, ls_cycle now,
+                                      uint32_t data_bytes)
+{
+    uint32_t i = cache_node_take(c);
+    cache_node *node = &c->nodes[i];
+    node->taken = now;
+    node->token = m->token;
+    node->source = m->source;
+    node->client = (uint16_t)client;
+    line_copy(&node->m, m, data_bytes);
+    return i;
+}
+
+/* --- the way below --- */
+
+static inline bool cache_sends_free(const line_cache *c, uint32_t count)
+{
+    return c->send_tail - c->send_head + count <= c->send_room;
+}
+
+static inline void cache_send_below(line_cache *c, uint32_t what, ls_cycle now)
+{
+    ls_cycle at = now + c->spec->directory_cycles;
+    c->sends[c->send_tail++ & c->send_mask] = (cache_send){ .at = at, .what = what };
+    if (!c->below_refused)
+        cache_arm(c, at);
+}
+
+/* Dirty bytes of a line go below; the line stays, clean. The caller has looked for a node and a send. */
+static inline void cache_write_back(line_cache *c, uint32_t line, ls_cycle now)
+{
+    store_line *l = &c->store.lines[line];
+    uint32_t i = cache_node_take(c);
+    line_message *m = &c->nodes[i].m;
+    *m = (line_message){ .address = store_address(&c->store, line),
+                         .mask = { l->dirty[0], l->dirty[1] },
+                         .token = CACHE_WRITEBACK,
+                         .flags = c->home ? LINE_SYSTEM : 0,
+                         .kind = LINE_WRITE,
+                         .born = (uint32_t)now };
+    line_copy_data(m->data, store_bytes(&c->store, line), c->store.line_bytes);
+    l->dirty[0] = l->dirty[1] = 0;
+    c->n.writebacks++;
+    c->writes_out++;
+    cache_send_below(c, i, now);
+}
 
 #endif
