@@ -6,21 +6,25 @@
 
 /* --- rates ----------------------------------------------------------------------------------------------- */
 
-/* Operations of class VALU or VALU_64 that are not at their class's rate. Cycles of GCN3 from CLRX's measurements
- * (reference/amd_gcn_instruction_timings_clrx.csv): 16 = quarter rate, DPFACTOR*4 = fp64, DPFACTOR*8 = its slow ones; the
- * 64-bit shifts, which Fiji runs at DPFACTOR too. gfx10: LLVM's scheduling model (amd_llvm_sched_model.csv). */
+/* Operations that are not at their class's rate. GCN3: CLRX's measurements
+ * (reference/amd_gcn_instruction_timings_clrx.csv): 16 cycles = quarter rate, DPFACTOR*4 = fp64, DPFACTOR*8 = its slow
+ * ones; but 64-bit shifts as LLVM's model of Fiji has them (amd_llvm_sched_model.csv, VALU64: 2 quads), from which the
+ * classes of gfx10 come too. */
 static const struct {
     amd_op op;
     cu_rate rate;
 } code_rates[] = {
-    { AMD_V_MUL_LO_U32, CU_RATE_QUARTER },    { AMD_V_MUL_HI_U32, CU_RATE_QUARTER },
-    { AMD_V_MUL_LO_I32, CU_RATE_QUARTER },    { AMD_V_MUL_HI_I32, CU_RATE_QUARTER },
-    { AMD_V_MAD_U64_U32, CU_RATE_QUARTER },   { AMD_V_MAD_I64_I32, CU_RATE_QUARTER },
-    { AMD_V_DIV_SCALE_F32, CU_RATE_QUARTER }, { AMD_V_DIV_FMAS_F32, CU_RATE_QUARTER },
-    { AMD_V_DIV_FIXUP_F32, CU_RATE_QUARTER }, { AMD_V_DIV_FMAS_F64, CU_RATE_DOUBLE_SLOW },
-    { AMD_V_RCP_F64, CU_RATE_DOUBLE_SLOW },   { AMD_V_RSQ_F64, CU_RATE_DOUBLE_SLOW },
-    { AMD_V_SQRT_F64, CU_RATE_DOUBLE_SLOW },  { AMD_V_LSHLREV_B64, CU_RATE_HALF },
-    { AMD_V_LSHRREV_B64, CU_RATE_HALF },      { AMD_V_ASHRREV_I64, CU_RATE_HALF },
+    { AMD_V_MUL_LO_U32, CU_RATE_QUARTER },       { AMD_V_MUL_HI_U32, CU_RATE_QUARTER },
+    { AMD_V_MUL_LO_I32, CU_RATE_QUARTER },       { AMD_V_MUL_HI_I32, CU_RATE_QUARTER },
+    { AMD_V_MAD_U64_U32, CU_RATE_QUARTER },      { AMD_V_MAD_I64_I32, CU_RATE_QUARTER },
+    { AMD_V_DIV_SCALE_F32, CU_RATE_QUARTER },    { AMD_V_DIV_FMAS_F32, CU_RATE_QUARTER },
+    { AMD_V_DIV_FIXUP_F32, CU_RATE_QUARTER },    { AMD_V_QSAD_PK_U16_U8, CU_RATE_QUARTER },
+    { AMD_V_MQSAD_PK_U16_U8, CU_RATE_QUARTER },  { AMD_V_MQSAD_U32_U8, CU_RATE_QUARTER },
+    { AMD_V_MUL_F64, CU_RATE_DOUBLE_SLOW },      { AMD_V_FMA_F64, CU_RATE_DOUBLE_SLOW },
+    { AMD_V_DIV_FMAS_F64, CU_RATE_DOUBLE_SLOW }, { AMD_V_TRIG_PREOP_F64, CU_RATE_DOUBLE_SLOW },
+    { AMD_V_RCP_F64, CU_RATE_DOUBLE_SLOW },      { AMD_V_RSQ_F64, CU_RATE_DOUBLE_SLOW },
+    { AMD_V_SQRT_F64, CU_RATE_DOUBLE_SLOW },     { AMD_V_LSHLREV_B64, CU_RATE_HALF },
+    { AMD_V_LSHRREV_B64, CU_RATE_HALF },         { AMD_V_ASHRREV_I64, CU_RATE_HALF },
 };
 
 static cu_rate code_rate(const amd_inst *inst)

@@ -1,0 +1,173 @@
+/* access.c: memory instructions in flight: taken from a fixed pool at issue, held until their answers are there and those
+ * before them have returned, then written to registers. */
+#include "model/cu/cu.h"
+
+bool cu_access_free(const cu *c, bool large)
+{
+    return (large ? c->free_large : c->free_small) != CU_NONE;
+}
+
+cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls_cycle now)
+{
+    uint16_t *from = large ? &c->free_large : &c->free_small;
+    uint16_t number = *from;
+    cu_access *a = &c->accesses[number];
+    *from = a->next;
+    a->next = CU_NONE;
+    a->after = CU_NONE;
+    a->wave = w->number;
+    a->pipe = w->pipe;
+    a->complete = a->linear = a->invalidate = false;
+    a->line_count = a->sent = a->back = 0;
+    a->inst = inst;
+    a->issued = now;
+    w->in_flight++;
+    w->group->in_flight++;
+    for (unsigned i = 0; i < CU_COUNTERS; i++)
+        if (inst->raises >> i & 1)
+            w->counter[i]++;
+    if (inst->ordered != CU_COUNTERS) {
+        unsigned list = inst->ordered == CU_VS;
+        if (w->first[list] == CU_NONE)
+            w->first[list] = number;
+        else
+            c->accesses[w->last[list]].after = number;
+        w->last[list] = number;
+    }
+    return a;
+}
+
+void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses)
+{
+    const amd_access *scratch = &c->scratch;
+    memcpy(a->head, scratch, CU_HEAD_BYTES);
+    memcpy(&a->exec, &w->arch.sgpr[AMD_EXEC_LO], sizeof a->exec);
+    a->m0 = w->arch.sgpr[AMD_M0];
+    if (a->large) {
+        amd_access *to = (amd_access *)(void *)((uint8_t *)a->address - offsetof(amd_access, address));
+        memcpy(to, scratch, sizeof *to);
+        a->stride = AMD_DATA_DWORDS;
+        return;
+    }
+    unsigned bytes = scratch->piece_bytes * scratch->pieces;
+    unsigned dwords = bytes < 4 ? 1 : (bytes + 3) / 4;
+    bool pair = scratch->atomic == AMD_ATOMIC_CMPSWAP || scratch->atomic == AMD_ATOMIC_FCMPSWAP;
+    if (pair)
+        dwords *= 2;
+    a->stride = (uint8_t)dwords;
+    if (addresses)
+        memcpy(a->address, scratch->address[0], sizeof scratch->address[0]);
+    bool data = addresses ? scratch->kind != AMD_ACCESS_LOAD : scratch->returns;
+    if (!data && !(scratch->in_lds != 0 && scratch->returns))
+        return;
+    for (uint64_t left = scratch->lanes; left != 0; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        const uint32_t *from = scratch->data[lane];
+        uint32_t *to = a->data + lane * dwords;
+        to[0] = from[0];
+        for (unsigned i = 1; i < dwords; i++)
+            to[i] = from[i];
+    }
+}
+
+/* --- those that end by themselves ------------------------------------------------------------------------- */
+
+void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now)
+{
+    a->start = at;
+    ls_cycle visit = at - now < CU_TIMED ? at : now + CU_TIMED - 1;
+    unsigned bucket = (unsigned)(visit % CU_TIMED);
+    a->next = CU_NONE;
+    uint16_t number = (uint16_t)(a - c->accesses), *link = &c->timed[bucket];
+    while (*link != CU_NONE) /* in the order of issue; few end in one cycle */
+        link = &c->accesses[*link].next;
+    *link = number;
+    c->timed_used[bucket / 64] |= 1ull << bucket % 64;
+    cu_wake(c, visit, now);
+}
+
+void cu_access_timed(cu *c, ls_cycle now)
+{
+    unsigned bucket = (unsigned)(now % CU_TIMED);
+    if (!(c->timed_used[bucket / 64] >> bucket % 64 & 1))
+        return;
+    uint16_t number = c->timed[bucket];
+    c->timed[bucket] = CU_NONE;
+    c->timed_used[bucket / 64] &= ~(1ull << bucket % 64);
+    while (number != CU_NONE) {
+        cu_access *a = &c->accesses[number];
+        number = a->next;
+        if (a->start > now)
+            cu_access_ends_at(c, a, a->start, now);
+        else
+            cu_access_complete(c, a, now);
+    }
+}
+
+ls_cycle cu_access_next(const cu *c, ls_cycle now)
+{
+    unsigned from = (unsigned)((now + 1) % CU_TIMED);
+    for (unsigned i = 0; i <= CU_TIMED / 64;
+         i++) { /* the first word is looked at twice: from `from` on, then below it */
+        unsigned word = (from / 64 + i) % (CU_TIMED / 64);
+        uint64_t used = c->timed_used[word];
+        if (i == 0)
+            used &= UINT64_MAX << from % 64;
+        if (used != 0) {
+            unsigned bucket = word * 64 + (unsigned)__builtin_ctzll(used);
+            return now + 1 + (bucket + CU_TIMED - from) % CU_TIMED;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/* --- the end ---------------------------------------------------------------------------------------------- */
+
+void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now)
+{
+    for (unsigned i = 0; i < CU_COUNTERS; i++)
+        if (inst->raises >> i & 1)
+            w->counter[i]--;
+    w->in_flight--;
+    w->group->in_flight--;
+    if (w->state == CU_RUNNING)
+        cu_issue_again(c, w, now);
+    else
+        cu_group_check(c, w->group, now);
+}
+
+static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
+{
+    const cu_inst *inst = a->inst;
+    if (!w->group->dead && !a->invalidate)
+        cu_source_result(c, w, a);
+    if (inst->unit == CU_UNIT_VMEM && inst->kind != AMD_ACCESS_STORE && a->line_count != 0) {
+        c->counters.vector_loads++;
+        c->counters.vector_load_cycles += now - a->issued;
+    }
+    uint16_t *to = a->large ? &c->free_large : &c->free_small;
+    a->next = *to;
+    *to = (uint16_t)(a - c->accesses);
+    for (unsigned i = 0; i < c->pipe_count; i++)
+        if (c->pipes[i].full) {
+            c->pipes[i].full = false;
+            cu_wake(c, now, now);
+        }
+    cu_access_lower(c, w, inst, now);
+}
+
+void cu_access_complete(cu *c, cu_access *a, ls_cycle now)
+{
+    cu_wave *w = &c->waves[a->wave];
+    a->complete = true;
+    if (a->inst->ordered == CU_COUNTERS) {
+        access_retire(c, w, a, now);
+        return;
+    }
+    unsigned list = a->inst->ordered == CU_VS;
+    while (w->first[list] != CU_NONE && c->accesses[w->first[list]].complete) {
+        cu_access *first = &c->accesses[w->first[list]];
+        w->first[list] = first->after;
+        access_retire(c, w, first, now);
+    }
+}

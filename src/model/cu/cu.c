@@ -1,0 +1,389 @@
+/* cu.c: the compute unit as a block: its keys and counters, its life and wiring, and its cycle. It runs a cycle only if
+ * something can move in it: a wave whose time has come, a request to send, an instruction to fetch, an access that ends. */
+#include "model/cu/cu.h"
+
+#include <stdio.h>
+
+static const char *const cu_policies[] = { "oldest", "round-robin", "greedy", NULL };
+
+#define CU_POLICY_KEY                                                                                         \
+    LS_PARAM_CHOICE(cu_spec, policy, "policy", "oldest", cu_policies,                                         \
+                    "which of the waves that could issue goes first")
+#define KEY(field, unit, gcn, rdna, min, max, help) LS_PARAM_UINT(cu_spec, field, unit, gcn, min, max, help),
+static const ls_param cu_gcn_params[] = {
+#include "model/cu/cu_keys.def"
+    CU_POLICY_KEY,
+};
+#undef KEY
+#define KEY(field, unit, gcn, rdna, min, max, help) LS_PARAM_UINT(cu_spec, field, unit, rdna, min, max, help),
+static const ls_param cu_rdna_params[] = {
+#include "model/cu/cu_keys.def"
+    CU_POLICY_KEY,
+};
+#undef KEY
+
+#define CU_STALL(name_, why_, help_)                                                                          \
+    {                                                                                                         \
+        .name = "stall_" name_, .kind = LS_METRIC_KIND_COUNTER,                                               \
+        .offset = offsetof(cu_counters, stall) + (why_) * sizeof(uint64_t), .unit = "cycles",                 \
+        .help = "cycles without issue in which a wave " help_                                                 \
+    }
+#define COUNT(field, unit, help) LS_METRIC_COUNTER(cu_counters, field, unit, help),
+static const ls_metric cu_metrics[] = {
+#include "model/cu/cu_metrics.def"
+    CU_STALL("vmcnt", CU_WHY_VM, "waited for vmcnt"),
+    CU_STALL("lgkmcnt", CU_WHY_LGKM, "waited for lgkmcnt"),
+    CU_STALL("expcnt", CU_WHY_EXP, "waited for expcnt"),
+    CU_STALL("vscnt", CU_WHY_VS, "waited for vscnt"),
+    CU_STALL("fetch", CU_WHY_FETCH, "had no instruction"),
+    CU_STALL("barrier", CU_WHY_BARRIER, "waited at a barrier"),
+    CU_STALL("sleep", CU_WHY_SLEEP, "slept"),
+    CU_STALL("dependence", CU_WHY_DEPEND, "waited for its last instruction, or for its SIMD's turn"),
+    CU_STALL("valu", CU_WHY_UNIT + CU_UNIT_VALU, "found the vector ALU busy"),
+    CU_STALL("scalar", CU_WHY_UNIT + CU_UNIT_SCALAR, "found the scalar unit busy"),
+    CU_STALL("vmem", CU_WHY_UNIT + CU_UNIT_VMEM, "found the vector memory path full"),
+    CU_STALL("lds", CU_WHY_UNIT + CU_UNIT_LDS, "found LDS busy"),
+    CU_STALL("branch", CU_WHY_UNIT + CU_UNIT_BRANCH, "found the branch unit busy"),
+    CU_STALL("export", CU_WHY_UNIT + CU_UNIT_EXPORT, "found the export unit busy"),
+    LS_METRIC_RATIO(cu_counters, "ipc", instructions, cycles, "", "instructions per cycle with waves"),
+    LS_METRIC_RATIO(cu_counters, "occupancy_waves", wave_cycles, cycles, "waves", "resident waves on average"),
+    LS_METRIC_RATIO(cu_counters, "lines_per_access", vector_lines, vector_accesses, "requests",
+                    "lines per vector memory instruction"),
+    LS_METRIC_RATIO(cu_counters, "vector_load_latency", vector_load_cycles, vector_loads, "cycles",
+                    "average of vector loads, from issue to registers"),
+    LS_METRIC_RATIO(cu_counters, "scalar_load_latency", scalar_load_cycles, scalar_loads, "cycles",
+                    "average of scalar loads, from issue to registers"),
+    LS_METRIC_RATIO(cu_counters, "fetch_latency", fetch_cycles, fetches, "cycles",
+                    "average of instruction fetches"),
+};
+#undef COUNT
+
+/* --- the cycle -------------------------------------------------------------------------------------------- */
+
+void cu_book(cu *c, ls_cycle now)
+{
+    uint64_t cycles = now - c->booked;
+    if (cycles == 0)
+        return;
+    c->booked = now;
+    if (c->resident == 0)
+        return;
+    cu_counters *n = &c->counters;
+    n->cycles += cycles;
+    n->wave_cycles += cycles * c->resident;
+    if (c->issued_last) {
+        n->active_cycles++;
+        cycles--;
+        c->issued_last = false;
+    }
+    if (cycles == 0)
+        return;
+    for (uint32_t left = c->waiting_mask | c->held_mask; left != 0; left &= left - 1)
+        n->stall[__builtin_ctz(left)] += cycles;
+}
+
+void cu_wake(cu *c, ls_cycle at, ls_cycle now)
+{
+    if (c->awake)
+        return;
+    if (at <= now) {
+        ls_cancel(&c->alarm);
+        c->awake = true;
+        ls_ticker_wake(&c->ticker);
+    } else if (!ls_event_scheduled(&c->alarm)) {
+        ls_schedule_at(c->region, &c->alarm, at);
+    } else if (c->alarm.cycle > at) {
+        ls_cancel(&c->alarm);
+        ls_schedule_at(c->region, &c->alarm, at);
+    }
+}
+
+static void cu_alarm(void *self, ls_cycle now)
+{
+    cu *c = self;
+    (void)now;
+    c->awake = true;
+    ls_ticker_wake(&c->ticker);
+}
+
+static inline ls_cycle cu_earlier(ls_cycle a, ls_cycle b)
+{
+    return a < b ? a : b;
+}
+
+static inline ls_cycle cu_later(ls_cycle a, ls_cycle b)
+{
+    return a > b ? a : b;
+}
+
+/* When a SIMD has something to do again. */
+static ls_cycle cu_next_of_simd(cu *c, unsigned s, ls_cycle now)
+{
+    cu_simd *simd = &c->simds[s];
+    ls_cycle next = UINT64_MAX;
+    if (simd->ring_used != 0) {
+        c->held_mask |= 1u << CU_WHY_DEPEND;
+        unsigned from = (unsigned)((now + 1) % CU_RING);
+        uint64_t turned = simd->ring_used >> from | (from ? simd->ring_used << (64 - from) : 0);
+        next = now + 1 + (ls_cycle)__builtin_ctzll(turned);
+    }
+    unsigned half = (unsigned)(s * c->pipe_count / c->spec->simds);
+    for (unsigned unit = 0; unit < CU_UNIT_COUNT; unit++) {
+        if (simd->ready[unit] == 0)
+            continue;
+        c->held_mask |= 1u << (CU_WHY_UNIT + unit);
+        ls_cycle at = now + 1;
+        if (unit == CU_UNIT_VALU)
+            at = cu_later(at, simd->valu_free);
+        else if (unit == CU_UNIT_LDS)
+            at = cu_later(at, c->lds_free[half]);
+        else if (unit == CU_UNIT_VMEM && c->pipes[half].full)
+            continue;
+        else if (unit == CU_UNIT_VMEM)
+            at = cu_later(at, c->pipes[half].free);
+        next = cu_earlier(next, cu_served(c, s, at));
+    }
+    return next;
+}
+
+static ls_cycle cu_next(cu *c, ls_cycle now, bool fetch)
+{
+    ls_cycle next = fetch ? now + 1 : UINT64_MAX;
+    c->held_mask = 0;
+    for (unsigned s = 0; s < c->spec->simds; s++)
+        next = cu_earlier(next, cu_next_of_simd(c, s, now));
+    for (unsigned i = 0; i < c->pipe_count; i++) {
+        const cu_pipe *pipe = &c->pipes[i];
+        if (pipe->count != 0 && !pipe->refused)
+            next = cu_earlier(next, cu_later(now + 1, c->accesses[pipe->first].start));
+    }
+    if (c->scalar_first != CU_NONE && !c->scalar_refused) {
+        const cu_scalar *s = &c->scalars[c->scalar_first];
+        ls_cycle at = s->line_count == 0 ? s->issued + c->spec->clock_read_cycles : now + 1;
+        next = cu_earlier(next, cu_later(now + 1, at));
+    }
+    return cu_earlier(next, cu_access_next(c, now));
+}
+
+static bool cu_tick(void *self, ls_cycle now)
+{
+    cu *c = self;
+    cu_book(c, now);
+    c->awake = true; /* whatever happens below is looked at when the next cycle is chosen */
+    cu_access_timed(c, now);
+    for (unsigned i = 0; i < c->pipe_count; i++)
+        if (c->pipes[i].count != 0 && !c->pipes[i].refused)
+            cu_vector_send(c, i, now);
+    if (c->scalar_first != CU_NONE && !c->scalar_refused)
+        cu_scalar_send(c, now);
+    unsigned issued = 0;
+    if (c->turn == 1) {
+        for (unsigned s = 0; s < c->spec->simds; s++)
+            issued += cu_issue_simd(c, s, now);
+    } else {
+        for (unsigned s = (unsigned)(now % c->turn); s < c->spec->simds; s += c->turn)
+            issued += cu_issue_simd(c, s, now);
+    }
+    c->ticked = now;
+    c->ticked_once = true;
+    if (issued != 0)
+        ls_domain_progress(c->domain);
+    c->issued_last = issued != 0;
+    bool fetch = c->code_refused ? false : cu_fetch_run(c, now);
+    ls_cycle next = cu_next(c, now, fetch);
+    if (next <= now + 1)
+        return true;
+    c->awake = false;
+    if (next != UINT64_MAX)
+        cu_wake(c, next, now);
+    return false;
+}
+
+/* --- wiring ----------------------------------------------------------------------------------------------- */
+
+cu_capacity cu_get_capacity(const ls_block *block)
+{
+    const cu_spec *s = ls_block_spec(block);
+    return (cu_capacity){ .simds = (uint32_t)s->simds,
+                          .waves_per_simd = (uint32_t)s->waves_per_simd,
+                          .groups = (uint32_t)s->groups,
+                          .vgprs_per_simd = (uint32_t)s->vgpr_rows,
+                          .vgpr_unit = (uint32_t)s->vgpr_unit,
+                          .sgprs_per_simd = (uint32_t)s->sgprs,
+                          .sgpr_unit = (uint32_t)s->sgpr_unit,
+                          .lds_bytes = (uint32_t)s->lds_kib * 1024,
+                          .lds_unit = (uint32_t)s->lds_unit_bytes,
+                          .lane_width = (uint32_t)s->lane_width,
+                          .halves = (uint32_t)s->halves };
+}
+
+ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
+{
+    cu *c = ls_block_state(block);
+    c->wires = *wires;
+    if (wires->vector_count == 0 || wires->vector_count > c->spec->halves)
+        return ls_fail(err, LS_ERR_USAGE, "%s: %u vector caches; it has %llu paths to them",
+                       ls_block_name(block), wires->vector_count, (unsigned long long)c->spec->halves);
+    c->line_bytes = wires->vector[0].line_bytes;
+    if (wires->vector[wires->vector_count - 1].line_bytes != c->line_bytes ||
+        wires->scalar.line_bytes != c->line_bytes || wires->code.line_bytes != c->line_bytes)
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "%s: its caches have lines of %u (vector), %u (scalar) and %u (code) bytes; they must be the "
+            "same",
+            ls_block_name(block), c->line_bytes, wires->scalar.line_bytes, wires->code.line_bytes);
+    if (c->line_bytes > LINE_BYTES_MAX || c->line_bytes < c->spec->fetch_bytes ||
+        (c->line_bytes & (c->line_bytes - 1)) != 0)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "%s: lines of %u bytes; a power of two from fetch_bytes (%llu) to %u",
+                       ls_block_name(block), c->line_bytes, (unsigned long long)c->spec->fetch_bytes,
+                       LINE_BYTES_MAX);
+    c->line_shift = (uint32_t)__builtin_ctz(c->line_bytes);
+    c->pipe_count = wires->vector_count;
+    for (uint32_t i = 0; i < c->wave_total; i++)
+        c->waves[i].pipe = (uint8_t)(c->waves[i].simd * c->pipe_count / c->spec->simds);
+    return LS_OK;
+}
+
+/* --- life ------------------------------------------------------------------------------------------------- */
+
+static void cu_rates(cu *c)
+{
+    const cu_spec *s = c->spec;
+    const uint64_t rate[CU_RATE_COUNT] = {
+        1, s->half_rate, s->quarter_rate, s->trans_rate, s->double_rate, s->double_slow_rate
+    };
+    const uint64_t latency[CU_RATE_COUNT] = { s->valu_latency_cycles,    s->half_latency_cycles,
+                                              s->quarter_latency_cycles, s->trans_latency_cycles,
+                                              s->double_latency_cycles,  s->double_slow_latency_cycles };
+    for (unsigned wide = 0; wide < 2; wide++)
+        for (unsigned i = 0; i < CU_RATE_COUNT; i++) {
+            uint64_t passes = (32u << wide) / s->lane_width;
+            uint64_t busy = (passes != 0 ? passes : 1) * rate[i];
+            c->busy[i][wide] = (uint16_t)busy;
+            c->latency[i][wide] = (uint16_t)(latency[i] > busy ? latency[i] : busy);
+        }
+    c->tracks = s->valu_latency_cycles != 0;
+}
+
+static ls_status cu_check(const ls_block *block, const cu_spec *s, ls_error *err)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } powers[] = { { "fetch_bytes", s->fetch_bytes }, { "lds_banks", s->lds_banks } };
+    for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++)
+        if ((powers[i].value & (powers[i].value - 1)) != 0)
+            return ls_fail(err, LS_ERR_USAGE, "%s: %s is %llu; it must be a power of two",
+                           ls_block_name(block), powers[i].name, (unsigned long long)powers[i].value);
+    if (s->buffer_bytes < 2 * s->fetch_bytes && s->buffer_bytes < s->fetch_bytes + 32)
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "%s: buffer_bytes is %llu; a wave must hold a fetch of %llu and the instruction before it",
+            ls_block_name(block), (unsigned long long)s->buffer_bytes, (unsigned long long)s->fetch_bytes);
+    if (s->simds % s->turn_cycles != 0 && s->turn_cycles != 1)
+        return ls_fail(err, LS_ERR_USAGE, "%s: %llu SIMDs cannot take turns of %llu cycles",
+                       ls_block_name(block), (unsigned long long)s->simds, (unsigned long long)s->turn_cycles);
+    return LS_OK;
+}
+
+static bool cu_make_accesses(cu *c)
+{
+    uint32_t small = (uint32_t)c->spec->vector_in_flight, total = small + CU_LARGE_ACCESSES;
+    c->accesses = ls_domain_alloc(c->domain, total * sizeof *c->accesses);
+    uint64_t *addresses = ls_domain_alloc(c->domain, (size_t)small * 64 * sizeof *addresses);
+    uint32_t *data = ls_domain_alloc(c->domain, (size_t)small * 64 * 4 * sizeof *data);
+    cu_line *lines = ls_domain_alloc(c->domain, (size_t)small * CU_SMALL_LINES * sizeof *lines);
+    amd_access *whole = ls_domain_alloc(c->domain, CU_LARGE_ACCESSES * sizeof *whole);
+    cu_line *large_lines =
+        ls_domain_alloc(c->domain, (size_t)CU_LARGE_ACCESSES * CU_LARGE_LINES * sizeof *lines);
+    if (!c->accesses || !addresses || !data || !lines || !whole || !large_lines)
+        return false;
+    for (uint32_t i = 0; i < total; i++) {
+        cu_access *a = &c->accesses[i];
+        bool last = i + 1 == small || i + 1 == total;
+        a->next = last ? CU_NONE : (uint16_t)(i + 1);
+        a->large = i >= small;
+        uint32_t j = a->large ? i - small : i;
+        a->address = a->large ? whole[j].address[0] : addresses + (size_t)j * 64;
+        a->data = a->large ? whole[j].data[0] : data + (size_t)j * 64 * 4;
+        a->lines = a->large ? large_lines + (size_t)j * CU_LARGE_LINES : lines + (size_t)j * CU_SMALL_LINES;
+    }
+    c->free_small = 0;
+    c->free_large = (uint16_t)small;
+    return true;
+}
+
+static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    cu *c = state;
+    c->spec = spec;
+    c->block = block;
+    c->region = ls_block_region(block);
+    c->domain = ls_region_domain(c->region);
+    ls_status status = cu_check(block, c->spec, err);
+    if (status != LS_OK)
+        return status;
+    c->turn = (uint32_t)c->spec->turn_cycles;
+    c->pipe_count = 1;
+    c->wave_total = (uint32_t)(c->spec->simds * c->spec->waves_per_simd);
+    cu_rates(c);
+    c->waves = ls_domain_alloc(c->domain, c->wave_total * sizeof *c->waves);
+    c->vgprs = ls_domain_alloc(c->domain, (size_t)c->wave_total * AMD_VGPR_ROWS * 64 * sizeof *c->vgprs);
+    c->groups = ls_domain_alloc(c->domain, c->spec->groups * sizeof *c->groups);
+    c->reports = ls_domain_alloc(c->domain, c->spec->groups * sizeof *c->reports);
+    c->lds_bytes = ls_domain_alloc(c->domain, c->spec->groups * (AMD_LDS_MAX + 64));
+    if (!c->waves || !c->vgprs || !c->groups || !c->reports || !c->lds_bytes || !cu_make_accesses(c))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for %s", ls_block_name(block));
+    for (uint32_t i = 0; i < c->wave_total; i++) {
+        cu_wave *w = &c->waves[i];
+        w->number = (uint16_t)i;
+        w->simd = (uint8_t)(i / c->spec->waves_per_simd);
+        w->slot = (uint8_t)(i % c->spec->waves_per_simd);
+    }
+    for (unsigned s = 0; s < CU_SIMDS_MAX; s++)
+        c->simds[s].clause_slot = UINT8_MAX;
+    for (unsigned i = 0; i < CU_TIMED; i++)
+        c->timed[i] = CU_NONE;
+    for (unsigned i = 0; i < CU_SCALARS; i++)
+        c->scalars[i].next = i + 1 < CU_SCALARS ? (uint16_t)(i + 1) : CU_NONE;
+    c->scalar_first = c->scalar_last = CU_NONE;
+    ls_event_init(&c->alarm, cu_alarm, c);
+    ls_event_init(&c->report, cu_group_report, c);
+    return ls_ticker_add(c->region, &c->ticker, cu_tick, c, err);
+}
+
+static void cu_waits(const void *self, ls_wait_sink *sink)
+{
+    static const char *const names[CU_WHY_KEPT] = {
+        "vmcnt", "lgkmcnt", "expcnt", "vscnt", "an instruction fetch", "a barrier", "the end of s_sleep"
+    };
+    const cu *c = self;
+    for (uint32_t i = 0; i < c->wave_total; i++) {
+        const cu_wave *w = &c->waves[i];
+        if (w->state == CU_FREE || (w->state == CU_ENDED && w->in_flight == 0))
+            continue;
+        const char *what = w->state == CU_ENDED ? "answers from memory" : "its turn";
+        if (w->why != 0 && w->state == CU_RUNNING)
+            what = names[__builtin_ctz(w->why)];
+        char detail[160];
+        const uint32_t *id = w->group->arch.id;
+        snprintf(detail, sizeof detail, "work-group %u,%u,%u, wave %u, pc 0x%llx: %s", id[0], id[1], id[2],
+                 w->arch.index, (unsigned long long)w->arch.pc, what);
+        ls_wait_report(sink, ls_block_name(c->block), "memory", detail);
+    }
+}
+
+#define CU_TYPE(name_, help_, params_)                                                                        \
+    {                                                                                                         \
+        .abi = LS_ABI_VERSION, .slot = "cu", .name = (name_), .help = (help_), .spec_size = sizeof(cu_spec),  \
+        .params = (params_), .param_count = sizeof(params_) / sizeof((params_)[0]), .state_size = sizeof(cu), \
+        .metrics = cu_metrics, .metric_count = sizeof cu_metrics / sizeof cu_metrics[0],                      \
+        .counters_offset = offsetof(cu, counters), .init = cu_init, .waits = cu_waits                         \
+    }
+static const ls_block_type cu_gcn =
+    CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);
+static const ls_block_type cu_rdna =
+    CU_TYPE("rdna", "RDNA dual compute unit: every SIMD issues every cycle", cu_rdna_params);
+LS_REGISTER_BLOCK(cu_gcn);
+LS_REGISTER_BLOCK(cu_rdna);

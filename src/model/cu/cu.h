@@ -1,0 +1,323 @@
+/* cu.h: the map of a compute unit (GCN's CU, or one dual compute unit of RDNA): what it is made of and which file moves
+ * which part. One block; all of it lives in one domain, and everything outside is reached through its wires.
+ *
+ *   cu.c       the block: keys, life, wiring, the cycle
+ *   group.c    work-groups: start, barriers, end, faults, what is reported
+ *   fetch.c    instruction buffers and the fetch arbiter
+ *   issue.c    which waves issue, what executes, when the next instruction can
+ *   access.c   memory instructions in flight: order, registers, counters
+ *   vector.c   vector memory: lines of an access, requests, replies
+ *   scalar.c   scalar memory
+ *   lds.c      LDS with its banks, export
+ *   source.c   where a wave's next instruction and addresses come from */
+#ifndef MODEL_CU_CU_H
+#define MODEL_CU_CU_H
+
+#include "isa/amd/exec/start.h"
+#include "model/cu/cu_api.h"
+
+/* --- keys ------------------------------------------------------------------------------------------------- */
+
+typedef struct cu_spec {
+#define KEY(field, unit, gcn, rdna, min, max, help) uint64_t field;
+#include "model/cu/cu_keys.def"
+#undef KEY
+    uint32_t policy; /* cu_policy */
+} cu_spec;
+
+typedef enum cu_policy { CU_OLDEST, CU_ROUND_ROBIN, CU_GREEDY } cu_policy;
+
+/* --- counters --------------------------------------------------------------------------------------------- */
+
+/* Why a wave does not issue. The first ones are kept per wave, the others follow from masks. */
+typedef enum cu_why {
+    CU_WHY_VM, /* numbered as the counters */
+    CU_WHY_LGKM,
+    CU_WHY_EXP,
+    CU_WHY_VS,
+    CU_WHY_FETCH,
+    CU_WHY_BARRIER,
+    CU_WHY_SLEEP,
+    CU_WHY_KEPT,                 /* how many are kept per wave */
+    CU_WHY_DEPEND = CU_WHY_KEPT, /* its last instruction is not far enough, or another SIMD's turn */
+    CU_WHY_UNIT,                 /* + cu_unit: the unit is busy */
+    CU_WHY_COUNT = CU_WHY_UNIT + CU_UNIT_COUNT
+} cu_why;
+
+typedef struct cu_counters {
+#define COUNT(field, unit, help) uint64_t field;
+#include "model/cu/cu_metrics.def"
+#undef COUNT
+    uint64_t stall[CU_WHY_COUNT];
+} cu_counters;
+
+/* --- memory instructions in flight ------------------------------------------------------------------------ */
+
+#define CU_NONE UINT16_MAX
+#define CU_HEAD_BYTES offsetof(amd_access, address)
+
+/* One message: a line and the lanes that have bytes in it. */
+typedef struct cu_line {
+    uint64_t address, lanes;
+    uint32_t words; /* atomics: dwords of the line that are taken */
+    uint16_t next;  /* atomics: the next message of the same line */
+    uint8_t half;   /* compare-and-swap */
+} cu_line;
+
+#define CU_SMALL_LINES 128u /* 64 lanes, each across two lines */
+#define CU_LARGE_LINES (64u * AMD_PIECES_MAX * 2)
+#define CU_LARGE_ACCESSES 8u
+
+/* Small ones have one piece of up to 16 bytes per lane. data: `stride` dwords per lane; address: 64 per piece. */
+typedef struct cu_access {
+    uint16_t next;  /* of the free ones, of a pipe's queue, or of those that end in the same cycle */
+    uint16_t after; /* the wave's next one that returns in order with this one */
+    uint16_t wave;
+    uint8_t pipe;
+    bool large, complete, linear, invalidate;
+    uint8_t stride;
+    uint16_t line_count, sent, back;
+    const cu_inst *inst;
+    ls_cycle issued, start; /* start: of the first message, and while ending: the end */
+    uint64_t exec;
+    uint32_t m0;
+    _Alignas(8) uint8_t head[CU_HEAD_BYTES]; /* of the amd_access: lanes, pieces, ... */
+    uint64_t *address;
+    uint32_t *data;
+    cu_line *lines;
+} cu_access;
+
+/* The way to one vector cache: instructions in order, their lines one after the other. */
+typedef struct cu_pipe {
+    uint16_t first, last, count;
+    bool refused;  /* the cache will call */
+    bool full;     /* an instruction could not be taken: looked at again when something leaves */
+    ls_cycle free; /* when the address unit takes the next instruction */
+} cu_pipe;
+
+#define CU_SCALARS 32u
+typedef struct cu_scalar {
+    uint16_t wave, next;
+    uint8_t line_count, sent, back;
+    const cu_inst *inst;
+    ls_cycle issued;
+    _Alignas(8) uint8_t head[CU_HEAD_BYTES];
+    uint64_t address;
+    uint32_t data[AMD_DATA_DWORDS];
+} cu_scalar;
+
+/* --- waves ------------------------------------------------------------------------------------------------ */
+
+#define CU_PENDING 16u
+typedef struct cu_pending {
+    cu_range range;
+    ls_cycle ready;
+} cu_pending;
+
+typedef enum cu_state { CU_FREE, CU_RUNNING, CU_ENDED } cu_state;
+
+typedef struct cu_wave {
+    const cu_inst *head; /* the next instruction */
+    const cu_code *code;
+    struct cu_group *group;
+    ls_cycle ready; /* when it can be issued as far as its own past is concerned */
+    uint32_t order; /* priority, then age: the smaller, the sooner */
+    uint32_t age;
+    uint8_t state; /* cu_state */
+    uint8_t simd, slot, pipe;
+    uint16_t number; /* in cu.waves */
+    uint16_t why;    /* bit i: cu_why i < CU_WHY_KEPT */
+    uint8_t counter[CU_COUNTERS];
+    uint16_t first[2], last[2]; /* accesses that return in order: of CU_VM, of CU_VS */
+    uint16_t in_flight;         /* accesses that are not answered */
+    /* Instruction buffer: [pc, fetched) is there, [fetch, ...) is asked for next. */
+    uint64_t fetch, fetched;
+    ls_cycle fetched_at;
+    uint16_t epoch; /* counts jumps: an answer to a fetch from before is not wanted */
+    bool fetching;
+    uint8_t prefetch; /* lines ahead, s_inst_prefetch */
+    uint8_t clause;   /* instructions left of one, s_clause */
+    uint8_t pending_count;
+    uint64_t issued;
+    cu_pending pending[CU_PENDING]; /* registers that are being written: RDNA */
+    amd_wave arch;
+} cu_wave;
+
+typedef struct cu_group {
+    const cu_kernel *kernel;
+    amd_group arch;
+    uint16_t slot, wave_count, running, at_barrier;
+    uint32_t in_flight;
+    bool resident, dead; /* dead: executes nothing more */
+    uint16_t wave[CU_WAVES_PER_GROUP_MAX];
+    cu_done done;
+} cu_group;
+
+/* --- SIMDs ------------------------------------------------------------------------------------------------ */
+
+#define CU_RING 64u
+typedef struct cu_simd {
+    uint32_t ready[CU_UNIT_COUNT]; /* waves whose next instruction can go as soon as the unit can */
+    uint32_t resident;
+    uint32_t want; /* waves that have room for instructions */
+    uint64_t ring_used;
+    uint32_t ring[CU_RING]; /* waves that are ready at that cycle */
+    ls_cycle valu_free, trans_free;
+    uint8_t last[CU_UNIT_COUNT]; /* the slot that issued last */
+    uint8_t clause_slot;         /* the wave in a clause; 255: none */
+    uint8_t clause_unit;
+} cu_simd;
+
+/* --- the compute unit ------------------------------------------------------------------------------------- */
+
+#define CU_TIMED 128u
+typedef struct cu {
+    const cu_spec *spec;
+    ls_block *block;
+    ls_region *region;
+    ls_domain *domain;
+    ls_ticker ticker;
+    ls_event alarm;   /* wakes the ticker */
+    bool awake;       /* the ticker runs in the next cycle that comes, or runs now */
+    bool ticked_once; /* `ticked` says something */
+    ls_cycle ticked;  /* the last cycle that was run */
+    cu_wires wires;
+    uint32_t line_bytes, line_shift;
+    uint32_t wave_total, turn, pipe_count;
+    /* By rate and wave size (32, 64): how long the unit is busy, and when the result can be read. */
+    uint16_t busy[CU_RATE_COUNT][2], latency[CU_RATE_COUNT][2];
+    bool tracks; /* registers, because results take longer than the next instruction */
+
+    cu_wave *waves; /* SIMD by SIMD */
+    uint32_t *vgprs;
+    cu_simd simds[CU_SIMDS_MAX];
+    cu_group *groups;
+    uint8_t *lds_bytes;
+    uint32_t age;
+
+    cu_access *accesses;
+    uint16_t free_small, free_large;
+    cu_pipe pipes[2];
+    ls_cycle lds_free[2], export_free;
+    uint16_t timed[CU_TIMED]; /* accesses that end at that cycle */
+    uint64_t timed_used[CU_TIMED / 64];
+
+    cu_scalar scalars[CU_SCALARS];
+    uint16_t free_scalar, scalar_first, scalar_last;
+    uint16_t scalar_count;
+    bool scalar_refused, code_refused;
+
+    /* What waves wait for: how many of each, and a bit for those that are not 0. */
+    uint16_t waiting[CU_WHY_KEPT];
+    uint32_t waiting_mask, held_mask;
+    uint32_t resident, resident_groups;
+    bool issued_last;
+    ls_cycle booked;
+
+    /* Reports that wait for the link, by group slot. */
+    ls_event report;
+    uint16_t *reports;
+    uint16_t report_first, report_count;
+
+    cu_counters counters;
+    line_message message;
+    amd_access scratch;
+} cu;
+
+/* --- cu.c --- */
+
+/* Something can move at `at`: the cycle will be run. */
+void cu_wake(cu *c, ls_cycle at, ls_cycle now);
+/* Counts the cycles up to `now`. */
+void cu_book(cu *c, ls_cycle now);
+
+static inline void cu_set_why(cu *c, cu_wave *w, uint32_t why)
+{
+    for (uint32_t gone = w->why & ~why; gone != 0; gone &= gone - 1) {
+        unsigned i = (unsigned)__builtin_ctz(gone);
+        if (--c->waiting[i] == 0)
+            c->waiting_mask &= ~(1u << i);
+    }
+    for (uint32_t come = why & ~(uint32_t)w->why; come != 0; come &= come - 1) {
+        unsigned i = (unsigned)__builtin_ctz(come);
+        c->waiting[i]++;
+        c->waiting_mask |= 1u << i;
+    }
+    w->why = (uint16_t)why;
+}
+
+/* --- issue.c --- */
+
+/* The wave's next instruction is in the buffer: it can be issued from `at` on. */
+void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now);
+/* Takes the instruction at the wave's pc as its next one, ready at `at` at the soonest. */
+void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle now);
+/* Goes on behind the wave's instruction, which was issued: at its pc, ready at `at` at the soonest. */
+void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now);
+/* Serves one SIMD; returns how many instructions were issued. */
+unsigned cu_issue_simd(cu *c, unsigned simd, ls_cycle now);
+/* A counter went down, or a barrier opened: the wave may go on. */
+void cu_issue_again(cu *c, cu_wave *w, ls_cycle now);
+/* Out of all masks. */
+void cu_issue_forget(cu *c, cu_wave *w);
+/* The first cycle from `at` on in which the SIMD is served. */
+static inline ls_cycle cu_served(const cu *c, unsigned simd, ls_cycle at)
+{
+    if (c->turn == 1)
+        return at;
+    uint32_t turn = c->turn;
+    uint32_t off = (uint32_t)((simd % turn + turn - at % turn) % turn);
+    return at + off;
+}
+
+/* --- fetch.c --- */
+
+void cu_fetch_start(cu *c, cu_wave *w); /* begins anew at the wave's pc */
+void cu_fetch_room(cu *c, cu_wave *w);  /* its pc moved: there may be room */
+bool cu_fetch_run(cu *c, ls_cycle now); /* the arbiter; true: there is more to ask for */
+
+/* --- group.c --- */
+
+void cu_group_end(cu *c, cu_wave *w, ls_cycle now);                /* s_endpgm */
+void cu_group_barrier(cu *c, cu_wave *w, ls_cycle now);            /* s_barrier */
+void cu_group_fault(cu *c, cu_wave *w, uint64_t pc, ls_cycle now); /* w->arch.fault is set */
+void cu_group_check(cu *c, cu_group *g, ls_cycle now);             /* is it done? */
+void cu_group_report(void *self, ls_cycle now);                    /* event: the link is ready */
+
+/* --- access.c --- */
+
+cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls_cycle now);
+bool cu_access_free(const cu *c, bool large); /* is there one? */
+/* Keeps what amd_mem_address() (and for LDS amd_mem_perform()) left in c->scratch. */
+void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses);
+void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now);
+void cu_access_complete(cu *c, cu_access *a, ls_cycle now);
+void cu_access_timed(cu *c, ls_cycle now);
+ls_cycle cu_access_next(const cu *c, ls_cycle now);
+/* Counters of the wave go down by what the instruction raised; it may go on. */
+void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now);
+
+/* --- vector.c, scalar.c, lds.c: false: not now --- */
+
+bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now);
+bool cu_vector_send(cu *c, unsigned pipe, ls_cycle now); /* true: more to send in the next cycle */
+bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now);
+bool cu_scalar_send(cu *c, ls_cycle now);
+bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now);
+bool cu_export_issue(cu *c, cu_wave *w, ls_cycle now);
+/* Cycles that the banks need for the lanes of an access in c->scratch. */
+unsigned cu_lds_cycles(const cu *c, const amd_access *access);
+
+/* --- source.c: today executed, one day read from a recording --- */
+
+/* Executes the wave's next instruction (not one of memory); its pc is where it goes on. */
+void cu_source_step(cu_wave *w, ls_cycle now);
+/* Where the memory instruction goes: into *access. False: it faulted. */
+bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now);
+/* The access happens in LDS; results into *access. */
+void cu_source_lds(cu_wave *w, const cu_inst *inst, amd_access *access);
+/* What registers get. */
+void cu_source_result(cu *c, cu_wave *w, const cu_access *a);
+void cu_source_scalar(cu *c, cu_wave *w, const cu_scalar *s);
+
+#endif

@@ -1,0 +1,236 @@
+/* group.c: work-groups in a compute unit: their waves start, meet at barriers, end or fault; when nothing of a work-group
+ * is in flight any more it is reported to the command processor. */
+#include "model/cu/cu.h"
+
+#include <assert.h>
+
+/* --- start ------------------------------------------------------------------------------------------------ */
+
+static cu_wave *group_slot(cu *c, unsigned simd)
+{
+    cu_wave *waves = &c->waves[simd * c->spec->waves_per_simd];
+    for (uint32_t slot = 0; slot < c->spec->waves_per_simd; slot++)
+        if (waves[slot].state == CU_FREE)
+            return &waves[slot];
+    return NULL;
+}
+
+static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const uint32_t size[3],
+                             uint32_t index, unsigned simd, ls_cycle now)
+{
+    cu_wave *w = group_slot(c, simd);
+    assert(w != NULL && "the dispatcher gave a wave to a SIMD that has no slot free");
+    g->wave[index] = w->number;
+    w->state = CU_RUNNING;
+    w->code = g->kernel->code;
+    w->group = g;
+    w->age = c->age++;
+    w->order = 3u << 30 | (w->age & 0x3fffffffu);
+    memset(w->counter, 0, sizeof w->counter);
+    w->first[0] = w->first[1] = CU_NONE;
+    w->in_flight = 0;
+    w->prefetch = w->clause = w->pending_count = 0;
+    w->issued = 0;
+    w->fetched_at = now;
+    uint32_t *vgpr = c->vgprs + (size_t)w->number * AMD_VGPR_ROWS * 64;
+    amd_wave_start(start, &g->arch, size, g->wave_count, index, vgpr, &w->arch);
+    w->head = &w->code->insts[amd_program_place(w->code->program, w->arch.pc)];
+    w->ready = now;
+    c->simds[simd].resident |= 1u << w->slot;
+    c->resident++;
+    c->counters.waves++;
+    cu_fetch_start(c, w);
+    cu_set_why(c, w, 1u << CU_WHY_FETCH);
+}
+
+void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
+{
+    cu *c = state;
+    const cu_kernel *k = launch->kernel;
+    cu_group *g = &c->groups[launch->slot];
+    assert(launch->slot < c->spec->groups && !g->resident);
+    cu_book(c, now);
+    uint32_t scratch = (k->scratch_bytes + 15) & ~15u;
+    uint8_t *lds = c->lds_bytes + (size_t)launch->slot * (AMD_LDS_MAX + 64);
+    *g = (cu_group){ .kernel = k, .slot = launch->slot, .wave_count = launch->wave_count, .resident = true };
+    g->running = launch->wave_count;
+    g->arch = (amd_group){ .lds = lds,
+                           .lds_bytes = (k->lds_bytes + AMD_LDS_UNIT - 1) & ~(AMD_LDS_UNIT - 1),
+                           .id = { launch->id[0], launch->id[1], launch->id[2] },
+                           .shared_base = (uint64_t)AMD_SHARED_BASE_HI << 32,
+                           .private_base = (uint64_t)AMD_PRIVATE_BASE_HI << 32,
+                           .scratch = k->scratch + launch->scratch_place * k->scratch_place_bytes,
+                           .scratch_bytes = scratch };
+    g->done = (cu_done){ .kernel = k,
+                         .cu = (uint16_t)c->wires.index,
+                         .cluster = (uint16_t)c->wires.cluster,
+                         .slot = launch->slot,
+                         .id = { launch->id[0], launch->id[1], launch->id[2] } };
+    amd_start_clear((uint32_t *)(void *)lds, (g->arch.lds_bytes + 63) / 64 * 16);
+    amd_start start = { .program = k->program,
+                        .grid = { k->grid[0], k->grid[1], k->grid[2] },
+                        .group = { k->group[0], k->group[1], k->group[2] },
+                        .kernarg = k->kernarg,
+                        .packet = k->packet,
+                        .queue = k->queue,
+                        .dispatch_id = k->dispatch_id };
+    uint32_t size[3];
+    amd_start_size(&start, launch->id, size);
+    for (uint32_t i = 0; i < g->wave_count; i++)
+        group_start_wave(c, g, &start, size, i, launch->simd[i], now);
+    c->resident_groups++;
+    ls_domain_pending(c->domain, 1);
+    cu_wake(c, now, now);
+}
+
+/* --- the end ---------------------------------------------------------------------------------------------- */
+
+static void group_count(cu *c, const cu_tally *t)
+{
+    cu_counters *n = &c->counters;
+    uint64_t known = 0;
+    n->work_groups++;
+    n->instructions += t->instructions;
+    n->lanes += t->lanes;
+    n->barriers += t->barriers;
+    const struct {
+        uint64_t *to;
+        amd_class class_;
+    } rows[] = {
+        { &n->instructions_salu, AMD_CLASS_SALU },     { &n->instructions_valu, AMD_CLASS_VALU },
+        { &n->instructions_trans, AMD_CLASS_TRANS },   { &n->instructions_valu_64, AMD_CLASS_VALU_64 },
+        { &n->instructions_smem, AMD_CLASS_SMEM },     { &n->instructions_vmem, AMD_CLASS_VMEM },
+        { &n->instructions_flat, AMD_CLASS_FLAT },     { &n->instructions_lds, AMD_CLASS_LDS },
+        { &n->instructions_branch, AMD_CLASS_BRANCH },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        *rows[i].to += t->by_class[rows[i].class_];
+        known += t->by_class[rows[i].class_];
+    }
+    n->instructions_other += t->instructions - known;
+}
+
+void cu_group_report(void *self, ls_cycle now)
+{
+    cu *c = self;
+    (void)now;
+    while (c->report_count != 0) {
+        void *payload = ls_link_send(c->wires.to_command, 64);
+        if (!payload) {
+            ls_link_wait(c->wires.to_command, &c->report);
+            return;
+        }
+        const cu_group *g = &c->groups[c->reports[c->report_first]];
+        memcpy(payload, &g->done, sizeof g->done);
+        c->report_first = (uint16_t)((c->report_first + 1) % c->spec->groups);
+        c->report_count--;
+    }
+}
+
+void cu_group_check(cu *c, cu_group *g, ls_cycle now)
+{
+    if (!g->resident || g->in_flight != 0 || (g->running != 0 && !g->dead))
+        return;
+    cu_book(c, now);
+    for (uint32_t i = 0; i < g->wave_count; i++)
+        c->waves[g->wave[i]].state = CU_FREE;
+    g->resident = false;
+    c->resident_groups--;
+    group_count(c, &g->done.tally);
+    ls_domain_pending(c->domain, -1);
+    ls_domain_progress(c->domain);
+    c->reports[(c->report_first + c->report_count++) % c->spec->groups] = g->slot;
+    if (c->report_count == 1)
+        cu_group_report(c, now);
+}
+
+/* The wave issues nothing more. */
+static void group_leave(cu *c, cu_wave *w, ls_cycle now)
+{
+    cu_book(c, now);
+    cu_issue_forget(c, w);
+    w->state = CU_ENDED;
+    w->fetching = false;
+    w->epoch++;
+    c->simds[w->simd].resident &= ~(1u << w->slot);
+    c->resident--;
+}
+
+static void group_open(cu *c, cu_group *g, ls_cycle now)
+{
+    if (g->at_barrier == 0 || g->at_barrier != g->running)
+        return;
+    cu_wave *first = NULL;
+    if (g->running < g->wave_count && !g->kernel->lenient_barriers) {
+        for (uint32_t i = 0; i < g->wave_count && !first; i++)
+            if (c->waves[g->wave[i]].arch.stop == AMD_AT_BARRIER)
+                first = &c->waves[g->wave[i]];
+        uint64_t pc = first->head->next - first->head->bytes;
+        first->arch.fault = (amd_fault){ .kind = AMD_FAULT_BARRIER, .address = pc };
+        first->arch.stop = AMD_FAULTED;
+        cu_group_fault(c, first, pc, now);
+        return;
+    }
+    g->at_barrier = 0;
+    g->done.tally.barriers++;
+    for (uint32_t i = 0; i < g->wave_count; i++) {
+        cu_wave *w = &c->waves[g->wave[i]];
+        if (w->arch.stop != AMD_AT_BARRIER)
+            continue;
+        w->arch.stop = AMD_RUNNING;
+        cu_set_why(c, w, 0);
+        cu_issue_advance(c, w, now + c->spec->barrier_cycles, now);
+    }
+}
+
+void cu_group_barrier(cu *c, cu_wave *w, ls_cycle now)
+{
+    w->arch.stop = AMD_AT_BARRIER;
+    cu_set_why(c, w, 1u << CU_WHY_BARRIER);
+    w->group->at_barrier++;
+    group_open(c, w->group, now);
+}
+
+void cu_group_end(cu *c, cu_wave *w, ls_cycle now)
+{
+    cu_group *g = w->group;
+    group_leave(c, w, now);
+    w->arch.stop = AMD_ENDED;
+    g->running--;
+    group_open(c, g, now);
+    cu_group_check(c, g, now);
+}
+
+/* --- faults ----------------------------------------------------------------------------------------------- */
+
+static void group_kill(cu *c, cu_group *g, ls_cycle now)
+{
+    g->dead = true;
+    for (uint32_t i = 0; i < g->wave_count; i++) {
+        cu_wave *w = &c->waves[g->wave[i]];
+        if (w->state == CU_RUNNING)
+            group_leave(c, w, now);
+    }
+    cu_group_check(c, g, now);
+}
+
+void cu_group_fault(cu *c, cu_wave *w, uint64_t pc, ls_cycle now)
+{
+    cu_group *g = w->group;
+    if (g->dead)
+        return;
+    g->done.fault = w->arch.fault;
+    g->done.fault_pc = pc;
+    g->done.fault_wave = w->arch.index;
+    group_kill(c, g, now);
+}
+
+void cu_cancel(void *state, const cu_kernel *kernel, ls_cycle now)
+{
+    cu *c = state;
+    for (uint32_t i = 0; i < c->spec->groups; i++) {
+        cu_group *g = &c->groups[i];
+        if (g->resident && !g->dead && g->kernel == kernel)
+            group_kill(c, g, now);
+    }
+}

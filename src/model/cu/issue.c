@@ -1,0 +1,407 @@
+/* issue.c: which waves issue. A wave's next instruction waits in a ring until its own past allows it, then in the mask of
+ * its unit; a served SIMD gives each unit the first of them. Arithmetic executes here; memory goes to vector.c, scalar.c
+ * and lds.c. */
+#include "model/cu/cu.h"
+
+/* --- when ------------------------------------------------------------------------------------------------- */
+
+void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
+{
+    ls_cycle soonest = c->ticked_once && c->ticked == now ? now + 1 : now;
+    at = cu_served(c, w->simd, at < soonest ? soonest : at);
+    w->ready = at;
+    ls_cycle visit = at - now < CU_RING ? at : cu_served(c, w->simd, now + CU_RING - 8);
+    cu_simd *simd = &c->simds[w->simd];
+    simd->ring[visit % CU_RING] |= 1u << w->slot;
+    simd->ring_used |= 1ull << visit % CU_RING;
+    cu_wake(c, visit, now);
+}
+
+/* When the registers of an instruction have been written. */
+static ls_cycle issue_depends(cu_wave *w, const cu_inst *inst, ls_cycle at)
+{
+    ls_cycle ready = at;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < w->pending_count; i++) {
+        const cu_pending *p = &w->pending[i];
+        if (p->ready <= at)
+            continue;
+        w->pending[kept++] = *p;
+        if (p->ready <= ready)
+            continue;
+        bool met = false;
+        for (unsigned j = 0; j < inst->read_count && !met; j++)
+            met = inst->reads[j].first <= p->range.last && inst->reads[j].last >= p->range.first;
+        for (unsigned j = 0; j < inst->write_count && !met; j++)
+            met = inst->writes[j].first <= p->range.last && inst->writes[j].last >= p->range.first;
+        if (met)
+            ready = w->pending[kept - 1].ready;
+    }
+    w->pending_count = (uint8_t)kept;
+    return ready;
+}
+
+/* The instruction's results can be read from `ready` on. */
+static void issue_writes(cu_wave *w, const cu_inst *inst, ls_cycle ready)
+{
+    for (unsigned i = 0; i < inst->write_count; i++) {
+        if (w->pending_count == CU_PENDING) { /* more than ever happens: one entry stands for all registers */
+            cu_pending *any = &w->pending[0];
+            *any = (cu_pending){ { 0, UINT16_MAX }, any->ready > ready ? any->ready : ready };
+        } else {
+            w->pending[w->pending_count++] = (cu_pending){ inst->writes[i], ready };
+        }
+    }
+}
+
+void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle now)
+{
+    w->head = head;
+    if (w->pending_count != 0)
+        at = issue_depends(w, head, at);
+    w->ready = at;
+    if (head->next > w->fetched)
+        cu_set_why(c, w, w->why | 1u << CU_WHY_FETCH);
+    else
+        cu_issue_at(c, w, at, now);
+}
+
+/* Goes on behind the instruction that was just issued. */
+void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
+{
+    const cu_inst *inst = w->head;
+    uint64_t pc = w->arch.pc, block = ~(c->spec->fetch_bytes - 1);
+    if (pc == inst->next) {
+        const cu_inst *head = inst + 1;
+        if (inst->last) {
+            uint32_t place = amd_program_place(w->code->program, pc);
+            head = place != 0 ? &w->code->insts[place] : NULL;
+        }
+        if (head) {
+            if (((pc ^ (pc - inst->bytes)) & block) != 0)
+                cu_fetch_room(c, w);
+            cu_issue_head(c, w, head, at, now);
+            return;
+        }
+    }
+    uint32_t place = amd_program_place(w->code->program, pc);
+    if (place == 0) {
+        w->arch.fault = (amd_fault){ .kind = AMD_FAULT_UNSUPPORTED, .address = pc };
+        w->arch.stop = AMD_FAULTED;
+        cu_group_fault(c, w, pc, now);
+        return;
+    }
+    /* A jump: the buffer is empty; it is filled from where the wave goes on, once that is known. */
+    c->counters.jumps++;
+    cu_fetch_start(c, w);
+    c->simds[w->simd].want &= ~(1u << w->slot);
+    w->head = &w->code->insts[place];
+    if (w->pending_count != 0)
+        at = issue_depends(w, w->head, at);
+    cu_issue_at(c, w, at, now);
+}
+
+void cu_issue_forget(cu *c, cu_wave *w)
+{
+    cu_simd *simd = &c->simds[w->simd];
+    uint32_t bit = 1u << w->slot;
+    for (unsigned i = 0; i < CU_UNIT_COUNT; i++)
+        simd->ready[i] &= ~bit;
+    for (unsigned i = 0; i < CU_RING; i++) {
+        simd->ring[i] &= ~bit;
+        if (simd->ring[i] == 0)
+            simd->ring_used &= ~(1ull << i);
+    }
+    simd->want &= ~bit;
+    if (simd->clause_slot == w->slot)
+        simd->clause_slot = UINT8_MAX;
+    cu_set_why(c, w, 0);
+}
+
+/* --- waits ------------------------------------------------------------------------------------------------ */
+
+/* Counters that are above what the instruction allows, as reasons. */
+static uint32_t issue_unmet(const cu_wave *w, const cu_inst *inst)
+{
+    uint32_t unmet = 0;
+    for (unsigned i = 0; i < CU_COUNTERS; i++)
+        if (w->counter[i] > inst->limit[i])
+            unmet |= 1u << i;
+    return unmet;
+}
+
+#define ISSUE_COUNTER_MASK ((1u << CU_COUNTERS) - 1)
+
+void cu_issue_again(cu *c, cu_wave *w, ls_cycle now)
+{
+    if (!(w->why & ISSUE_COUNTER_MASK))
+        return;
+    uint32_t unmet = issue_unmet(w, w->head);
+    cu_set_why(c, w, unmet);
+    if (unmet == 0)
+        cu_issue_at(c, w, now, now);
+}
+
+/* --- one instruction -------------------------------------------------------------------------------------- */
+
+static void issue_tally(cu_wave *w, const cu_inst *inst)
+{
+    cu_tally *tally = &w->group->done.tally;
+    tally->instructions++;
+    tally->by_class[inst->class_]++;
+    uint64_t accesses = 1;
+    if (!inst->scalar) {
+        accesses = (uint64_t)__builtin_popcountll(amd_wave_exec(&w->arch));
+        tally->lanes += accesses;
+    }
+    uint64_t bytes = accesses * inst->access_bytes;
+    switch (inst->kind) {
+    case AMD_ACCESS_LOAD:
+        tally->loads += accesses;
+        tally->load_bytes += bytes;
+        break;
+    case AMD_ACCESS_STORE:
+        tally->stores += accesses;
+        tally->store_bytes += bytes;
+        break;
+    case AMD_ACCESS_ATOMIC:
+        tally->atomics += accesses;
+        tally->atomic_bytes += bytes;
+        break;
+    default:
+        break;
+    }
+}
+
+static void issue_step(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
+{
+    cu_source_step(w, now);
+    if (w->arch.stop == AMD_RUNNING)
+        cu_issue_advance(c, w, at, now);
+    else if (w->arch.stop == AMD_FAULTED)
+        cu_group_fault(c, w, w->head->next - w->head->bytes, now);
+}
+
+static void issue_valu(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
+{
+    const cu_inst *inst = w->head;
+    unsigned wide = w->arch.lanes == 64;
+    uint32_t busy = c->busy[inst->rate][wide], latency = c->latency[inst->rate][wide];
+    if (inst->rate == CU_RATE_TRANS && c->spec->trans_unit) {
+        simd->trans_free = now + busy;
+        simd->valu_free = now + c->busy[CU_RATE_FULL][wide];
+    } else {
+        simd->valu_free = now + busy;
+    }
+    if (c->tracks)
+        issue_writes(w, inst, now + latency);
+    issue_step(c, w, c->tracks ? now + 1 : now + busy, now);
+}
+
+static void issue_scalar(cu *c, cu_wave *w, ls_cycle now)
+{
+    uint64_t latency = c->spec->scalar_latency_cycles;
+    if (c->tracks)
+        issue_writes(w, w->head, now + latency);
+    issue_step(c, w, c->tracks ? now + 1 : now + latency, now);
+}
+
+/* Those that the instruction buffer deals with. False: it waits, nothing was issued. */
+static bool issue_internal(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
+{
+    const cu_inst *inst = w->head;
+    ls_cycle at = now + c->turn;
+    switch (inst->what) {
+    case CU_WAIT:
+    case CU_CLAUSE:
+    case CU_PREFETCH:
+        w->arch.pc = inst->next;
+        if (inst->what == CU_PREFETCH)
+            w->prefetch = (uint8_t)(inst->inst->simm & 3);
+        cu_issue_advance(c, w, at, now);
+        if (inst->what == CU_CLAUSE && simd->clause_slot == UINT8_MAX && w->state == CU_RUNNING) {
+            w->clause = (uint8_t)((inst->inst->simm & 63) + 1);
+            simd->clause_slot = w->slot;
+            simd->clause_unit = w->head->unit;
+        }
+        return true;
+    case CU_NOP:
+        issue_step(c, w, now + (ls_cycle)((inst->inst->simm & 63) + 1) * c->turn, now);
+        return true;
+    case CU_SLEEP: /* 64 cycles each (GCN3 and RDNA ISA manuals) */
+        cu_set_why(c, w, w->why | 1u << CU_WHY_SLEEP);
+        issue_step(c, w, at + (ls_cycle)(inst->inst->simm & 127) * 64, now);
+        return true;
+    case CU_PRIORITY:
+        w->order = (3u - ((uint32_t)inst->inst->simm & 3u)) << 30 | (w->age & 0x3fffffffu);
+        issue_step(c, w, at, now);
+        return true;
+    case CU_BARRIER:
+        w->arch.pc = inst->next;
+        cu_group_barrier(c, w, now);
+        return true;
+    case CU_END:
+        w->arch.pc = inst->next;
+        cu_group_end(c, w, now);
+        return true;
+    default:
+        issue_step(c, w, at, now);
+        return true;
+    }
+}
+
+/* Issues the wave's next instruction. False: not now; it stays where it is. */
+static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
+{
+    const cu_inst *inst = w->head;
+    uint32_t bit = 1u << w->slot;
+    if (inst->raises != 0 || inst->what == CU_WAIT) {
+        uint32_t unmet = issue_unmet(w, inst);
+        if (unmet != 0) {
+            simd->ready[inst->unit] &= ~bit;
+            cu_set_why(c, w, unmet);
+            return false;
+        }
+    }
+    uint64_t most = w->group->kernel->max_instructions;
+    if (most != 0 && w->issued >= most) {
+        w->arch.fault = (amd_fault){ .kind = AMD_FAULT_LIMIT, .address = w->arch.pc };
+        w->arch.stop = AMD_FAULTED;
+        cu_group_fault(c, w, w->arch.pc, now);
+        return true;
+    }
+    cu_group *group = w->group;
+    bool memory = inst->what == CU_MEMORY || inst->what == CU_CACHE;
+    if (memory) {
+        bool taken = inst->unit == CU_UNIT_VMEM     ? cu_vector_issue(c, w, now)
+                     : inst->unit == CU_UNIT_SCALAR ? cu_scalar_issue(c, w, now)
+                                                    : cu_lds_issue(c, w, now);
+        if (!taken)
+            return false;
+    }
+    simd->ready[inst->unit] &= ~bit;
+    issue_tally(w, inst);
+    w->issued++;
+    simd->last[inst->unit] = w->slot;
+    if (w->clause != 0 && inst->what != CU_CLAUSE && --w->clause == 0 && simd->clause_slot == w->slot)
+        simd->clause_slot = UINT8_MAX;
+    if (group->dead)
+        return true;
+    if (memory) {
+        cu_issue_advance(c, w, now + c->turn, now);
+        return true;
+    }
+    switch (inst->unit) {
+    case CU_UNIT_VALU:
+        issue_valu(c, simd, w, now);
+        break;
+    case CU_UNIT_SCALAR:
+        issue_scalar(c, w, now);
+        break;
+    case CU_UNIT_BRANCH:
+        issue_step(c, w, now + c->spec->branch_cycles, now);
+        break;
+    case CU_UNIT_EXPORT:
+        cu_export_issue(c, w, now);
+        issue_step(c, w, now + c->turn, now);
+        break;
+    default:
+        issue_internal(c, simd, w, now);
+        break;
+    }
+    return true;
+}
+
+/* --- one SIMD --------------------------------------------------------------------------------------------- */
+
+/* Waves whose time has come move from the ring to the mask of their unit. */
+static void issue_woken(cu *c, unsigned s, ls_cycle now)
+{
+    cu_simd *simd = &c->simds[s];
+    unsigned bucket = (unsigned)(now % CU_RING);
+    uint32_t woken = simd->ring[bucket];
+    if (woken == 0)
+        return;
+    simd->ring[bucket] = 0;
+    simd->ring_used &= ~(1ull << bucket);
+    cu_wave *waves = &c->waves[s * c->spec->waves_per_simd];
+    for (; woken != 0; woken &= woken - 1) {
+        cu_wave *w = &waves[__builtin_ctz(woken)];
+        if (w->ready > now) {
+            cu_issue_at(c, w, w->ready, now);
+            continue;
+        }
+        if (w->head->next > w->fetched) { /* after a jump */
+            cu_set_why(c, w, 1u << CU_WHY_FETCH);
+            cu_fetch_room(c, w);
+            continue;
+        }
+        if (w->why != 0)
+            cu_set_why(c, w, 0);
+        simd->ready[w->head->unit] |= 1u << w->slot;
+    }
+}
+
+static bool issue_unit_free(const cu *c, const cu_simd *simd, unsigned s, unsigned unit, ls_cycle now)
+{
+    unsigned half = (unsigned)(s * c->pipe_count / c->spec->simds);
+    switch (unit) {
+    case CU_UNIT_VALU:
+        return simd->valu_free <= now;
+    case CU_UNIT_VMEM:
+        return !c->pipes[half].full && c->pipes[half].free <= now;
+    case CU_UNIT_LDS:
+        return c->lds_free[half] <= now;
+    case CU_UNIT_EXPORT:
+        return c->export_free <= now;
+    default:
+        return true;
+    }
+}
+
+/* The first of the waves by the policy. */
+static unsigned issue_choose(const cu *c, const cu_simd *simd, const cu_wave *waves, unsigned unit,
+                             uint32_t mask)
+{
+    if ((mask & (mask - 1)) == 0)
+        return (unsigned)__builtin_ctz(mask);
+    unsigned last = simd->last[unit];
+    if (c->spec->policy == CU_GREEDY && (mask >> last & 1))
+        return last;
+    if (c->spec->policy == CU_ROUND_ROBIN) {
+        uint32_t behind = last >= 31 ? 0 : mask & (UINT32_MAX << (last + 1));
+        return (unsigned)__builtin_ctz(behind != 0 ? behind : mask);
+    }
+    unsigned best = (unsigned)__builtin_ctz(mask);
+    for (uint32_t left = mask & (mask - 1); left != 0; left &= left - 1) {
+        unsigned slot = (unsigned)__builtin_ctz(left);
+        if (waves[slot].order < waves[best].order)
+            best = slot;
+    }
+    return best;
+}
+
+unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
+{
+    cu_simd *simd = &c->simds[s];
+    cu_wave *waves = &c->waves[s * c->spec->waves_per_simd];
+    unsigned issued = 0;
+    issue_woken(c, s, now);
+    for (unsigned unit = 0; unit < CU_UNIT_INTERNAL; unit++) {
+        uint32_t mask = simd->ready[unit];
+        if (mask == 0 || !issue_unit_free(c, simd, s, unit, now))
+            continue;
+        if (simd->clause_slot != UINT8_MAX && simd->clause_unit == unit)
+            mask &= 1u << simd->clause_slot;
+        if (unit == CU_UNIT_VALU && simd->trans_free > now) /* the unit beside it is busy for these */
+            for (uint32_t left = mask; left != 0; left &= left - 1)
+                if (waves[__builtin_ctz(left)].head->rate == CU_RATE_TRANS)
+                    mask &= ~(left & -left);
+        if (mask == 0)
+            continue;
+        issued += issue_wave(c, simd, &waves[issue_choose(c, simd, waves, unit, mask)], now);
+    }
+    for (uint32_t left = simd->ready[CU_UNIT_INTERNAL]; left != 0; left &= left - 1)
+        issued += issue_wave(c, simd, &waves[__builtin_ctz(left)], now);
+    return issued;
+}

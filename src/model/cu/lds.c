@@ -1,0 +1,107 @@
+/* lds.c: the LDS units with their banks, and exports. An access happens when it is issued, in the order of issue; its
+ * registers are written when it ends. */
+#include "model/cu/cu.h"
+
+#define LDS_DWORDS_MAX (64u * 4u) /* of the lanes that are served together */
+
+/* Lanes are served so many at a time; the bank with the most different dwords says how many cycles they take. */
+static unsigned lds_part(const cu *c, const amd_access *access, uint64_t lanes)
+{
+    unsigned banks = (unsigned)c->spec->lds_banks, most = 0, used = 0;
+    uint16_t first[64], next[LDS_DWORDS_MAX];
+    uint32_t dword[LDS_DWORDS_MAX];
+    uint8_t count[64];
+    memset(first, 0xff, banks * sizeof first[0]);
+    memset(count, 0, banks);
+    for (unsigned piece = 0; piece < access->pieces; piece++)
+        for (uint64_t left = lanes & ~access->absent[piece]; left != 0; left &= left - 1) {
+            uint32_t address = (uint32_t)access->address[piece][__builtin_ctzll(left)];
+            uint32_t end = (address + access->piece_bytes - 1u) / 4;
+            for (uint32_t at = address / 4; at <= end && used < LDS_DWORDS_MAX; at++) {
+                unsigned bank = at & (banks - 1);
+                uint16_t i = first[bank];
+                while (i != UINT16_MAX && dword[i] != at)
+                    i = next[i];
+                if (i != UINT16_MAX) /* the same dword: broadcast */
+                    continue;
+                dword[used] = at;
+                next[used] = first[bank];
+                first[bank] = (uint16_t)used++;
+                if (++count[bank] > most)
+                    most = count[bank];
+            }
+        }
+    return most;
+}
+
+unsigned cu_lds_cycles(const cu *c, const amd_access *access)
+{
+    uint64_t width = c->spec->lds_lanes;
+    unsigned cycles = 0;
+    uint64_t part = width >= 64 ? UINT64_MAX : (1ull << width) - 1;
+    for (unsigned shift = 0; shift < 64; shift += (unsigned)width) {
+        uint64_t lanes = access->lanes & part << shift;
+        if (lanes != 0)
+            cycles += lds_part(c, access, lanes);
+    }
+    return cycles != 0 ? cycles : 1;
+}
+
+/* Without conflicts: every bank moves a dword of the lanes in each cycle. */
+static unsigned lds_least(const cu *c, const amd_access *access)
+{
+    uint64_t width = c->spec->lds_lanes, dwords = (access->piece_bytes + 3u) / 4 * access->pieces;
+    uint64_t part = width >= 64 ? UINT64_MAX : (1ull << width) - 1;
+    unsigned least = 0;
+    for (unsigned shift = 0; shift < 64; shift += (unsigned)width) {
+        uint64_t lanes = (uint64_t)__builtin_popcountll(access->lanes & part << shift);
+        least += (unsigned)((lanes * dwords + c->spec->lds_banks - 1) / c->spec->lds_banks);
+    }
+    return least;
+}
+
+bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now)
+{
+    const cu_inst *inst = w->head;
+    amd_access *s = &c->scratch;
+    if (!cu_access_free(c, false))
+        return false;
+    if (!cu_source_address(w, s, now)) {
+        cu_group_fault(c, w, inst->next - inst->bytes, now);
+        return true;
+    }
+    unsigned cycles, least;
+    if (s->kind == AMD_ACCESS_EXCHANGE || s->kind == AMD_ACCESS_NONE) {
+        cycles = least = (unsigned)((w->arch.lanes + c->spec->lds_lanes - 1) / c->spec->lds_lanes);
+    } else {
+        cycles = cu_lds_cycles(c, s);
+        least = lds_least(c, s);
+        if (s->kind == AMD_ACCESS_ATOMIC) /* CLRX: twice the time of a read */
+            cycles *= 2, least *= 2;
+        cu_source_lds(w, inst, s);
+    }
+    cu_access *a = cu_access_take(c, w, inst, false, now);
+    if (s->kind == AMD_ACCESS_EXCHANGE) {
+        s->pieces = 1;
+        s->piece_bytes = 4;
+    }
+    cu_access_keep(c, w, a, false);
+    c->lds_free[w->pipe] = now + cycles;
+    c->counters.lds_accesses++;
+    c->counters.lds_cycles += cycles;
+    if (cycles > least)
+        c->counters.lds_conflict_cycles += cycles - least;
+    cu_access_ends_at(c, a, now + c->spec->lds_latency_cycles + cycles - 1, now);
+    return true;
+}
+
+bool cu_export_issue(cu *c, cu_wave *w, ls_cycle now)
+{
+    c->export_free = now + 1;
+    if (w->head->what != CU_EXPORTS || !cu_access_free(c, false))
+        return true;
+    cu_access *a = cu_access_take(c, w, w->head, false, now);
+    memset(a->head, 0, sizeof a->head);
+    cu_access_ends_at(c, a, now + c->spec->export_cycles, now);
+    return true;
+}
