@@ -47,8 +47,8 @@ typedef struct ls_gpu_options {
      * and "kernel=NAME" in any number and order, separated by spaces; NULL: everything. Launches then use
      * one thread. */
     const char *trace_path, *trace_filter;
-    /* What every wavefront executes, without data, as a packed recording that can be run again under any platform;
-     * NULL: none. The file appears with ls_gpu_system_close_trace(), unless a launch failed. */
+    /* What every wavefront executes, without data, as a packed recording that can be run again under any
+     * platform; NULL: none. The file appears with ls_gpu_system_close_trace(), unless a launch failed. */
     const char *record_path;
 } ls_gpu_options;
 
@@ -79,7 +79,8 @@ LS_API const ls_gpu_model *ls_gpu_system_gpu(const ls_gpu_system *system,
 /* Bytes that are allocated on a GPU now, of all contexts; and how many it has. */
 LS_API void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uint64_t *total);
 
-/* Completes the instruction trace and the recording; without it no file is left. Does nothing if there is none. */
+/* Completes the instruction trace and the recording; without it no file is left. Does nothing if there is
+ * none. */
 LS_API ls_status ls_gpu_system_close_trace(ls_gpu_system *system, ls_error *err);
 
 /* ---------------------------------------------------------------------------------------------- contexts */

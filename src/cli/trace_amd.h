@@ -1,5 +1,5 @@
-/* trace_amd.h: `lockstep trace` for recordings of AMD programs: what is in them, whether they are whole, and all of it as
- * text. */
+/* trace_amd.h: `lockstep trace` for recordings of AMD programs: what is in them, whether they are whole, and
+ * all of it as text. */
 #ifndef CLI_TRACE_AMD_H
 #define CLI_TRACE_AMD_H
 

@@ -1,5 +1,6 @@
-/* record.h: records what runs of AMD programs execute as packed files (workload/pack/amd_file.h). Whoever runs the waves
- * tells: the emulator by its hook, compute units by the tapes of their waves. Adds nothing to the run. */
+/* record.h: records what runs of AMD programs execute as packed files (workload/pack/amd_file.h). Whoever
+ * runs the waves tells: the emulator by its hook, compute units by the tapes of their waves. Adds nothing to
+ * the run. */
 #ifndef RUNTIME_RECORD_RECORD_H
 #define RUNTIME_RECORD_RECORD_H
 
@@ -13,8 +14,8 @@ typedef struct record_launch record_launch;
 
 /* `producer`: "emulate", or the platform's name. The file appears with record_finish(). */
 ls_status record_create(const char *path, const char *producer, record **out, ls_error *err);
-/* Without a single failure: the file. Otherwise there is none, and the failure that kept a launch from ending is not
- * reported again. The record is gone in both cases. */
+/* Without a single failure: the file. Otherwise there is none, and the failure that kept a launch from ending
+ * is not reported again. The record is gone in both cases. */
 ls_status record_finish(record *rec, ls_error *err);
 void record_abort(record *rec); /* NULL is fine */
 
@@ -29,8 +30,8 @@ ls_status record_end(record_launch *launch, bool good, ls_error *err);
 /* For the emulator: emulate_launch.before, with the launch as self. */
 void record_hook(void *self, const emulate_step *step);
 
-/* For compute units: what tapes count by, and a work-group that has ended with the tapes of its waves. From any
- * thread; what goes wrong is reported by record_end(). */
+/* For compute units: what tapes count by, and a work-group that has ended with the tapes of its waves. From
+ * any thread; what goes wrong is reported by record_end(). */
 const amd_tape_code *record_code(const record_launch *launch);
 void record_group(void *self, const uint32_t id[3], amd_tape_writer *waves, uint32_t wave_count);
 

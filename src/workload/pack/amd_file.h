@@ -1,6 +1,6 @@
-/* amd_file.h: recordings of AMD programs in the packed format: launches with their code and what each wavefront
- * executed (isa/amd/exec/tape.h), and the copies between them. A file with its own flag and section kinds in the frame
- * of section.h. Reads and writes files; knows no GPU. */
+/* amd_file.h: recordings of AMD programs in the packed format: launches with their code and what each
+ * wavefront executed (isa/amd/exec/tape.h), and the copies between them. A file with its own flag and section
+ * kinds in the frame of section.h. Reads and writes files; knows no GPU. */
 #ifndef PACK_AMD_FILE_H
 #define PACK_AMD_FILE_H
 
@@ -64,17 +64,18 @@ static inline void amd_file_group_id(const amd_file_launch *l, uint64_t index, u
 typedef struct amd_file_writer amd_file_writer;
 typedef struct amd_file_part amd_file_part; /* a launch that is being recorded */
 
-/* `producer` says what ran the program: "emulate", or a platform's name. The file appears when it is finished. Several
- * launches may be open at once, and everything but create, finish and abort may be called from several threads. */
+/* `producer` says what ran the program: "emulate", or a platform's name. The file appears when it is
+ * finished. Several launches may be open at once, and everything but create, finish and abort may be called
+ * from several threads. */
 ls_status amd_file_create(const char *path, int level, const char *producer, amd_file_writer **out,
                           ls_error *err);
 ls_status amd_file_add(amd_file_writer *writer, const amd_file_command *command, ls_error *err);
-/* The launch as a command and its part, which ends with amd_file_end(). code: the bytes of the code section. What
- * the file sets is ignored; what pointers point to is copied. */
+/* The launch as a command and its part, which ends with amd_file_end(). code: the bytes of the code section.
+ * What the file sets is ignored; what pointers point to is copied. */
 ls_status amd_file_begin(amd_file_writer *writer, uint32_t gpu, const amd_file_launch *launch,
                          const uint8_t *code, amd_file_part **out, ls_error *err);
-/* Work-group `index` (x fastest): varint waves, then their tapes; `instructions` of all of them. They may come in any
- * order: those that are ahead of others are kept, so that the file does not depend on the order. */
+/* Work-group `index` (x fastest): varint waves, then their tapes; `instructions` of all of them. They may
+ * come in any order: those that are ahead of others are kept, so that the file does not depend on the order. */
 ls_status amd_file_put(amd_file_part *part, uint64_t index, uint32_t waves, uint64_t instructions,
                        const uint8_t *bytes, size_t count, ls_error *err);
 /* Frees the part. An error if not all work-groups came. */
@@ -101,7 +102,8 @@ const amd_file_command *amd_file_command_at(const amd_file *file, size_t index);
 size_t amd_file_launch_count(const amd_file *file);
 const amd_file_launch *amd_file_launch_at(const amd_file *file, size_t index);
 
-/* The program of a launch, with its code in the window: at the recorded address, which this maps if it is free. */
+/* The program of a launch, with its code in the window: at the recorded address, which this maps if it is
+ * free. */
 ls_status amd_file_program(amd_file *file, size_t launch, ls_window *window, amd_program **out, ls_error *err);
 /* A window that has room for the addresses of all launches. */
 ls_status amd_file_window(const amd_file *file, ls_window **out, ls_error *err);
@@ -131,8 +133,9 @@ typedef struct amd_walk_step {
 /* Called for each instruction; false ends the walk with LS_OK. */
 typedef bool (*amd_walk_visit)(void *self, const amd_walk_step *step);
 
-/* Walks the work-groups [first, first + count) of a launch and checks them: that each tape is one of the program, and
- * with all work-groups that waves and instructions are as many as the catalog says. visit may be NULL. */
+/* Walks the work-groups [first, first + count) of a launch and checks them: that each tape is one of the
+ * program, and with all work-groups that waves and instructions are as many as the catalog says. visit may be
+ * NULL. */
 ls_status amd_walk_launch(amd_file *file, size_t launch, const amd_program *program, uint64_t first,
                           uint64_t count, amd_walk_visit visit, void *self, ls_error *err);
 

@@ -1,6 +1,6 @@
-/* amd_read.c: recordings of AMD programs, read from the end: directory, catalog, each launch's index; then the
- * work-groups that are wanted, in any order and from several threads. Keeps a few unpacked blocks; everything that
- * the file says is checked before it is used. */
+/* amd_read.c: recordings of AMD programs, read from the end: directory, catalog, each launch's index; then
+ * the work-groups that are wanted, in any order and from several threads. Keeps a few unpacked blocks;
+ * everything that the file says is checked before it is used. */
 #include "workload/pack/amd_file.h"
 
 #include "base/arena.h"

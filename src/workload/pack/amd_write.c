@@ -1,6 +1,6 @@
-/* amd_write.c: a recording, written from front to back: code, work-groups and index of each launch in the order of the
- * launches, at the end the catalog and the directory. Work-groups that come too early are kept, launches too: the file
- * is the same however many threads made it. */
+/* amd_write.c: a recording, written from front to back: code, work-groups and index of each launch in the
+ * order of the launches, at the end the catalog and the directory. Work-groups that come too early are kept,
+ * launches too: the file is the same however many threads made it. */
 #include "workload/pack/amd_file.h"
 
 #include "base/file.h"

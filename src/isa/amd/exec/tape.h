@@ -1,7 +1,7 @@
-/* tape.h: what a wavefront executed, without its data: the path through the program, EXEC where it changes, and where
- * memory instructions went. A writer listens to whoever runs a wave; a reader stands in for execution, so that a
- * compute unit can run the same work again. Tapes are bytes in memory; files are for others. docs/trace-format.md
- * describes the bytes. Knows programs and accesses, nothing of time. */
+/* tape.h: what a wavefront executed, without its data: the path through the program, EXEC where it changes,
+ * and where memory instructions went. A writer listens to whoever runs a wave; a reader stands in for
+ * execution, so that a compute unit can run the same work again. Tapes are bytes in memory; files are for
+ * others. docs/trace-format.md describes the bytes. Knows programs and accesses, nothing of time. */
 #ifndef ISA_AMD_EXEC_TAPE_H
 #define ISA_AMD_EXEC_TAPE_H
 
@@ -13,8 +13,8 @@
 /* Bytes behind a tape that must be readable: a reader looks at its end only now and then. */
 #define AMD_TAPE_SLACK 16
 
-/* A program as tapes count it: instructions by number (program->ops), those that access memory once more by their
- * own. Immutable: threads share it. */
+/* A program as tapes count it: instructions by number (program->ops), those that access memory once more by
+ * their own. Immutable: threads share it. */
 typedef struct amd_tape_code {
     const amd_program *program;
     uint32_t *memory; /* [op_count + 1]: number among those that access memory, or AMD_TAPE_NO_MEMORY */
@@ -26,8 +26,8 @@ void amd_tape_code_fini(amd_tape_code *code);
 
 /* --- what both sides remember ---------------------------------------------------------------------------- */
 
-/* Addresses in private memory are kept relative to the work-group's, because where that is, is another run's choice:
- * they have this bit set. */
+/* Addresses in private memory are kept relative to the work-group's, because where that is, is another run's
+ * choice: they have this bit set. */
 #define AMD_TAPE_PRIVATE (UINT64_C(1) << 63)
 
 enum {                            /* the first byte of an access */
@@ -170,12 +170,13 @@ typedef struct amd_tape {
     bool failed; /* the bytes are no tape of this program; then it stands behind its last instruction */
 } amd_tape;
 
-/* A tape is read from *at on; *at is moved behind it. `memory` has room for the code's memory_count; what is in it does
- * not matter. False: the bytes are no tape. AMD_TAPE_SLACK bytes behind `end` can be read. */
+/* A tape is read from *at on; *at is moved behind it. `memory` has room for the code's memory_count; what is
+ * in it does not matter. False: the bytes are no tape. AMD_TAPE_SLACK bytes behind `end` can be read. */
 bool amd_tape_open(amd_tape *tape, const amd_tape_code *code, amd_tape_memory *memory, const uint8_t **at,
                    const uint8_t *end);
-/* Where the instruction's access went: what amd_mem_address() would say, without data and texels. At most once for each
- * instruction; `access` may be NULL. private_base: of the work-group that runs now. False if there is none. */
+/* Where the instruction's access went: what amd_mem_address() would say, without data and texels. At most
+ * once for each instruction; `access` may be NULL. private_base: of the work-group that runs now. False if
+ * there is none. */
 bool amd_tape_access(amd_tape *tape, uint64_t private_base, amd_access *access);
 /* Goes to the next instruction. */
 void amd_tape_step(amd_tape *tape);

@@ -1,5 +1,5 @@
-/* tape_read.c: a wave's tape, instruction by instruction. Whatever the bytes are, nothing outside of them and of the
- * reader is touched: what cannot be a tape of this program ends the tape and says so. */
+/* tape_read.c: a wave's tape, instruction by instruction. Whatever the bytes are, nothing outside of them and
+ * of the reader is touched: what cannot be a tape of this program ends the tape and says so. */
 #include "isa/amd/exec/tape.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* tape_write.c: the tape of a wave as it executes. One pass, a few bytes of state per memory instruction; touches the
- * writer only. */
+/* tape_write.c: the tape of a wave as it executes. One pass, a few bytes of state per memory instruction;
+ * touches the writer only. */
 #include "isa/amd/exec/tape.h"
 
 #include <stdlib.h>
