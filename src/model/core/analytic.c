@@ -166,8 +166,10 @@ static inline rates_level draw(analytic *a, const rates_inst *rate, uint32_t cor
 }
 
 /* The first cycle from `from` on in which so many sectors (in RATES_ONE) find room. */
-static ls_cycle find_room(held *h, uint64_t limit, ls_cycle from, uint64_t sectors)
+static inline ls_cycle find_room(held *h, uint64_t limit, ls_cycle from, uint64_t sectors)
 {
+    if (h->sectors + sectors <= limit && h->tail - h->head < HELD)
+        return from; /* even if none of those that have ended is taken away */
     while (h->head != h->tail) {
         ls_cycle until = h->at[h->head % HELD].until;
         bool needed = h->sectors + sectors > limit || h->tail - h->head == HELD;

@@ -25,6 +25,7 @@ typedef struct kernel_state {
     uint32_t warps, registers, per_core;
     uint32_t cores; /* that it can keep busy */
     uint64_t shared_bytes;
+    uint64_t number; /* of the launch, from 1 */
     ls_cycle begin, ready, end;
 } kernel_state;
 
@@ -32,7 +33,7 @@ typedef struct core_load {
     uint32_t warps, ctas;
     uint64_t registers, shared_bytes;
     uint16_t by_kernel[KERNELS_MAX];
-    bool waiting; /* for its link */
+    uint64_t full_for; /* number of a launch whose blocks find no room, as long as nothing leaves; 0: none */
 } core_load;
 
 typedef struct spare_cta {
@@ -51,6 +52,7 @@ typedef struct dispatch {
     core_load *loads;
     uint32_t core_count, next_core, link_latency;
     kernel_state kernels[KERNELS_MAX];
+    uint32_t slots; /* none of kernels[] from here on is in use */
     uint32_t active;
     dispatch_kernel waiting; /* read ahead, waits for its stream */
     bool has_waiting, end, finished;
@@ -70,7 +72,7 @@ static void fail(dispatch *d)
 
 static bool stream_busy(const dispatch *d, uint64_t stream)
 {
-    for (uint32_t k = 0; k < d->spec->concurrent_kernels; k++)
+    for (uint32_t k = 0; k < d->slots; k++)
         if (d->kernels[k].used && d->kernels[k].kernel.info->stream == stream)
             return true;
     return false;
@@ -140,8 +142,9 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
     }
     uint64_t latency = d->spec->launch_latency_cycles + d->spec->block_latency_cycles * kernel->ctas;
     k->ready = begin + (latency > d->link_latency ? latency - d->link_latency : 0);
+    d->slots = slot >= d->slots ? slot + 1 : d->slots;
     d->active++;
-    d->n.kernels++;
+    k->number = ++d->n.kernels;
     ls_domain_pending(d->domain, 1);
     return true;
 }
@@ -239,6 +242,8 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     if (!k->used || !k->exhausted || k->done < k->sent)
         return;
     k->used = false;
+    while (d->slots > 0 && !d->kernels[d->slots - 1].used)
+        d->slots--;
     d->active--;
     d->last_end = k->end;
     d->finished = true;
@@ -255,7 +260,7 @@ static void pump(void *self, ls_cycle now)
     dispatch *d = self;
     bool again = false;
     ls_cycle earliest = LS_CYCLE_MAX;
-    for (uint32_t slot = 0; slot < d->spec->concurrent_kernels; slot++) {
+    for (uint32_t slot = 0; slot < d->slots; slot++) {
         kernel_state *k = &d->kernels[slot];
         if (!k->used || k->exhausted)
             continue;
@@ -264,12 +269,18 @@ static void pump(void *self, ls_cycle now)
             continue;
         }
         uint32_t first = d->next_core;
-        for (uint32_t i = 0; i < d->core_count && !k->exhausted && d->failure.status == LS_OK; i++) {
-            uint32_t core = (first + i) % d->core_count;
-            if (has_room(d, &d->loads[core], k, slot) && send_block(d, core, slot)) {
-                d->next_core = (core + 1) % d->core_count;
+        for (uint32_t i = 0, core = first; i < d->core_count; i++, core++) {
+            core = core == d->core_count ? 0 : core;
+            if (d->loads[core].full_for == k->number)
+                continue;
+            if (!has_room(d, &d->loads[core], k, slot)) {
+                d->loads[core].full_for = k->number;
+            } else if (send_block(d, core, slot)) {
+                d->next_core = core + 1 == d->core_count ? 0 : core + 1;
                 again = true;
             }
+            if (k->exhausted || d->failure.status != LS_OK)
+                break;
         }
         /* The workload says that there are no more only when asked for one more. */
         if (!k->exhausted && k->sent >= k->kernel.ctas)
@@ -277,7 +288,7 @@ static void pump(void *self, ls_cycle now)
         if (k->exhausted)
             finish_if_done(d, slot);
     }
-    for (uint32_t slot = 0; slot < d->spec->concurrent_kernels; slot++)
+    for (uint32_t slot = 0; slot < d->slots; slot++)
         if (d->kernels[slot].used && !d->kernels[slot].exhausted && d->kernels[slot].ready > now)
             earliest = d->kernels[slot].ready < earliest ? d->kernels[slot].ready : earliest;
     if (d->failure.status != LS_OK || ls_event_scheduled(&d->pump))
@@ -306,6 +317,7 @@ void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle 
     const core_done *done = payload;
     kernel_state *k = &d->kernels[done->kernel];
     core_load *load = &d->loads[done->core];
+    load->full_for = 0;
     load->ctas--;
     load->warps -= k->warps;
     load->registers -= k->registers;
