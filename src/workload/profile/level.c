@@ -23,7 +23,9 @@ bool level_init(level *l, uint32_t sets, uint32_t ways, bool fifo, bool by_reuse
     l->newest = malloc(l->sets * sizeof *l->newest);
     l->oldest = malloc(l->sets * sizeof *l->oldest);
     l->used = malloc(l->sets * sizeof *l->used);
-    if (l->lines == NULL || l->index == NULL || l->newest == NULL || l->oldest == NULL || l->used == NULL)
+    l->filled = malloc(l->sets * sizeof *l->filled);
+    if (l->lines == NULL || l->index == NULL || l->newest == NULL || l->oldest == NULL || l->used == NULL ||
+        l->filled == NULL)
         return false;
     if (by_reuse) {
         l->distance = reuse_create(l->line_count, sets, ways);
@@ -41,6 +43,7 @@ void level_fini(level *l)
     free(l->newest);
     free(l->oldest);
     free(l->used);
+    free(l->filled);
     reuse_destroy(l->distance);
     *l = (level){ 0 };
 }
@@ -52,16 +55,18 @@ void level_clear(level *l)
         l->newest[set] = l->oldest[set] = NONE;
         l->used[set] = 0;
     }
+    l->full = false;
     if (l->distance != NULL)
         reuse_clear(l->distance);
 }
 
-uint32_t level_set(uint32_t hash, uint32_t bits, uint64_t index_line)
+void level_index_init(level_index *x, uint32_t hash, uint64_t sets)
 {
-    uint32_t mask = (1u << bits) - 1, low = (uint32_t)index_line & mask;
-    if (hash == CACHE_HASH_IPOLY && bits >= 4 && bits <= 6)
-        return cache_ipoly(index_line >> bits, low, bits);
-    return hash == CACHE_HASH_XOR ? low ^ ((uint32_t)(index_line >> bits) & mask) : low;
+    uint32_t bits = 63 - (uint32_t)__builtin_clzll(sets == 0 ? 1 : sets);
+    *x = (level_index){ .hash = hash == CACHE_HASH_IPOLY && (bits < 4 || bits > 6) ? CACHE_HASH_LINEAR : hash,
+                        .bits = bits };
+    for (uint32_t i = 0; x->hash == CACHE_HASH_IPOLY && i < 3 * 256; i++)
+        x->fold[i / 256][i % 256] = (uint8_t)cache_ipoly((uint64_t)(i % 256) << i / 256 * 8, 0, bits);
 }
 
 /* ---------------------------------------------------------------------------------------------- the index */
@@ -144,6 +149,16 @@ static void age(level *l, uint32_t i, level_victim *victim)
     line->valid = line->dirty = line->fresh = line->deep = 0;
 }
 
+/* What goes for a line that takes a free place of a full level. */
+static void drive_out_copy(const level *l, uint32_t set, level_victim *victim)
+{
+    if (l->filled[set] == 0)
+        return;
+    uint32_t i = (l->used[set] - l->filled[set]) % l->filled[set];
+    const level_line *line = &l->lines[set * l->ways + i];
+    *victim = (level_victim){ .line = line->line + LEVEL_COPY, .dirty = line->dirty };
+}
+
 level_line *level_look(level *l, uint32_t set, uint64_t number, bool allocate, level_victim *victim)
 {
     victim->dirty = 0;
@@ -163,6 +178,8 @@ level_line *level_look(level *l, uint32_t set, uint64_t number, bool allocate, l
         return NULL;
     uint32_t ways = l->distance != NULL ? l->line_count : l->ways;
     if (l->used[set] < ways) {
+        if (l->full)
+            drive_out_copy(l, set, victim);
         i = set * ways + l->used[set]++;
     } else {
         i = l->oldest[set];
@@ -180,18 +197,10 @@ level_line *level_look(level *l, uint32_t set, uint64_t number, bool allocate, l
     return &l->lines[i];
 }
 
-bool level_add_oldest(level *l, uint32_t set, uint64_t number, uint8_t valid, uint8_t dirty)
+void level_fill(level *l)
 {
-    if (l->distance != NULL || l->used[set] == l->ways || find(l, number) != NONE)
-        return false;
-    uint32_t i = set * l->ways + l->used[set]++;
-    l->lines[i] =
-        (level_line){ .line = number, .valid = valid, .dirty = dirty, .newer = l->oldest[set], .older = NONE };
-    if (l->oldest[set] != NONE)
-        l->lines[l->oldest[set]].older = i;
-    else
-        l->newest[set] = i;
-    l->oldest[set] = i;
-    index_add(l, i);
-    return true;
+    if (l->full || l->distance != NULL)
+        return;
+    l->full = true;
+    memcpy(l->filled, l->used, l->sets * sizeof *l->filled);
 }

@@ -36,7 +36,15 @@ typedef struct level {
     uint32_t *index, index_mask; /* hash of lines -> line + 1 */
     reuse *distance;             /* NULL: the cache itself */
     uint32_t draws;
+    bool full;        /* see level_fill() */
+    uint32_t *filled; /* lines of each set when it was called */
 } level;
+
+/* How lines pick one of 1 << bits sets. */
+typedef struct level_index {
+    uint32_t hash, bits;  /* CACHE_HASH_... */
+    uint8_t fold[3][256]; /* of CACHE_HASH_IPOLY: what the bits above the set's flip in it, byte by byte */
+} level_index;
 
 /* false when the host has no memory left; level_fini() is due in every case. `by_reuse`: hits follow from
  * distances. */
@@ -49,11 +57,21 @@ void level_clear(level *l);
  * takes its place, and *victim says what had to go; without `allocate` NULL. */
 level_line *level_look(level *l, uint32_t set, uint64_t line, bool allocate, level_victim *victim);
 
-/* Puts a line where the next victim is, if its set has room; false: it has none, or the line is there. Not
- * for reuse distances. */
-bool level_add_oldest(level *l, uint32_t set, uint64_t line, uint8_t valid, uint8_t dirty);
+/* From now on no set has room: a new line that finds a place drives out a copy of a line of the set, dirty if that
+ * one is, LEVEL_COPY lines away, the oldest first. Not for reuse distances. */
+void level_fill(level *l);
+#define LEVEL_COPY (UINT64_C(1) << 36)
 
-/* The set of a line in a cache of 1 << bits sets; index_line: the address that picks it, / 128. */
-uint32_t level_set(uint32_t hash, uint32_t bits, uint64_t index_line);
+void level_index_init(level_index *x, uint32_t hash, uint64_t sets);
+
+/* The set of a line; index_line: the address that picks it, / 128. */
+static inline uint32_t level_set(const level_index *x, uint64_t index_line)
+{
+    uint32_t mask = (1u << x->bits) - 1, low = (uint32_t)index_line & mask;
+    uint64_t high = index_line >> x->bits;
+    if (x->hash == CACHE_HASH_IPOLY)
+        return low ^ x->fold[0][high & 255] ^ x->fold[1][high >> 8 & 255] ^ x->fold[2][high >> 16 & 255];
+    return x->hash == CACHE_HASH_XOR ? low ^ ((uint32_t)high & mask) : low;
+}
 
 #endif

@@ -29,6 +29,7 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
     }
     for (uint32_t i = 0; i < shape->map.channels; i++)
         dram_estimate_init(&p->channels[i], &p->shape.dram);
+    level_index_init(&p->l2_index, shape->l2.hash, shape->l2.sets);
     *out = p;
     return LS_OK;
 }
@@ -189,8 +190,7 @@ static ls_status run_filling(ls_profiler *p, uint64_t sample, ls_profile_kernel 
     if (status == LS_OK && until_full > begun)
         status = add_counts(out, &again, until_full / begun - 1, err);
     ls_profile_kernel_fini(&again);
-    if (status == LS_OK && !walk_fill_l2(p))
-        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the L2 cache of a profile");
+    level_fill(&p->l2);
     double rest = (double)total_insts(p) - (until_full > begun ? until_full : begun);
     return status == LS_OK && rest > 0 ? add_sample(p, sample, rest, out, err) : status;
 }

@@ -13,18 +13,10 @@
 #include <string.h>
 
 #define WALK_TURN 16u
-/* Copies of lines that fill L2: at most so many, so many lines apart. */
-#define WALK_COPIES 64u
-#define WALK_DISTANCE (UINT64_C(1) << 36)
 /* As matrix products on the cycle model have it. */
 #define WALK_MEETINGS 4u
 
 /* ------------------------------------------------------------------------------------------------- memory */
-
-static uint32_t log2_of(uint64_t value)
-{
-    return value == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(value);
-}
 
 static inline uint32_t ones(uint32_t sectors)
 {
@@ -32,12 +24,23 @@ static inline uint32_t ones(uint32_t sectors)
            15; /* a digit for each set of four */
 }
 
-static void to_dram(ls_profiler *p, uint64_t line, uint8_t sectors, bool write)
+static void to_dram(ls_profiler *p, uint32_t channel, uint64_t line, uint8_t sectors, bool write)
 {
-    uint64_t address = line * CACHE_LINE_BYTES;
-    dram_estimate *channel = &p->channels[mem_map_place(&p->shape.map, address).channel];
-    mem_dram_place at = mem_map_dram(&p->shape.map, address);
-    dram_estimate_add(channel, at.bank, at.row, ones(sectors), write);
+    mem_dram_place at = mem_map_dram(&p->shape.map, line * CACHE_LINE_BYTES);
+    dram_estimate_add(&p->channels[channel], at.bank, at.row, ones(sectors), write);
+}
+
+/* Where a line is in L2. */
+typedef struct l2_place {
+    uint32_t channel, slice, set;
+} l2_place;
+
+static inline l2_place place_of(const ls_profiler *p, uint64_t line)
+{
+    mem_place place = mem_map_place(&p->shape.map, line * CACHE_LINE_BYTES);
+    uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
+    uint32_t set = level_set(&p->l2_index, place.local / CACHE_LINE_BYTES);
+    return (l2_place){ .channel = place.channel, .slice = slice, .set = (slice << p->l2_index.bits) + set };
 }
 
 typedef struct reached {
@@ -72,13 +75,11 @@ static void block_slice(ls_profiler *p, uint32_t slice, level_line *line, bool b
 /* Sectors of a line at L2. */
 static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool write, bool atomic, reached *r)
 {
-    mem_place place = mem_map_place(&p->shape.map, of->line * CACHE_LINE_BYTES);
-    uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
-    uint32_t set =
-        (slice << p->l2_bits) + level_set(p->shape.l2.hash, p->l2_bits, place.local / CACHE_LINE_BYTES);
+    const l2_place place = place_of(p, of->line);
+    uint32_t slice = place.slice;
     uint32_t requests = atomic ? of->requests : ones(sectors);
     level_victim victim;
-    level_line *line = level_look(&p->l2, set, of->line, true, &victim);
+    level_line *line = level_look(&p->l2, place.set, of->line, true, &victim);
     p->l2_lines += (line->valid | line->dirty) == 0;
     p->slice_sectors[slice] += requests;
     p->l2_sectors += requests;
@@ -86,7 +87,8 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
     if (r->level < RATES_L2)
         r->level = RATES_L2;
     if (victim.dirty != 0) {
-        to_dram(p, victim.line, victim.dirty, true);
+        to_dram(p, mem_map_place(&p->shape.map, victim.line * CACHE_LINE_BYTES).channel, victim.line,
+                victim.dirty, true);
         r->dram += ones(victim.dirty);
     }
     if (line->stamp != p->epoch || line->filled != p->slices[slice].fills) {
@@ -102,7 +104,7 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
     }
     uint8_t missing = (uint8_t)(sectors & ~line->valid), waiting = (uint8_t)(sectors & line->fresh);
     if (missing != 0) {
-        to_dram(p, of->line, missing, false);
+        to_dram(p, place.channel, of->line, missing, false);
         r->dram += ones(missing);
         line->valid |= missing;
         line->fresh |= missing;
@@ -125,48 +127,15 @@ void ls_profiler_warm(ls_profiler *p, uint64_t address, uint64_t bytes)
     uint64_t first = address / CACHE_LINE_BYTES,
              last = bytes == 0 ? first : (address + bytes - 1) / CACHE_LINE_BYTES;
     for (uint64_t number = first; bytes != 0 && number <= last; number++) {
-        mem_place place = mem_map_place(&p->shape.map, number * CACHE_LINE_BYTES);
-        uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
-        uint32_t bits = log2_of(p->shape.l2.sets);
-        uint32_t set = (slice << bits) + level_set(p->shape.l2.hash, bits, place.local / CACHE_LINE_BYTES);
         level_victim victim;
-        level_look(&p->l2, set, number, true, &victim)->valid = 15;
+        level_look(&p->l2, place_of(p, number).set, number, true, &victim)->valid = 15;
     }
-}
-
-bool walk_fill_l2(ls_profiler *p)
-{
-    level *l = &p->l2;
-    uint32_t bits = log2_of(p->shape.l2.sets);
-    uint32_t *before = malloc(l->sets * sizeof *before);
-    if (before == NULL)
-        return false;
-    memcpy(before, l->used, l->sets * sizeof *before);
-    bool room = true;
-    for (uint64_t copy = 1; copy <= WALK_COPIES && room; copy++) {
-        room = false;
-        for (uint32_t i = 0; i < l->ways; i++)
-            for (uint32_t from = 0; from < l->sets; from++) {
-                if (i >= before[from])
-                    continue;
-                /* Each set begins with another: what is next to go is not what the kernel does last. */
-                const level_line *line = &l->lines[from * l->ways + (i + from) % before[from]];
-                uint64_t number = line->line + copy * WALK_DISTANCE;
-                mem_place place = mem_map_place(&p->shape.map, number * CACHE_LINE_BYTES);
-                uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
-                uint32_t set =
-                    (slice << bits) + level_set(p->shape.l2.hash, bits, place.local / CACHE_LINE_BYTES);
-                room |= level_add_oldest(l, set, number, line->valid, line->dirty);
-            }
-    }
-    free(before);
-    return true;
 }
 
 static void load(ls_profiler *p, level *l1, const lanes_line *of, reached *r)
 {
     level_victim victim;
-    uint32_t set = level_set(p->l1_spec.cache.hash, p->l1_bits, of->line);
+    uint32_t set = level_set(&p->l1_index, of->line);
     level_line *line = level_look(l1, set, of->line, true, &victim);
     if (line->stamp != p->epoch) {
         line->stamp = p->epoch;
@@ -191,7 +160,7 @@ static void load(ls_profiler *p, level *l1, const lanes_line *of, reached *r)
 static void store(ls_profiler *p, level *l1, const lanes_line *of, reached *r)
 {
     level_victim victim;
-    uint32_t set = level_set(p->l1_spec.cache.hash, p->l1_bits, of->line);
+    uint32_t set = level_set(&p->l1_index, of->line);
     uint32_t policy = p->l1_spec.cache.write_policy;
     bool allocates = policy == CACHE_WRITE_THROUGH || policy == CACHE_WRITE_BACK;
     level_line *line = level_look(l1, set, of->line, allocates, &victim);
@@ -447,8 +416,7 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
         p->blocks_per_core = 1;
     p->slots = p->warps_per_block * p->blocks_per_core;
     p->l1_spec = core_get_l1(p->shape.core, info->shared_bytes * p->blocks_per_core);
-    p->l1_bits = log2_of(p->l1_spec.cache.sets);
-    p->l2_bits = log2_of(p->shape.l2.sets);
+    level_index_init(&p->l1_index, p->l1_spec.cache.hash, p->l1_spec.cache.sets);
     p->warps = calloc((size_t)p->slots * p->shape.cores, sizeof *p->warps);
     p->blocks = calloc((size_t)p->blocks_per_core * p->shape.cores, sizeof *p->blocks);
     if (p->warps == NULL || p->blocks == NULL)

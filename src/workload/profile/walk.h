@@ -43,7 +43,7 @@ struct ls_profiler {
     /* One kernel. */
     const ls_profile_request *request;
     core_l1 l1_spec;
-    uint32_t l1_bits, l2_bits;
+    level_index l1_index, l2_index;
     uint32_t warps_per_block, blocks_per_core, slots; /* slots: warps of a core */
     walk_warp *warps;                                 /* [slot * cores + core]: cores in turn */
     walk_cta *blocks;                                 /* [core * blocks_per_core + i] */
@@ -64,9 +64,6 @@ ls_status walk_begin(ls_profiler *p, ls_error *err);
 /* Goes on until so many warp instructions have been walked, or to the end of the kernel. */
 ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err);
 void walk_end(ls_profiler *p);
-/* Fills L2 with what the kernel would have put there by then if it went on as it began: copies of its lines,
- * far away. False: without memory. */
-bool walk_fill_l2(ls_profiler *p);
 /* Forgets the numbers so far, not what caches hold: the sample starts here. */
 void walk_restart_counts(ls_profiler *p);
 
