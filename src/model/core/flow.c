@@ -343,6 +343,10 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         need = ready_at(c, warp, ready, d);
         if (__builtin_expect(b->changes, 0) || next == stop)
             break;
+        if (need <= soon && greedy && (fs->taken >> d->unit & 1) == 0 && soon <= limit) {
+            now = soon;
+            continue;
+        }
     waits:
         if (__builtin_expect((fs->taken >> d->unit & 1) != 0, 0)) {
             ls_cycle left = fs->issue_free[d->unit];

@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-#define FLOW_AHEAD 128     /* cycles */
+#define FLOW_AHEAD 256     /* cycles */
 #define FLOW_BURST 256     /* cycles for which one warp issues at once, at most */
 #define FLOW_INSTS_MAX 256 /* instructions of a burst */
 #define FLOW_GAP 32   /* cycles that a warp in a burst waits for a result while others may issue, at most; */
