@@ -237,10 +237,9 @@ static inline void vector_each(const cu *c, cu_access *a, const cu_line *l, line
             unsigned lane = (unsigned)__builtin_ctzll(left);
             uint64_t in_line = a->address[piece * 64 + lane] - l->address;
             uint8_t *data = (uint8_t *)(a->data + lane * a->stride + piece * dwords);
-            if (in_line + bytes <= c->line_bytes) {
-                move(m, data, (unsigned)in_line, bytes);
-            } else if (in_line < c->line_bytes) { /* its end is in the next line */
-                move(m, data, (unsigned)in_line, (unsigned)(c->line_bytes - in_line));
+            if (in_line < c->line_bytes) {
+                uint64_t room = c->line_bytes - in_line; /* its end may be in the next line */
+                move(m, data, (unsigned)in_line, bytes < room ? bytes : (unsigned)room);
             } else if (in_line + bytes < bytes) { /* its beginning was in the line before */
                 unsigned skip = (unsigned)(0 - in_line);
                 move(m, data + skip, 0, bytes - skip);
