@@ -17,6 +17,7 @@
 #include "model/line/gate.h"
 #include "model/line/home.h"
 #include "model/line/hub.h"
+#include "model/line/translate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +32,15 @@
 typedef struct rig_shape {
     uint32_t clusters, clients, channels, slices;
     bool array, side, shared_l0; /* an L1 for all; a memory-side cache; one L0 for all clients of a cluster */
+    bool translated;             /* a TLB before each L0, and an MMU */
+    line_tlb_spec tlb;
+    line_mmu_spec mmu;
     line_cache_spec l0, l1, l2, l3;
     line_home_spec home;
     fixed_spec dram;
     uint32_t link_latency;
     uint32_t passing_l0, passing_l1;
+    line_pages pages; /* look NULL: identity */
     uint32_t threads;
 } rig_shape;
 
@@ -68,6 +73,8 @@ typedef struct rig {
     uint32_t client_count;
     ls_block *l0[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX], *l1, *l2[RIG_CHANNELS_MAX * RIG_SLICES_MAX];
     ls_block *l3[RIG_CHANNELS_MAX], *home[RIG_CHANNELS_MAX];
+    ls_block *tlb[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX], *mmu;
+    ls_region *mmu_region;
     ls_block *hubs[RIG_CLUSTERS_MAX + 1], *gates[RIG_CHANNELS_MAX + 1];
     ls_region *cluster_regions[RIG_CLUSTERS_MAX + 1], *l2_regions[RIG_CHANNELS_MAX];
 } rig;
@@ -164,6 +171,14 @@ static inline rig_shape rig_shape_default(uint32_t line_bytes)
         .l3 = rig_cache(8, 4, line_bytes, LINE_BACK),
         .home = { .queue_entries = 64 },
         .dram = { .latency_cycles = 100, .queue_entries = 16, .atoms_per_cycle = { .num = 2, .den = 1 } },
+        .tlb = { .entries = 4, .ways = 2, .page_kib = 4, .mshr_entries = 2, .queue_entries = 8 },
+        .mmu = { .entries = 8,
+                 .ways = 2,
+                 .page_kib = 4,
+                 .latency_cycles = 5,
+                 .walk_latency_cycles = 50,
+                 .walkers = 2,
+                 .mshr_entries = 4 },
         .link_latency = 20,
         .passing_l0 = LINE_GLC,
         .passing_l1 = LINE_DLC,
@@ -191,6 +206,23 @@ static inline void rig_link(rig *r, const char *name, uint32_t a, uint32_t b, ls
                                            .latency_cycles = r->shape.link_latency,
                                            .credits = RIG_CREDITS,
                                            .payload_bytes = sizeof(line_message),
+                                           .receive = receive,
+                                           .receiver = receiver },
+                          out, err));
+}
+
+static inline void rig_walk_link(rig *r, const char *name, uint32_t a, ls_region *from, ls_region *to,
+                                 ls_receive_fn receive, void *receiver, ls_link **out)
+{
+    char full[64];
+    snprintf(full, sizeof full, "%s%u", name, a);
+    RIG_OK(ls_link_create(r->engine,
+                          &(ls_link_spec){ .name = full,
+                                           .from = from,
+                                           .to = to,
+                                           .latency_cycles = r->shape.link_latency,
+                                           .credits = 1, /* the least there can be */
+                                           .payload_bytes = sizeof(line_walk),
                                            .receive = receive,
                                            .receiver = receiver },
                           out, err));
@@ -247,6 +279,30 @@ static inline void rig_join_partitions(rig *r, uint32_t hub, uint32_t source)
     RIG_OK(line_hub_set_links(r->hubs[hub], &r->map, links, r->shape.channels, err));
 }
 
+static inline void rig_build_tlb(rig *r, uint32_t number, const char *name)
+{
+    ls_link *there, *back;
+    ls_region *region = r->clients[number].region;
+    rig_block(region, name, LINE_TLB_SLOT, "cycle", &r->shape.tlb, &r->tlb[number]);
+    RIG_OK(line_translate_set_below(r->tlb[number], r->l0[number], err));
+    rig_walk_link(r, "ask", number, region, r->mmu_region, line_mmu_receive, line_mmu_receiver(r->mmu, number),
+                  &there);
+    rig_walk_link(r, "walked", number, r->mmu_region, region, line_translate_receive,
+                  ls_block_state(r->tlb[number]), &back);
+    line_translate_set_mmu(r->tlb[number], there);
+    line_mmu_set_reply(r->mmu, number, back);
+}
+
+static inline void rig_build_mmu(rig *r, ls_clock clock)
+{
+    ls_domain *domain = NULL;
+    line_pages pages = r->shape.pages.look != NULL ? r->shape.pages : line_pages_identity();
+    RIG_OK(ls_domain_create(r->engine, "mmu", clock, &domain, err));
+    r->mmu_region = ls_domain_region(domain, 0);
+    rig_block(r->mmu_region, "mmu0", LINE_MMU_SLOT, "cycle", &r->shape.mmu, &r->mmu);
+    RIG_OK(line_mmu_attach(r->mmu, &pages, r->client_count, (uint32_t)r->shape.tlb.mshr_entries, err));
+}
+
 static inline void rig_build_cluster(rig *r, uint32_t i, ls_clock clock)
 {
     const rig_shape *s = &r->shape;
@@ -270,7 +326,16 @@ static inline void rig_build_cluster(rig *r, uint32_t i, ls_clock clock)
             RIG_OK(line_cache_set_below(r->l0[number], r->hubs[i], err));
             line_cache_set_passing(r->l0[number], s->passing_l0);
         }
-        RIG_OK(line_join(r->l0[number], &rig_client_ops, c, &c->port, err));
+        if (!s->translated) {
+            RIG_OK(line_join(r->l0[number], &rig_client_ops, c, &c->port, err));
+        } else {
+            snprintf(name, sizeof name, "tlb_%u_%u", i, k);
+            if (s->shared_l0 && k > 0)
+                r->tlb[number] = r->tlb[i * s->clients];
+            else
+                rig_build_tlb(r, number, name);
+            RIG_OK(line_join(r->tlb[number], &rig_client_ops, c, &c->port, err));
+        }
     }
 }
 
@@ -291,6 +356,8 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
                                          .interleave_bytes = 256,
                                          .bit_map = "0000RRRR.RRRRRRRR.RBBBBCCC.CCCSSSSS" },
                         err));
+    if (shape->translated)
+        rig_build_mmu(r, clock);
     for (uint32_t i = 0; i < shape->clusters; i++)
         rig_build_cluster(r, i, clock);
     for (uint32_t i = 0; i < shape->channels; i++)

@@ -13,6 +13,7 @@
 
 #define OPS 400
 #define LINES 40
+#define LINE_STEP 640u
 #define ATOMIC_LINES 4
 #define CLIENTS_MAX (RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX)
 #define MEMORY_BYTES 65536u
@@ -27,7 +28,7 @@ typedef struct game {
 
 static uint64_t line_address(const rig *r, uint32_t line)
 {
-    return r->base + (uint64_t)line * r->shape.l0.line_bytes * 3; /* sets are used unevenly */
+    return r->base + (uint64_t)line * LINE_STEP; /* sets are used unevenly, over a few pages */
 }
 
 static uint32_t owner(const game *g, uint32_t byte)
@@ -74,6 +75,12 @@ static void random_shape(game *g, ls_random *random, line_policy l0, int l1)
     s->array = l1 >= 0;
     s->side = pick(random, 3) == 0;
     s->shared_l0 = pick(random, 3) == 0;
+    s->translated = pick(random, 2) == 0;
+    s->tlb.latency_cycles = pick(random, 3);
+    s->tlb.mshr_entries = 1 + pick(random, 3);
+    s->tlb.queue_entries = 1 + pick(random, 8);
+    s->mmu.mshr_entries = 1 + pick(random, 4);
+    s->mmu.entries = pick(random, 3) == 0 ? 0 : 8;
     s->l0 = random_cache(random, g->line_bytes, l0, 1);
     s->l1 = random_cache(random, g->line_bytes, l1 >= 0 ? (line_policy)l1 : LINE_EVICT, 1);
     s->l2 = random_cache(random, g->line_bytes, LINE_BACK, 1);
@@ -187,7 +194,7 @@ static void check_reads(const game *g, const rig *r, uint32_t client)
         horizon = l0_horizon < l1_horizon ? l0_horizon : l1_horizon;
         if (op->m.kind != LINE_READ && op->m.kind != LINE_WRITE)
             continue;
-        uint32_t line = (uint32_t)((op->m.address - r->base) / (3 * g->line_bytes));
+        uint32_t line = (uint32_t)((op->m.address - r->base) / LINE_STEP);
         ls_cycle sees = (op->m.flags & LINE_GLC) != 0 ? op->sent : horizon;
         for (uint32_t byte = 0; byte < g->line_bytes; byte++) {
             uint8_t value = op->reply.data[byte];

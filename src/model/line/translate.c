@@ -1,0 +1,506 @@
+/* translate.c: an L1 TLB in front of a cache. A hit passes in the cycle in which it comes (or latency_cycles later);
+ * requests for a page that is not known wait, in order, until the MMU has answered, while others pass. Requests that
+ * have their page but found the cache busy leave in order, before all that come later. */
+#include "model/line/translate.h"
+
+#include "model/cache/tags.h"
+
+#include <stdio.h>
+
+#define CLIENTS_MAX 16
+#define HINTS 8
+#define NONE UINT32_MAX
+
+typedef struct tlb_node {
+    ls_cycle at; /* when it may go to the cache */
+    uint32_t next, client;
+    line_message m;
+} tlb_node;
+
+typedef struct tlb_list {
+    uint32_t first, last;
+} tlb_list;
+
+typedef struct tlb_miss {
+    uint64_t page;
+    ls_cycle asked;
+    tlb_list waiting;
+    uint32_t next; /* of the free ones, or to be asked for */
+    bool used;
+} tlb_miss;
+
+typedef struct tlb_client {
+    const line_client_ops *ops;
+    void *self;
+    struct tlb *tlb;
+    line_port below;
+    bool refused;
+} tlb_client;
+
+typedef struct tlb {
+    const line_tlb_spec *spec;
+    const char *name;
+    ls_region *region;
+    line_tlb_counters n;
+    ls_block *cache;
+    ls_link *to_mmu;
+    uint32_t page_shift, client_count;
+    tags l1;
+    uint64_t *physical;   /* by place in the tags */
+    uint32_t hint[HINTS]; /* by page: where it was */
+    uint64_t last_page;   /* the newest in the tags: it needs no look */
+    uint64_t last_physical;
+    tlb_miss *misses;
+    uint32_t free_miss, miss_count;
+    tlb_list ask; /* misses whose question has not left */
+    tlb_node *nodes;
+    uint32_t free_node, inside;
+    tlb_list ready;
+    ls_cycle ready_last;
+    bool cache_refused; /* the first of ready */
+    ls_event event, link_event;
+    bool link_waits;
+    tlb_client clients[CLIENTS_MAX];
+} tlb;
+
+/* --- nodes --- */
+
+static void put(tlb *t, tlb_list *list, uint32_t i)
+{
+    t->nodes[i].next = NONE;
+    if (list->first == NONE)
+        list->first = i;
+    else
+        t->nodes[list->last].next = i;
+    list->last = i;
+}
+
+static bool keep(tlb *t, tlb_list *list, uint32_t client, const line_message *m, ls_cycle at)
+{
+    uint32_t i = t->free_node;
+    if (i == NONE)
+        return false;
+    tlb_node *node = &t->nodes[i];
+    t->free_node = node->next;
+    t->inside++;
+    node->client = client;
+    node->at = at;
+    line_copy(&node->m, m, line_request_data(m, t->clients[client].below.line_bytes));
+    put(t, list, i);
+    return true;
+}
+
+static bool refuse(tlb *t, uint32_t client)
+{
+    t->n.refused++;
+    t->clients[client].refused = true;
+    return false;
+}
+
+/* --- the cache below --- */
+
+static void arm(tlb *t, ls_cycle at)
+{
+    if (ls_event_scheduled(&t->event)) {
+        if (t->event.cycle <= at)
+            return;
+        ls_cancel(&t->event);
+    }
+    ls_schedule_at(t->region, &t->event, at);
+}
+
+static void call_refused(tlb *t, ls_cycle now)
+{
+    for (uint32_t i = 0; i < t->client_count; i++)
+        if (t->clients[i].refused) {
+            t->clients[i].refused = false;
+            t->clients[i].ops->retry(t->clients[i].self, now);
+        }
+}
+
+static void drain(tlb *t, ls_cycle now)
+{
+    uint32_t before = t->inside;
+    while (!t->cache_refused && t->ready.first != NONE) {
+        uint32_t i = t->ready.first;
+        tlb_node *node = &t->nodes[i];
+        if (node->at > now) {
+            arm(t, node->at);
+            break;
+        }
+        t->cache_refused = !line_request(&t->clients[node->client].below, &node->m, now);
+        if (t->cache_refused)
+            break;
+        t->ready.first = node->next;
+        node->next = t->free_node;
+        t->free_node = i;
+        t->inside--;
+    }
+    if (t->inside != before)
+        call_refused(t, now);
+}
+
+static void tlb_event(void *self, ls_cycle now)
+{
+    drain(self, now);
+}
+
+static void cache_reply(void *self, const line_message *m, ls_cycle now)
+{
+    tlb_client *c = self;
+    c->ops->reply(c->self, m, now);
+}
+
+static void cache_retry(void *self, ls_cycle now)
+{
+    tlb_client *c = self;
+    tlb *t = c->tlb;
+    if (t->cache_refused) {
+        t->cache_refused = false;
+        drain(t, now);
+    }
+    if (t->ready.first == NONE && c->refused) {
+        c->refused = false;
+        c->ops->retry(c->self, now);
+    }
+}
+
+static const line_client_ops cache_client = { .reply = cache_reply, .retry = cache_retry };
+
+/* --- pages --- */
+
+static bool find_page(tlb *t, uint64_t page)
+{
+    if (page == t->last_page)
+        return true;
+    uint32_t at = t->hint[page % HINTS];
+    if (t->l1.key[at] == page && t->l1.used[at] != 0)
+        t->l1.used[at] = ++t->l1.clock;
+    else
+        at = tags_find(&t->l1, page);
+    if (at == TAGS_NONE)
+        return false;
+    t->hint[page % HINTS] = at;
+    t->last_page = page;
+    t->last_physical = t->physical[at];
+    return true;
+}
+
+static tlb_miss *find_miss(tlb *t, uint64_t page)
+{
+    for (uint32_t i = 0; t->miss_count > 0 && i < t->spec->mshr_entries; i++)
+        if (t->misses[i].used && t->misses[i].page == page)
+            return &t->misses[i];
+    return NULL;
+}
+
+static void ask(tlb *t)
+{
+    while (t->ask.first != NONE) {
+        uint32_t i = t->ask.first;
+        line_walk *walk = ls_link_send(t->to_mmu, sizeof *walk);
+        if (walk == NULL) {
+            if (!t->link_waits)
+                ls_link_wait(t->to_mmu, &t->link_event);
+            t->link_waits = true;
+            return;
+        }
+        *walk = (line_walk){ .address = t->misses[i].page << t->page_shift, .token = i };
+        t->ask.first = t->misses[i].next;
+    }
+}
+
+static void link_ready(void *self, ls_cycle now)
+{
+    tlb *t = self;
+    (void)now;
+    t->link_waits = false;
+    ask(t);
+}
+
+static bool take_miss(tlb *t, uint32_t client, const line_message *m, uint64_t page, ls_cycle now)
+{
+    tlb_miss *miss = find_miss(t, page);
+    if (miss != NULL) {
+        if (!keep(t, &miss->waiting, client, m, 0))
+            return refuse(t, client);
+        t->n.accesses++;
+        t->n.mshr_hits++;
+        return true;
+    }
+    if (t->free_miss == NONE || t->free_node == NONE)
+        return refuse(t, client);
+    uint32_t i = t->free_miss;
+    miss = &t->misses[i];
+    t->free_miss = miss->next;
+    *miss = (tlb_miss){ .page = page, .asked = now, .waiting = { NONE, NONE }, .next = NONE, .used = true };
+    t->miss_count++;
+    (void)keep(t, &miss->waiting, client, m, 0);
+    t->n.accesses++;
+    t->n.misses++;
+    if (t->ask.first == NONE)
+        t->ask.first = i;
+    else
+        t->misses[t->ask.last].next = i;
+    t->ask.last = i;
+    ask(t);
+    return true;
+}
+
+void line_translate_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    tlb *t = state;
+    const line_walk *walk = payload;
+    tlb_miss *miss = &t->misses[walk->token];
+    uint32_t at = tags_insert(&t->l1, miss->page);
+    t->physical[at] = walk->page.physical;
+    t->last_page = UINT64_MAX; /* another one may have gone */
+    t->n.walk_cycles += now - miss->asked;
+    for (uint32_t i = miss->waiting.first; i != NONE;) {
+        tlb_node *node = &t->nodes[i];
+        uint32_t next = node->next;
+        t->ready_last = now > t->ready_last ? now : t->ready_last;
+        node->at = t->ready_last;
+        node->m.address = walk->page.physical | (node->m.address & ((UINT64_C(1) << t->page_shift) - 1));
+        put(t, &t->ready, i);
+        i = next;
+    }
+    miss->used = false;
+    miss->next = t->free_miss;
+    t->free_miss = walk->token;
+    t->miss_count--;
+    ls_link_release(link, 1);
+    drain(t, now);
+    call_refused(t, now); /* a miss entry is free */
+}
+
+/* --- requests --- */
+
+static bool pass(tlb *t, uint32_t client, const line_message *m, uint64_t address, ls_cycle now)
+{
+    if (t->ready.first == NONE && t->spec->latency_cycles == 0) {
+        bool taken;
+        if (LS_LIKELY(address == m->address)) {
+            taken = line_request(&t->clients[client].below, m, now);
+        } else {
+            line_message there;
+            line_copy(&there, m, line_request_data(m, t->clients[client].below.line_bytes));
+            there.address = address;
+            taken = line_request(&t->clients[client].below, &there, now);
+        }
+        t->clients[client].refused = !taken;
+        return taken;
+    }
+    ls_cycle at = now + t->spec->latency_cycles;
+    t->ready_last = at > t->ready_last ? at : t->ready_last;
+    bool first = t->ready.first == NONE;
+    if (!keep(t, &t->ready, client, m, t->ready_last))
+        return refuse(t, client);
+    t->nodes[t->ready.last].m.address = address;
+    if (first)
+        arm(t, t->ready_last);
+    return true;
+}
+
+static bool tlb_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+{
+    tlb *t = self;
+    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+        return pass(t, client, m, m->address, now);
+    uint64_t page = m->address >> t->page_shift;
+    if (LS_UNLIKELY(!find_page(t, page)))
+        return take_miss(t, client, m, page, now);
+    if (!pass(t, client, m, t->last_physical | (m->address & ((UINT64_C(1) << t->page_shift) - 1)), now))
+        return false;
+    t->n.accesses++;
+    t->n.hits++;
+    return true;
+}
+
+static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                            ls_error *err);
+
+static const line_memory_ops tlb_memory = { .request = tlb_request, .attach = tlb_attach };
+
+static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                            ls_error *err)
+{
+    tlb *t = self;
+    if (t->client_count == CLIENTS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", t->name, CLIENTS_MAX);
+    if (t->cache == NULL)
+        return ls_fail(err, LS_ERR_USAGE, "%s: there is no cache below it yet", t->name);
+    tlb_client *c = &t->clients[t->client_count];
+    *c = (tlb_client){ .ops = ops, .self = client, .tlb = t };
+    ls_status status = line_join(t->cache, &cache_client, c, &c->below, err);
+    *out = (line_port){
+        .ops = &tlb_memory, .self = t, .client = t->client_count++, .line_bytes = c->below.line_bytes
+    };
+    return status;
+}
+
+/* --- set-up --- */
+
+static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    tlb *t = state;
+    t->spec = spec;
+    t->name = ls_block_name(block);
+    t->region = ls_block_region(block);
+    ls_domain *domain = ls_region_domain(t->region);
+    uint64_t page = t->spec->page_kib * 1024;
+    if ((page & (page - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: page_kib is %llu, it must be a power of two", t->name,
+                       (unsigned long long)t->spec->page_kib);
+    if (t->spec->entries % t->spec->ways != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %llu entries are no multiple of %llu ways", t->name,
+                       (unsigned long long)t->spec->entries, (unsigned long long)t->spec->ways);
+    t->page_shift = (uint32_t)__builtin_ctzll(page);
+    t->last_page = UINT64_MAX;
+    t->ready.first = t->ask.first = t->free_node = t->free_miss = NONE;
+    t->physical = ls_domain_alloc(domain, t->spec->entries * sizeof *t->physical);
+    t->misses = ls_domain_alloc(domain, t->spec->mshr_entries * sizeof *t->misses);
+    t->nodes = ls_domain_alloc(domain, t->spec->queue_entries * sizeof *t->nodes);
+    if (t->physical == NULL || t->misses == NULL || t->nodes == NULL ||
+        !tags_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", t->name);
+    for (uint32_t i = (uint32_t)t->spec->queue_entries; i-- > 0; t->free_node = i)
+        t->nodes[i].next = t->free_node;
+    for (uint32_t i = (uint32_t)t->spec->mshr_entries; i-- > 0; t->free_miss = i)
+        t->misses[i].next = t->free_miss;
+    ls_event_init(&t->event, tlb_event, t);
+    ls_event_init(&t->link_event, link_ready, t);
+    return LS_OK;
+}
+
+/* Model "none" has nothing but the cache it stands for. */
+typedef struct tlb_none {
+    ls_block *cache;
+} tlb_none;
+
+static ls_status none_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                             ls_error *err)
+{
+    const tlb_none *t = self;
+    if (t->cache == NULL)
+        return ls_fail(err, LS_ERR_USAGE, "a translation has no cache below it yet");
+    return line_join(t->cache, ops, client, out, err);
+}
+
+static const line_memory_ops none_memory = { .attach = none_attach };
+
+static tlb *asking(const ls_block *block)
+{
+    bool none = ls_block_type_of(block)->init != tlb_init;
+    return none ? NULL : ls_block_state((ls_block *)(uintptr_t)block);
+}
+
+ls_status line_translate_set_below(ls_block *block, ls_block *cache, ls_error *err)
+{
+    tlb *t = asking(block);
+    (void)err;
+    if (t != NULL)
+        t->cache = cache;
+    else
+        ((tlb_none *)ls_block_state(block))->cache = cache;
+    return LS_OK;
+}
+
+void line_translate_set_mmu(ls_block *block, ls_link *link)
+{
+    tlb *t = asking(block);
+    if (t != NULL)
+        t->to_mmu = link;
+}
+
+uint32_t line_translate_questions(const ls_block *block)
+{
+    const tlb *t = asking(block);
+    return t != NULL ? (uint32_t)t->spec->mshr_entries : 0;
+}
+
+uint64_t line_translate_page_bytes(const ls_block *block)
+{
+    const tlb *t = asking(block);
+    return t != NULL ? t->spec->page_kib * 1024 : 0;
+}
+
+void line_translate_discard(ls_block *block, uint64_t address, uint64_t bytes)
+{
+    tlb *t = asking(block);
+    if (t == NULL)
+        return;
+    t->last_page = UINT64_MAX;
+    for (uint32_t i = 0; i < t->spec->entries; i++) {
+        uint64_t page = t->l1.key[i] << t->page_shift, size = UINT64_C(1) << t->page_shift;
+        if (t->l1.used[i] != 0 && page < address + bytes && address < page + size)
+            t->l1.used[i] = 0;
+    }
+}
+
+static void tlb_waits(const void *self, ls_wait_sink *sink)
+{
+    const tlb *t = self;
+    char detail[96];
+    if (t->inside == 0)
+        return;
+    snprintf(detail, sizeof detail, "%u requests wait, %u pages on their way", t->inside, t->miss_count);
+    ls_wait_report(sink, t->name, t->miss_count > 0 ? "the MMU" : ls_block_name(t->cache), detail);
+}
+
+static const ls_param params[] = {
+    LS_PARAM_UINT(line_tlb_spec, entries, "pages", 64, 1, 65536, "pages it knows"),
+    LS_PARAM_UINT(line_tlb_spec, ways, "pages", 64, 1, 1024, "per set"),
+    LS_PARAM_UINT(line_tlb_spec, page_kib, "KiB", 4, 4, 2048, "size of a page (a power of two)"),
+    LS_PARAM_UINT(line_tlb_spec, latency_cycles, "cycles", 0, 0, 1000, "that a known page adds to a request"),
+    LS_PARAM_UINT(line_tlb_spec, mshr_entries, "pages", 16, 1, 1024, "pages on their way"),
+    LS_PARAM_UINT(line_tlb_spec, queue_entries, "requests", 64, 1, 4096, "waiting for pages or for the cache"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(line_tlb_counters, accesses, "requests", "hits + misses + mshr_hits"),
+    LS_METRIC_COUNTER(line_tlb_counters, hits, "requests", "pages it knew"),
+    LS_METRIC_COUNTER(line_tlb_counters, misses, "requests", "pages it asked for"),
+    LS_METRIC_COUNTER(line_tlb_counters, mshr_hits, "requests", "pages it had asked for already"),
+    LS_METRIC_COUNTER(line_tlb_counters, refused, "tries", "no miss entry or no room"),
+    LS_METRIC_COUNTER(line_tlb_counters, walk_cycles, "cycles", "from questions to answers"),
+    LS_METRIC_RATIO(line_tlb_counters, "hit_rate", hits, accesses, "", "hits / accesses"),
+};
+
+static const ls_port_decl ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &tlb_memory },
+};
+
+static const ls_port_decl none_ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &none_memory },
+};
+
+static const ls_block_type tlb_cycle = {
+    .abi = LS_ABI_VERSION,
+    .slot = LINE_TLB_SLOT,
+    .name = "cycle",
+    .help = "an L1 TLB that asks the MMU over links",
+    .spec_size = sizeof(line_tlb_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(tlb),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(tlb, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+    .init = tlb_init,
+    .waits = tlb_waits,
+};
+LS_REGISTER_BLOCK(tlb_cycle);
+
+static const ls_block_type tlb_off = {
+    .abi = LS_ABI_VERSION,
+    .slot = LINE_TLB_SLOT,
+    .name = "none",
+    .help = "addresses are not translated, which costs nothing",
+    .state_size = sizeof(tlb_none),
+    .ports = none_ports,
+    .port_count = LS_COUNT_OF(none_ports),
+};
+LS_REGISTER_BLOCK(tlb_off);
