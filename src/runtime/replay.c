@@ -2,6 +2,7 @@
 #include "runtime/replay.h"
 
 #include "base/arena.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "model/dispatch/dispatch.h"
 #include "model/gpu/gpu.h"
@@ -14,7 +15,7 @@ typedef struct open_kernel {
     ls_kernel *kernel;
     uint64_t command, limit, read;
     LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
-    size_t next_kept;
+    size_t next_kept, next_profiled;
     rates_kernel rates;
     double sampled;
 } open_kernel;
@@ -31,12 +32,14 @@ struct ls_replay {
     size_t reported;
     ls_arena names;
     bool started;
+    uint32_t threads; /* of the run */
     gpu_shape shape;
     ls_profiler *profiler; /* of machines without simulated memory, if there is no profile */
 };
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
 #define PROFILE_SAMPLE 25000u
+#define READERS_MAX 64u /* threads that read blocks */
 
 /* ------------------------------------------------------------------------------------------------------- hit rates */
 
@@ -50,16 +53,28 @@ static ls_status read_block(open_kernel *o, ls_cta *cta, bool *end, ls_error *er
     return ls_kernel_next_cta(o->kernel, cta, end, err);
 }
 
+static ls_cta *keep_block(open_kernel *o, ls_error *err)
+{
+    ls_cta *cta = calloc(1, sizeof *cta);
+    if (cta != NULL && ls_vec_push(&o->kept, cta))
+        return cta;
+    free(cta);
+    ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
+    return NULL;
+}
+
 static ls_status profile_next(void *self, const ls_cta **out, ls_error *err)
 {
     open_kernel *o = self;
     bool end = false;
-    ls_cta *cta = calloc(1, sizeof *cta);
     *out = NULL;
-    if (cta == NULL || !ls_vec_push(&o->kept, cta)) {
-        free(cta);
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
+    if (o->next_profiled < o->kept.count) {
+        *out = o->kept.at[o->next_profiled++];
+        return LS_OK;
     }
+    ls_cta *cta = keep_block(o, err);
+    if (cta == NULL)
+        return LS_ERR_NOMEM;
     ls_status status = read_block(o, cta, &end, err);
     if (status != LS_OK || end) {
         o->kept.count--;
@@ -67,8 +82,71 @@ static ls_status profile_next(void *self, const ls_cta **out, ls_error *err)
         free(cta);
         return status;
     }
+    o->next_profiled++;
     *out = cta;
     return LS_OK;
+}
+
+/* The blocks that a profile begins with, each thread a part of them with a kernel of its own. */
+typedef struct parallel_read {
+    open_kernel *o;
+    ls_kernel *kernels[READERS_MAX];
+    ls_error errors[READERS_MAX];
+    uint32_t threads;
+} parallel_read;
+
+static void read_part(void *self, uint32_t thread)
+{
+    parallel_read *r = self;
+    uint64_t at = r->o->kept.count * thread / r->threads, end = r->o->kept.count * (thread + 1) / r->threads;
+    ls_error *err = &r->errors[thread];
+    bool over = false;
+    ls_status status = ls_kernel_seek(r->kernels[thread], at, err);
+    for (; status == LS_OK && at < end; at++)
+        status = ls_kernel_next_cta(r->kernels[thread], r->o->kept.at[at], &over, err);
+    if (status == LS_OK && over)
+        (void)ls_fail(err, LS_ERR_INPUT, "the kernel has fewer thread blocks than its grid");
+}
+
+static ls_status read_parts(parallel_read *read, ls_error *err)
+{
+    ls_pool *pool;
+    ls_status status = ls_pool_create(read->threads, &pool, err);
+    if (status != LS_OK)
+        return status;
+    ls_pool_run(pool, read_part, read);
+    ls_pool_destroy(pool);
+    for (uint32_t i = 0; i < read->threads; i++)
+        if (read->errors[i].status != LS_OK) {
+            if (err != NULL)
+                *err = read->errors[i];
+            return read->errors[i].status;
+        }
+    read->o->read = read->o->kept.count;
+    return ls_kernel_seek(read->o->kernel, read->o->read, err);
+}
+
+/* With threads to spare, the first wave of blocks is read before the profile asks for it. */
+static ls_status read_ahead(const ls_replay *r, open_kernel *o, ls_error *err)
+{
+    const ls_kernel_info *info = ls_kernel_get_info(o->kernel);
+    uint64_t wave = (uint64_t)dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores;
+    wave = wave < o->limit ? wave : o->limit;
+    parallel_read read = { .o = o, .threads = r->threads < READERS_MAX ? r->threads : READERS_MAX };
+    if (read.threads < 2 || wave < read.threads || !ls_kernel_is_parallel(o->kernel))
+        return LS_OK;
+    ls_status status = LS_OK;
+    while (status == LS_OK && o->kept.count < wave)
+        status = keep_block(o, err) == NULL ? LS_ERR_NOMEM : LS_OK;
+    read.kernels[0] = o->kernel;
+    for (uint32_t i = 1; status == LS_OK && i < read.threads; i++)
+        status = ls_trace_open_kernel(r->trace, o->command, &read.kernels[i], err);
+    if (status == LS_OK)
+        status = read_parts(&read, err);
+    for (uint32_t i = 1; i < read.threads; i++)
+        if (read.kernels[i] != NULL)
+            ls_kernel_close(read.kernels[i]);
+    return status;
 }
 
 static void profile_done(void *self, const ls_cta *cta)
@@ -95,7 +173,9 @@ static ls_status find_rates(ls_replay *r, open_kernel *o, ls_error *err)
                                          .ctas = o->limit,
                                          .source = { .self = o, .next = profile_next, .done = profile_done },
                                          .sample = PROFILE_SAMPLE };
-    ls_status status = ls_profiler_run(r->profiler, &request, &found, err);
+    ls_status status = read_ahead(r, o, err);
+    if (status == LS_OK)
+        status = ls_profiler_run(r->profiler, &request, &found, err);
     if (status != LS_OK)
         return status;
     o->sampled = found.insts == 0 ? 1 : (double)found.walked / (double)found.insts;
@@ -274,6 +354,7 @@ static void add_result(ls_run_result *sum, const ls_run_result *piece)
 ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
     *result = (ls_run_result){ 0 };
+    r->threads = options != NULL ? options->threads : 1;
     if (!r->started) {
         dispatch_start(r->dispatch, &(dispatch_work){ .self = r,
                                                       .next_kernel = next_kernel,

@@ -82,6 +82,11 @@ const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel)
     return &kernel->info;
 }
 
+bool ls_kernel_is_parallel(const ls_kernel *kernel)
+{
+    return kernel->ops->parallel && kernel->ops->seek != NULL;
+}
+
 const ls_inst *ls_kernel_insts(const ls_kernel *kernel)
 {
     return kernel->insts;

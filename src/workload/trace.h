@@ -32,6 +32,9 @@ ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err);
 void ls_kernel_limit(ls_kernel *kernel, uint64_t ctas);
 /* How many blocks reading will give: those of the grid, or the limit. */
 uint64_t ls_kernel_blocks(const ls_kernel *kernel);
+/* Whether several kernels of its trace, this one opened twice included, may be read by different threads at the
+ * same time, each from anywhere (ls_kernel_seek()) at no cost. */
+bool ls_kernel_is_parallel(const ls_kernel *kernel);
 void ls_kernel_close(ls_kernel *kernel);
 
 /* --- the list ------------------------------------------------------------------------------------------- */
@@ -72,6 +75,7 @@ typedef struct ls_inst_text {
 typedef struct ls_kernel_ops {
     ls_status (*next_cta)(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
     ls_status (*seek)(ls_kernel *kernel, uint64_t index, ls_error *err); /* may be NULL */
+    bool parallel;                                                       /* ls_kernel_is_parallel() */
     void (*close)(ls_kernel *kernel);
     /* Of an instruction met so far; false without memory. NULL: the source has no text. */
     bool (*text)(const ls_kernel *kernel, uint32_t inst, ls_inst_text *out);

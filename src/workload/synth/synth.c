@@ -163,6 +163,7 @@ static const char *synth_header(const ls_kernel *base, size_t *bytes)
 static const ls_kernel_ops kernel_ops = {
     .next_cta = synth_next,
     .seek = synth_seek,
+    .parallel = true,
     .close = synth_kernel_close,
     .text = synth_text,
     .header = synth_header,
