@@ -220,6 +220,10 @@ static void comes_off_again(void **state)
             /* Who does not ask for an access loses nothing but it. */
             if (p->has_access && (seed & 1 || i % 3 == 0)) {
                 assert_true(amd_tape_access(&tape, PRIVATE_NOW, &access));
+                if (i % 5 == 0) { /* not taken at the first try */
+                    amd_tape_again(&tape);
+                    assert_true(amd_tape_access(&tape, PRIVATE_NOW, &access));
+                }
                 assert_access(&access, &p->access);
             }
             assert_true(!amd_tape_access(&tape, PRIVATE_NOW, &access) || p->has_access);

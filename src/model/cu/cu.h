@@ -139,6 +139,8 @@ typedef struct cu_wave {
     uint8_t clause;   /* instructions left of one, s_clause */
     uint8_t pending_count;
     uint64_t issued;
+    amd_tape *tape;                 /* what it does is read from here; NULL: it executes */
+    amd_tape_writer *record;        /* what it does is written here; NULL: nowhere */
     cu_pending pending[CU_PENDING]; /* registers that are being written: RDNA */
     amd_wave arch;
 } cu_wave;
@@ -150,6 +152,8 @@ typedef struct cu_group {
     uint32_t in_flight;
     bool resident, dead; /* dead: executes nothing more */
     uint16_t wave[CU_WAVES_PER_GROUP_MAX];
+    amd_tape *tapes;          /* of its waves, or NULL */
+    amd_tape_writer *records; /* the same */
     cu_done done;
 } cu_group;
 
@@ -308,8 +312,16 @@ bool cu_export_issue(cu *c, cu_wave *w, ls_cycle now);
 /* Cycles that the banks need for the lanes of an access in c->scratch. */
 unsigned cu_lds_cycles(const cu *c, const amd_access *access);
 
-/* --- source.c: today executed, one day read from a recording --- */
+/* --- source.c: executed, or read from a recording --- */
 
+/* The tapes of a work-group that begins, and of one that ends. False: they cannot be had. */
+bool cu_source_begin(cu_group *g);
+void cu_source_end(cu_group *g);
+/* The wave's next instruction is issued; of one that accesses memory cu_source_address() has been asked, and its access
+ * is in *access. Comes before cu_source_step(). */
+void cu_source_issue(cu_wave *w, const amd_access *access);
+/* cu_source_address() was asked, but the instruction is not issued yet. */
+void cu_source_again(cu_wave *w);
 /* Executes the wave's next instruction (not one of memory); its pc is where it goes on. */
 void cu_source_step(cu_wave *w, ls_cycle now);
 /* Where the memory instruction goes: into *access. False: it faulted. */

@@ -4,12 +4,28 @@
 #define MODEL_CU_CU_API_H
 
 #include "isa/amd/exec/program.h"
+#include "isa/amd/exec/tape.h"
 #include "lockstep/block.h"
 #include "model/cu/code.h"
 #include "model/line/line.h"
 
 #define CU_SIMDS_MAX 8
 #define CU_WAVES_PER_GROUP_MAX 32
+
+/* Work-groups that were recorded: what their waves do is read instead of executed. Called from any domain. */
+typedef struct cu_tapes {
+    void *self;
+    /* The tapes of its waves, one behind another; NULL: they cannot be read, which ends the work-group with a fault. */
+    amd_tape *(*open)(void *self, const uint32_t id[3], uint32_t wave_count);
+    void (*close)(void *self, amd_tape *tapes);
+} cu_tapes;
+
+/* Who records what waves execute. Called from any domain. */
+typedef struct cu_recorder {
+    void *self;
+    const amd_tape_code *code;
+    void (*done)(void *self, const uint32_t id[3], amd_tape_writer *waves, uint32_t wave_count);
+} cu_recorder;
 
 /* One kernel launch, immutable while it runs; owned by the command processor's client (the runtime). */
 typedef struct cu_kernel {
@@ -24,7 +40,9 @@ typedef struct cu_kernel {
     uint64_t scratch_place_bytes;
     uint64_t max_instructions; /* of one wavefront; 0: no limit */
     bool lenient_barriers;
-    struct ls_window *window; /* the simulated memory: for page states and code only, never for data */
+    const cu_tapes *tapes;       /* NULL: waves execute */
+    const cu_recorder *recorder; /* NULL: nobody records */
+    struct ls_window *window;    /* the simulated memory: for page states and code only, never for data */
 } cu_kernel;
 
 /* A work-group on its way to a compute unit. The dispatcher has reserved what it needs: it owns the masks. */

@@ -34,6 +34,10 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     w->fetched_at = now;
     uint32_t *vgpr = c->vgprs + (size_t)w->number * AMD_VGPR_ROWS * 64;
     amd_wave_start(start, &g->arch, size, g->wave_count, index, vgpr, &w->arch);
+    w->tape = g->tapes ? &g->tapes[index] : NULL;
+    w->record = g->records ? &g->records[index] : NULL;
+    if (w->tape)
+        amd_tape_start(w->tape, &w->arch);
     w->head = &w->code->insts[amd_program_place(w->code->program, w->arch.pc)];
     w->ready = now;
     c->simds[simd].resident |= 1u << w->slot;
@@ -76,11 +80,17 @@ void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
                         .dispatch_id = k->dispatch_id };
     uint32_t size[3];
     amd_start_size(&start, launch->id, size);
+    bool good = cu_source_begin(g);
     for (uint32_t i = 0; i < g->wave_count; i++)
         group_start_wave(c, g, &start, size, i, launch->simd[i], now);
     c->resident_groups++;
     ls_domain_pending(c->domain, 1);
     cu_wake(c, now, now);
+    if (!good) {
+        cu_wave *first = &c->waves[g->wave[0]];
+        first->arch.fault = (amd_fault){ .kind = AMD_FAULT_UNSUPPORTED, .address = first->arch.pc };
+        cu_group_fault(c, first, first->arch.pc, now);
+    }
 }
 
 /* --- the end ---------------------------------------------------------------------------------------------- */
@@ -134,6 +144,7 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
     cu_book(c, now);
     for (uint32_t i = 0; i < g->wave_count; i++)
         c->waves[g->wave[i]].state = CU_FREE;
+    cu_source_end(g);
     g->resident = false;
     c->resident_groups--;
     group_count(c, &g->done.tally);

@@ -1,12 +1,80 @@
 /* source.c: where the next instruction, the addresses and the results of a wave come from: they are executed, through the
- * bodies of isa/amd/exec. The pipeline asks here and nowhere else, so that a recorded wave can take the place of an
- * executed one. */
+ * bodies of isa/amd/exec, or read from a tape. The pipeline asks here and nowhere else, so that a recorded wave can take
+ * the place of an executed one. Also where recorders listen. */
 #include "model/cu/cu.h"
+
+#include <stdlib.h>
+
+bool cu_source_begin(cu_group *g)
+{
+    const cu_kernel *k = g->kernel;
+    if (k->tapes) {
+        g->tapes = k->tapes->open(k->tapes->self, g->arch.id, g->wave_count);
+        if (!g->tapes)
+            return false;
+    }
+    if (k->recorder) {
+        g->records = calloc(g->wave_count, sizeof *g->records);
+        if (!g->records)
+            return false;
+        for (uint32_t i = 0; i < g->wave_count; i++)
+            amd_tape_begin(&g->records[i], k->recorder->code);
+    }
+    return true;
+}
+
+void cu_source_end(cu_group *g)
+{
+    const cu_kernel *k = g->kernel;
+    if (g->tapes)
+        k->tapes->close(k->tapes->self, g->tapes);
+    if (g->records && !g->dead)
+        k->recorder->done(k->recorder->self, g->arch.id, g->records, g->wave_count);
+    for (uint32_t i = 0; g->records && i < g->wave_count; i++)
+        amd_tape_writer_fini(&g->records[i]);
+    free(g->records);
+    g->tapes = NULL;
+    g->records = NULL;
+}
+
+void cu_source_issue(cu_wave *w, const amd_access *access)
+{
+    static const amd_access none;
+    const cu_inst *inst = w->head;
+    if (w->record) {
+        bool asked = inst->what == CU_MEMORY;
+        amd_tape_put(w->record, inst->next - inst->bytes, amd_wave_exec(&w->arch), asked ? access : &none,
+                     &w->group->arch);
+    }
+    if (w->tape)
+        amd_tape_step(w->tape);
+}
+
+void cu_source_again(cu_wave *w)
+{
+    if (w->tape)
+        amd_tape_again(w->tape);
+}
+
+/* A tape that has nothing more to say, though its wave has not ended. */
+static bool source_fault(cu_wave *w)
+{
+    w->arch.fault = (amd_fault){ .kind = AMD_FAULT_UNSUPPORTED, .address = w->head->next - w->head->bytes };
+    w->arch.stop = AMD_FAULTED;
+    return false;
+}
 
 void cu_source_step(cu_wave *w, ls_cycle now)
 {
     const cu_inst *inst = w->head;
     w->arch.pc = inst->next;
+    if (w->tape) {
+        if (w->tape->left == 0)
+            source_fault(w);
+        else
+            amd_tape_start(w->tape, &w->arch);
+        return;
+    }
     if (inst->time)
         w->arch.time = now;
     inst->body(&w->arch, inst->inst);
@@ -16,6 +84,8 @@ bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now)
 {
     const cu_inst *inst = w->head;
     w->arch.pc = inst->next;
+    if (w->tape)
+        return amd_tape_access(w->tape, w->group->arch.scratch, access) || source_fault(w);
     if (inst->time)
         w->arch.time = now;
     return amd_mem_address(&w->arch, inst->inst, access);
@@ -23,7 +93,8 @@ bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now)
 
 void cu_source_lds(cu_wave *w, const cu_inst *inst, amd_access *access)
 {
-    amd_mem_perform(&w->arch, inst->inst, access);
+    if (!w->tape)
+        amd_mem_perform(&w->arch, inst->inst, access);
 }
 
 /* Whole dwords: the case that programs are made of. */
@@ -55,7 +126,7 @@ void cu_source_result(cu *c, cu_wave *w, const cu_access *a)
 {
     amd_access *scratch = &c->scratch;
     memcpy(scratch, a->head, CU_HEAD_BYTES);
-    if (!scratch->returns)
+    if (!scratch->returns || w->tape)
         return;
     if (a->inst->plain) {
         source_plain(w, a, scratch->lanes, scratch->zero);
@@ -83,6 +154,8 @@ void cu_source_result(cu *c, cu_wave *w, const cu_access *a)
 
 void cu_source_scalar(cu *c, cu_wave *w, const cu_scalar *s)
 {
+    if (w->tape)
+        return;
     memcpy(&c->scratch, s->head, CU_HEAD_BYTES);
     memcpy(c->scratch.data[0], s->data, sizeof s->data);
     amd_mem_writeback(&w->arch, s->inst->inst, &c->scratch);

@@ -184,6 +184,7 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
     bool large = s->pieces != 1 || s->piece_bytes > 16 || inst->inst->format == AMD_MIMG;
     if (large && !cu_access_free(c, true)) {
         w->arch.pc = inst->next - inst->bytes;
+        cu_source_again(w);
         pipe->full = true;
         return false;
     }

@@ -166,6 +166,11 @@ typedef struct amd_tape {
     uint64_t exec_left; /* steps until EXEC changes; UINT64_MAX: never */
     uint64_t exec_next; /* what it becomes then */
     uint64_t last_base[2];
+    struct {
+        const uint8_t *ops, *lists;
+        uint64_t last_base[2];
+        amd_tape_memory memory;
+    } before;    /* the access that was read last */
     bool took;   /* the access of this instruction was read */
     bool failed; /* the bytes are no tape of this program; then it stands behind its last instruction */
 } amd_tape;
@@ -178,6 +183,8 @@ bool amd_tape_open(amd_tape *tape, const amd_tape_code *code, amd_tape_memory *m
  * once for each instruction; `access` may be NULL. private_base: of the work-group that runs now. False if
  * there is none. */
 bool amd_tape_access(amd_tape *tape, uint64_t private_base, amd_access *access);
+/* The access was read, but the instruction is not executed yet: it will be read again. */
+void amd_tape_again(amd_tape *tape);
 /* Goes to the next instruction. */
 void amd_tape_step(amd_tape *tape);
 /* Behind the last instruction: whether all bytes were used and nothing was wrong with them. */

@@ -339,6 +339,11 @@ bool amd_tape_access(amd_tape *tape, uint64_t private_base, amd_access *access)
         return false;
     tape->took = true;
     amd_tape_memory *m = &tape->memory[number];
+    tape->before.ops = tape->ops.at;
+    tape->before.lists = tape->lists_at;
+    tape->before.last_base[0] = tape->last_base[0];
+    tape->before.last_base[1] = tape->last_base[1];
+    tape->before.memory = *m;
     if (tape->ops.at >= tape->ops.end)
         return tape_fail(tape);
     unsigned op = *tape->ops.at++;
@@ -364,6 +369,18 @@ bool amd_tape_access(amd_tape *tape, uint64_t private_base, amd_access *access)
         return tape_fail(tape);
     }
     return tape->ops.at <= tape->ops.end || tape_fail(tape);
+}
+
+void amd_tape_again(amd_tape *tape)
+{
+    if (!tape->took || tape->left == 0)
+        return;
+    tape->ops.at = tape->before.ops;
+    tape->lists_at = tape->before.lists;
+    tape->last_base[0] = tape->before.last_base[0];
+    tape->last_base[1] = tape->before.last_base[1];
+    tape->memory[tape->code->memory[tape->inst]] = tape->before.memory;
+    tape->took = false;
 }
 
 /* --- in place of execution ------------------------------------------------------------------------------- */
