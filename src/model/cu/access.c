@@ -83,6 +83,7 @@ void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now)
         link = &c->accesses[*link].next;
     *link = number;
     c->timed_used[bucket / 64] |= 1ull << bucket % 64;
+    c->timed_count++;
     cu_wake(c, visit, now);
 }
 
@@ -97,6 +98,7 @@ void cu_access_timed(cu *c, ls_cycle now)
     while (number != CU_NONE) {
         cu_access *a = &c->accesses[number];
         number = a->next;
+        c->timed_count--;
         if (a->start > now)
             cu_access_ends_at(c, a, a->start, now);
         else
@@ -149,16 +151,15 @@ static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
     a->next = *to;
     *to = (uint16_t)(a - c->accesses);
     for (unsigned i = 0; i < c->pipe_count; i++)
-        if (c->pipes[i].full) {
-            c->pipes[i].full = false;
-            cu_wake(c, now, now);
-        }
+        if (c->pipes[i].full)
+            cu_path_free(c, i, now);
     cu_access_lower(c, w, inst, now);
 }
 
 void cu_access_complete(cu *c, cu_access *a, ls_cycle now)
 {
     cu_wave *w = &c->waves[a->wave];
+    cu_book(c, now);
     a->complete = true;
     if (a->inst->ordered == CU_COUNTERS) {
         access_retire(c, w, a, now);

@@ -78,7 +78,10 @@ void cu_book(cu *c, ls_cycle now)
     }
     if (cycles == 0)
         return;
-    for (uint32_t left = c->waiting_mask | c->held_mask; left != 0; left &= left - 1)
+    uint32_t why = c->waiting_mask;
+    for (unsigned i = 0; i < c->spec->simds; i++)
+        why |= c->simds[i].held;
+    for (uint32_t left = why; left != 0; left &= left - 1)
         n->stall[__builtin_ctz(left)] += cycles;
 }
 
@@ -116,42 +119,24 @@ static inline ls_cycle cu_later(ls_cycle a, ls_cycle b)
     return a > b ? a : b;
 }
 
-/* When a SIMD has something to do again. */
-static ls_cycle cu_next_of_simd(cu *c, unsigned s, ls_cycle now)
+void cu_path_free(cu *c, unsigned path, ls_cycle now)
 {
-    cu_simd *simd = &c->simds[s];
-    ls_cycle next = UINT64_MAX;
-    if (simd->ring_used != 0) {
-        c->held_mask |= 1u << CU_WHY_DEPEND;
-        unsigned from = (unsigned)((now + 1) % CU_RING);
-        uint64_t turned = simd->ring_used >> from | (from ? simd->ring_used << (64 - from) : 0);
-        next = now + 1 + (ls_cycle)__builtin_ctzll(turned);
-    }
-    unsigned half = (unsigned)(s * c->pipe_count / c->spec->simds);
-    for (unsigned unit = 0; unit < CU_UNIT_COUNT; unit++) {
-        if (simd->ready[unit] == 0)
+    c->pipes[path].full = false;
+    for (unsigned i = 0; i < c->spec->simds; i++) {
+        cu_simd *simd = &c->simds[i];
+        if (simd->half != path || simd->ready[CU_UNIT_VMEM] == 0)
             continue;
-        c->held_mask |= 1u << (CU_WHY_UNIT + unit);
-        ls_cycle at = now + 1;
-        if (unit == CU_UNIT_VALU)
-            at = cu_later(at, simd->valu_free);
-        else if (unit == CU_UNIT_LDS)
-            at = cu_later(at, c->lds_free[half]);
-        else if (unit == CU_UNIT_VMEM && c->pipes[half].full)
-            continue;
-        else if (unit == CU_UNIT_VMEM)
-            at = cu_later(at, c->pipes[half].free);
-        next = cu_earlier(next, cu_served(c, s, at));
+        ls_cycle at = cu_served(c, i, c->ticked_once && c->ticked == now ? now + 1 : now);
+        simd->next = cu_earlier(simd->next, at);
+        cu_wake(c, at, now);
     }
-    return next;
 }
 
-static ls_cycle cu_next(cu *c, ls_cycle now, bool fetch)
+static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
 {
     ls_cycle next = fetch ? now + 1 : UINT64_MAX;
-    c->held_mask = 0;
-    for (unsigned s = 0; s < c->spec->simds; s++)
-        next = cu_earlier(next, cu_next_of_simd(c, s, now));
+    for (unsigned i = 0; i < c->spec->simds; i++)
+        next = cu_earlier(next, c->simds[i].next);
     for (unsigned i = 0; i < c->pipe_count; i++) {
         const cu_pipe *pipe = &c->pipes[i];
         if (pipe->count != 0 && !pipe->refused)
@@ -162,7 +147,7 @@ static ls_cycle cu_next(cu *c, ls_cycle now, bool fetch)
         ls_cycle at = s->line_count == 0 ? s->issued + c->spec->clock_read_cycles : now + 1;
         next = cu_earlier(next, cu_later(now + 1, at));
     }
-    return cu_earlier(next, cu_access_next(c, now));
+    return c->timed_count == 0 ? next : cu_earlier(next, cu_access_next(c, now));
 }
 
 static bool cu_tick(void *self, ls_cycle now)
@@ -170,26 +155,23 @@ static bool cu_tick(void *self, ls_cycle now)
     cu *c = self;
     cu_book(c, now);
     c->awake = true; /* whatever happens below is looked at when the next cycle is chosen */
-    cu_access_timed(c, now);
+    if (c->timed_count != 0)
+        cu_access_timed(c, now);
     for (unsigned i = 0; i < c->pipe_count; i++)
         if (c->pipes[i].count != 0 && !c->pipes[i].refused)
             cu_vector_send(c, i, now);
     if (c->scalar_first != CU_NONE && !c->scalar_refused)
         cu_scalar_send(c, now);
     unsigned issued = 0;
-    if (c->turn == 1) {
-        for (unsigned s = 0; s < c->spec->simds; s++)
-            issued += cu_issue_simd(c, s, now);
-    } else {
-        for (unsigned s = (unsigned)(now % c->turn); s < c->spec->simds; s += c->turn)
-            issued += cu_issue_simd(c, s, now);
-    }
+    for (unsigned i = (unsigned)now & (c->turn - 1); i < c->spec->simds; i += c->turn)
+        if (c->simds[i].next <= now)
+            issued += cu_issue_simd(c, i, now);
     c->ticked = now;
     c->ticked_once = true;
     if (issued != 0)
         ls_domain_progress(c->domain);
     c->issued_last = issued != 0;
-    bool fetch = c->code_refused ? false : cu_fetch_run(c, now);
+    bool fetch = c->want_mask != 0 && !c->code_refused && cu_fetch_run(c, now);
     ls_cycle next = cu_next(c, now, fetch);
     if (next <= now + 1)
         return true;
@@ -240,8 +222,10 @@ ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
                        LINE_BYTES_MAX);
     c->line_shift = (uint32_t)__builtin_ctz(c->line_bytes);
     c->pipe_count = wires->vector_count;
+    for (unsigned i = 0; i < c->spec->simds; i++)
+        c->simds[i].half = (uint8_t)(i * c->pipe_count / c->spec->simds);
     for (uint32_t i = 0; i < c->wave_total; i++)
-        c->waves[i].pipe = (uint8_t)(c->waves[i].simd * c->pipe_count / c->spec->simds);
+        c->waves[i].pipe = c->simds[c->waves[i].simd].half;
     return LS_OK;
 }
 
@@ -271,7 +255,9 @@ static ls_status cu_check(const ls_block *block, const cu_spec *s, ls_error *err
     const struct {
         const char *name;
         uint64_t value;
-    } powers[] = { { "fetch_bytes", s->fetch_bytes }, { "lds_banks", s->lds_banks } };
+    } powers[] = { { "fetch_bytes", s->fetch_bytes },
+                   { "lds_banks", s->lds_banks },
+                   { "turn_cycles", s->turn_cycles } };
     for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++)
         if ((powers[i].value & (powers[i].value - 1)) != 0)
             return ls_fail(err, LS_ERR_USAGE, "%s: %s is %llu; it must be a power of two",
@@ -341,8 +327,10 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
         w->simd = (uint8_t)(i / c->spec->waves_per_simd);
         w->slot = (uint8_t)(i % c->spec->waves_per_simd);
     }
-    for (unsigned s = 0; s < CU_SIMDS_MAX; s++)
-        c->simds[s].clause_slot = UINT8_MAX;
+    for (unsigned i = 0; i < CU_SIMDS_MAX; i++) {
+        c->simds[i].clause_slot = UINT8_MAX;
+        c->simds[i].next = UINT64_MAX;
+    }
     for (unsigned i = 0; i < CU_TIMED; i++)
         c->timed[i] = CU_NONE;
     for (unsigned i = 0; i < CU_SCALARS; i++)

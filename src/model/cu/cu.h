@@ -161,9 +161,13 @@ typedef struct cu_group {
 
 #define CU_RING 64u
 typedef struct cu_simd {
+    ls_cycle next;                 /* when there is something to do here; in a cycle in which it is served */
+    uint32_t units;                /* bit i: ready[i] is not 0 */
+    uint32_t held;                 /* what its waves wait for, of cu_why from CU_WHY_DEPEND on */
     uint32_t ready[CU_UNIT_COUNT]; /* waves whose next instruction can go as soon as the unit can */
     uint32_t resident;
     uint32_t want; /* waves that have room for instructions */
+    uint8_t half;  /* its vector memory path and LDS unit */
     uint64_t ring_used;
     uint32_t ring[CU_RING]; /* waves that are ready at that cycle */
     ls_cycle valu_free, trans_free;
@@ -205,6 +209,7 @@ typedef struct cu {
     ls_cycle lds_free[2], export_free;
     uint16_t timed[CU_TIMED]; /* accesses that end at that cycle */
     uint64_t timed_used[CU_TIMED / 64];
+    uint32_t timed_count;
 
     cu_scalar scalars[CU_SCALARS];
     uint16_t free_scalar, scalar_first, scalar_last;
@@ -213,7 +218,8 @@ typedef struct cu {
 
     /* What waves wait for: how many of each, and a bit for those that are not 0. */
     uint16_t waiting[CU_WHY_KEPT];
-    uint32_t waiting_mask, held_mask;
+    uint32_t waiting_mask;
+    uint32_t want_mask; /* SIMDs with waves that have room for instructions */
     uint32_t resident, resident_groups;
     bool issued_last;
     ls_cycle booked;
@@ -232,6 +238,8 @@ typedef struct cu {
 
 /* Something can move at `at`: the cycle will be run. */
 void cu_wake(cu *c, ls_cycle at, ls_cycle now);
+/* A path has room again: SIMDs with waves for it look. */
+void cu_path_free(cu *c, unsigned path, ls_cycle now);
 /* Counts the cycles up to `now`. */
 void cu_book(cu *c, ls_cycle now);
 
@@ -269,13 +277,12 @@ static inline ls_cycle cu_served(const cu *c, unsigned simd, ls_cycle at)
 {
     if (c->turn == 1)
         return at;
-    uint32_t turn = c->turn;
-    uint32_t off = (uint32_t)((simd % turn + turn - at % turn) % turn);
-    return at + off;
+    return at + ((simd - at) & (c->turn - 1)); /* a power of two */
 }
 
 /* --- fetch.c --- */
 
+void cu_fetch_want(cu *c, cu_wave *w, bool wants);
 void cu_fetch_start(cu *c, cu_wave *w); /* begins anew at the wave's pc */
 void cu_fetch_room(cu *c, cu_wave *w);  /* its pc moved: there may be room */
 bool cu_fetch_run(cu *c, ls_cycle now); /* the arbiter; true: there is more to ask for */

@@ -3,16 +3,23 @@
  * they are there. */
 #include "model/cu/cu.h"
 
+void cu_fetch_want(cu *c, cu_wave *w, bool wants)
+{
+    cu_simd *simd = &c->simds[w->simd];
+    uint32_t bit = 1u << w->slot;
+    simd->want = wants ? simd->want | bit : simd->want & ~bit;
+    if (simd->want != 0)
+        c->want_mask |= 1u << w->simd;
+    else
+        c->want_mask &= ~(1u << w->simd);
+}
+
 void cu_fetch_room(cu *c, cu_wave *w)
 {
     uint64_t mask = c->spec->fetch_bytes - 1;
     bool room = !w->fetching && w->fetch < w->code->end &&
                 w->fetch + c->spec->fetch_bytes - (w->arch.pc & ~mask) <= c->spec->buffer_bytes;
-    uint32_t bit = 1u << w->slot;
-    if (room)
-        c->simds[w->simd].want |= bit;
-    else
-        c->simds[w->simd].want &= ~bit;
+    cu_fetch_want(c, w, room);
 }
 
 void cu_fetch_start(cu *c, cu_wave *w)
@@ -56,7 +63,7 @@ static bool fetch_send(cu *c, cu_wave *w, ls_cycle now)
     c->counters.fetches++;
     w->fetched_at = now;
     w->fetching = true;
-    c->simds[w->simd].want &= ~(1u << w->slot);
+    cu_fetch_want(c, w, false);
     if (w->prefetch != 0 && at + bytes == c->line_bytes)
         fetch_ahead(c, w, line, now);
     return true;
@@ -67,13 +74,15 @@ static cu_wave *fetch_choose(cu *c)
 {
     cu_wave *best = NULL;
     uint32_t per_simd = (uint32_t)c->spec->waves_per_simd;
-    for (uint32_t s = 0; s < c->spec->simds; s++)
+    for (uint32_t simds = c->want_mask; simds != 0; simds &= simds - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(simds);
         for (uint32_t left = c->simds[s].want; left != 0; left &= left - 1) {
             cu_wave *w = &c->waves[s * per_simd + (uint32_t)__builtin_ctz(left)];
             if (!best || w->fetched_at < best->fetched_at ||
                 (w->fetched_at == best->fetched_at && w->age < best->age))
                 best = w;
         }
+    }
     return best;
 }
 
@@ -84,7 +93,7 @@ bool cu_fetch_run(cu *c, ls_cycle now)
         if (!w || c->code_refused || !fetch_send(c, w, now))
             return false;
     }
-    return true;
+    return c->want_mask != 0;
 }
 
 static void fetch_fault(cu *c, cu_wave *w, ls_cycle now)
@@ -100,6 +109,7 @@ static void fetch_reply(void *self, const line_message *message, ls_cycle now)
     if (message->token == UINT32_MAX)
         return;
     cu_wave *w = &c->waves[message->token & 0xffff];
+    cu_book(c, now);
     c->counters.fetch_cycles += (uint32_t)now - message->born;
     if (w->state != CU_RUNNING || w->epoch != message->token >> 16)
         return;
@@ -111,7 +121,7 @@ static void fetch_reply(void *self, const line_message *message, ls_cycle now)
     w->fetch += c->spec->fetch_bytes;
     w->fetched = w->fetch;
     cu_fetch_room(c, w);
-    if (c->simds[w->simd].want != 0)
+    if (c->want_mask != 0)
         cu_wake(c, now, now);
     if ((w->why >> CU_WHY_FETCH & 1) && w->head->next <= w->fetched) {
         cu_set_why(c, w, w->why & ~(1u << CU_WHY_FETCH));

@@ -3,6 +3,12 @@
  * and lds.c. */
 #include "model/cu/cu.h"
 
+static inline void issue_take(cu_simd *simd, unsigned unit, uint32_t bit)
+{
+    if ((simd->ready[unit] &= ~bit) == 0)
+        simd->units &= ~(1u << unit);
+}
+
 /* --- when ------------------------------------------------------------------------------------------------- */
 
 void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
@@ -14,6 +20,9 @@ void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     cu_simd *simd = &c->simds[w->simd];
     simd->ring[visit % CU_RING] |= 1u << w->slot;
     simd->ring_used |= 1ull << visit % CU_RING;
+    simd->held |= 1u << CU_WHY_DEPEND;
+    if (visit < simd->next)
+        simd->next = visit;
     cu_wake(c, visit, now);
 }
 
@@ -94,7 +103,7 @@ void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     /* A jump: the buffer is empty; it is filled from where the wave goes on, once that is known. */
     c->counters.jumps++;
     cu_fetch_start(c, w);
-    c->simds[w->simd].want &= ~(1u << w->slot);
+    cu_fetch_want(c, w, false);
     w->head = &w->code->insts[place];
     if (w->pending_count != 0)
         at = issue_depends(w, w->head, at);
@@ -106,13 +115,13 @@ void cu_issue_forget(cu *c, cu_wave *w)
     cu_simd *simd = &c->simds[w->simd];
     uint32_t bit = 1u << w->slot;
     for (unsigned i = 0; i < CU_UNIT_COUNT; i++)
-        simd->ready[i] &= ~bit;
-    for (unsigned i = 0; i < CU_RING; i++) {
+        issue_take(simd, i, bit);
+    for (unsigned i = 0; i < CU_RING && simd->ring_used != 0; i++) {
         simd->ring[i] &= ~bit;
         if (simd->ring[i] == 0)
             simd->ring_used &= ~(1ull << i);
     }
-    simd->want &= ~bit;
+    cu_fetch_want(c, w, false);
     if (simd->clause_slot == w->slot)
         simd->clause_slot = UINT8_MAX;
     cu_set_why(c, w, 0);
@@ -258,7 +267,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     if (inst->raises != 0 || inst->what == CU_WAIT) {
         uint32_t unmet = issue_unmet(w, inst);
         if (unmet != 0) {
-            simd->ready[inst->unit] &= ~bit;
+            issue_take(simd, inst->unit, bit);
             cu_set_why(c, w, unmet);
             return false;
         }
@@ -279,7 +288,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         if (!taken)
             return false;
     }
-    simd->ready[inst->unit] &= ~bit;
+    issue_take(simd, inst->unit, bit);
     issue_tally(w, inst);
     w->issued++;
     simd->last[inst->unit] = w->slot;
@@ -341,12 +350,13 @@ static void issue_woken(cu *c, unsigned s, ls_cycle now)
         if (w->why != 0)
             cu_set_why(c, w, 0);
         simd->ready[w->head->unit] |= 1u << w->slot;
+        simd->units |= 1u << w->head->unit;
     }
 }
 
-static bool issue_unit_free(const cu *c, const cu_simd *simd, unsigned s, unsigned unit, ls_cycle now)
+static bool issue_unit_free(const cu *c, const cu_simd *simd, unsigned unit, ls_cycle now)
 {
-    unsigned half = (unsigned)(s * c->pipe_count / c->spec->simds);
+    unsigned half = simd->half;
     switch (unit) {
     case CU_UNIT_VALU:
         return simd->valu_free <= now;
@@ -383,16 +393,46 @@ static unsigned issue_choose(const cu *c, const cu_simd *simd, const cu_wave *wa
     return best;
 }
 
+/* When there is something to do again, and what its waves wait for until then. */
+static void issue_next(cu *c, unsigned s, ls_cycle now)
+{
+    cu_simd *simd = &c->simds[s];
+    ls_cycle next = UINT64_MAX;
+    uint32_t held = 0;
+    if (simd->ring_used != 0) {
+        held = 1u << CU_WHY_DEPEND;
+        unsigned from = (unsigned)((now + 1) % CU_RING);
+        uint64_t turned = simd->ring_used >> from | (from ? simd->ring_used << (64 - from) : 0);
+        next = now + 1 + (ls_cycle)__builtin_ctzll(turned);
+    }
+    for (uint32_t left = simd->units; left != 0; left &= left - 1) {
+        unsigned unit = (unsigned)__builtin_ctz(left);
+        held |= 1u << (CU_WHY_UNIT + unit);
+        ls_cycle at = now + 1, free = 0;
+        if (unit == CU_UNIT_VALU)
+            free = simd->valu_free;
+        else if (unit == CU_UNIT_LDS)
+            free = c->lds_free[simd->half];
+        else if (unit == CU_UNIT_VMEM)
+            free = c->pipes[simd->half].full ? UINT64_MAX - 8 : c->pipes[simd->half].free;
+        at = cu_served(c, s, free > at ? free : at);
+        next = at < next ? at : next;
+    }
+    simd->next = next;
+    simd->held = held;
+}
+
 unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
 {
     cu_simd *simd = &c->simds[s];
     cu_wave *waves = &c->waves[s * c->spec->waves_per_simd];
     unsigned issued = 0;
     issue_woken(c, s, now);
-    for (unsigned unit = 0; unit < CU_UNIT_INTERNAL; unit++) {
-        uint32_t mask = simd->ready[unit];
-        if (mask == 0 || !issue_unit_free(c, simd, s, unit, now))
+    for (uint32_t units = simd->units & ~(1u << CU_UNIT_INTERNAL); units != 0; units &= units - 1) {
+        unsigned unit = (unsigned)__builtin_ctz(units);
+        if (!issue_unit_free(c, simd, unit, now))
             continue;
+        uint32_t mask = simd->ready[unit];
         if (simd->clause_slot != UINT8_MAX && simd->clause_unit == unit)
             mask &= 1u << simd->clause_slot;
         if (unit == CU_UNIT_VALU && simd->trans_free > now) /* the unit beside it is busy for these */
@@ -405,5 +445,6 @@ unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
     }
     for (uint32_t left = simd->ready[CU_UNIT_INTERNAL]; left != 0; left &= left - 1)
         issued += issue_wave(c, simd, &waves[__builtin_ctz(left)], now);
+    issue_next(c, s, now);
     return issued;
 }

@@ -10,6 +10,7 @@ static amd_access *scalar_head(cu_scalar *s)
 static void scalar_end(cu *c, cu_scalar *s, ls_cycle now)
 {
     cu_wave *w = &c->waves[s->wave];
+    cu_book(c, now);
     if (!w->group->dead && s->inst->what == CU_MEMORY)
         cu_source_scalar(c, w, s);
     c->counters.scalar_loads++;

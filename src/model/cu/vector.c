@@ -329,11 +329,12 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, line_mess
 }
 
 /* Everything has left: those behind it come next. */
-static void vector_pop(cu_pipe *pipe, const cu_access *a)
+static void vector_pop(cu *c, cu_pipe *pipe, const cu_access *a, ls_cycle now)
 {
     pipe->first = a->next;
     pipe->count--;
-    pipe->full = false;
+    if (pipe->full)
+        cu_path_free(c, a->pipe, now);
 }
 
 static void vector_done(cu *c, cu_access *a, ls_cycle now)
@@ -364,7 +365,7 @@ bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
             a->sent++;
         }
         if (a->sent == a->line_count) {
-            vector_pop(pipe, a);
+            vector_pop(c, pipe, a, now);
             if (a->back == a->line_count)
                 vector_done(c, a, now);
         }
