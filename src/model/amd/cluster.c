@@ -1,0 +1,157 @@
+/* cluster.c: orders become calls of compute units and messages to caches. */
+#include "model/amd/cluster.h"
+
+#include <string.h>
+
+#define CLUSTER_CACHES_MAX 32u
+#define CLUSTER_CUS_MAX 16u
+#define CLUSTER_TAGS_MAX 64u /* kernels that can start at once */
+
+/* One emptying of all caches. */
+typedef struct cluster_sweep {
+    bool is_used;
+    uint32_t tag, next, answered; /* next: the first cache that was not asked yet */
+} cluster_sweep;
+
+typedef struct cluster {
+    ls_region *region;
+    uint32_t number, cu_count, cache_count, caches_below;
+    void *cus[CLUSTER_CUS_MAX];
+    line_port caches[CLUSTER_CACHES_MAX];
+    cluster_sweep sweeps[CLUSTER_TAGS_MAX];
+    uint32_t sweep_count; /* in use */
+    ls_link *acks;
+    ls_event again; /* asks caches and sends answers that could not be sent before */
+} cluster;
+
+/* Asks every cache in turn, as far as they take it. A cache that refuses calls again. */
+static void sweep_on(cluster *c, cluster_sweep *s, ls_cycle now)
+{
+    line_message m;
+    memset(&m, 0, LINE_HEAD_BYTES);
+    m.kind = LINE_INVALIDATE;
+    m.token = (uint32_t)(s - c->sweeps);
+    for (; s->next < c->cache_count; s->next++) {
+        m.atomic = (uint8_t)(s->next == 0 ? c->caches_below : 0);
+        if (!line_request(&c->caches[s->next], &m, now))
+            return;
+    }
+}
+
+static void answer(cluster *c, ls_cycle now)
+{
+    (void)now;
+    for (uint32_t i = 0; i < CLUSTER_TAGS_MAX && c->sweep_count > 0; i++) {
+        cluster_sweep *s = &c->sweeps[i];
+        if (!s->is_used || s->answered < c->cache_count)
+            continue;
+        cluster_ack *ack = ls_link_send(c->acks, sizeof *ack);
+        if (ack == NULL) {
+            if (!ls_event_scheduled(&c->again))
+                ls_schedule(c->region, &c->again, 1);
+            return;
+        }
+        *ack = (cluster_ack){ .cluster = c->number, .tag = s->tag };
+        s->is_used = false;
+        c->sweep_count--;
+    }
+}
+
+static void on_again(void *self, ls_cycle now)
+{
+    cluster *c = self;
+    for (uint32_t i = 0; i < CLUSTER_TAGS_MAX; i++)
+        if (c->sweeps[i].is_used && c->sweeps[i].next < c->cache_count)
+            sweep_on(c, &c->sweeps[i], now);
+    answer(c, now);
+}
+
+static void on_reply(void *self, const line_message *m, ls_cycle now)
+{
+    cluster *c = self;
+    cluster_sweep *s = &c->sweeps[m->token];
+    if (++s->answered == c->cache_count)
+        answer(c, now);
+}
+
+static void on_retry(void *self, ls_cycle now)
+{
+    cluster *c = self;
+    (void)now;
+    if (!ls_event_scheduled(&c->again))
+        ls_schedule(c->region, &c->again, 0);
+}
+
+static const line_client_ops client = { .reply = on_reply, .retry = on_retry };
+
+void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    cluster *c = state;
+    const cluster_order *order = payload;
+    switch (order->kind) {
+    case CLUSTER_LAUNCH:
+        cu_receive_launch(c->cus[order->launch.cu], &order->launch, now);
+        break;
+    case CLUSTER_CANCEL:
+        for (uint32_t i = 0; i < c->cu_count; i++)
+            cu_cancel(c->cus[i], order->launch.kernel, now);
+        break;
+    default: {
+        /* One per dispatcher, and each waits for its answer: there is always a free one. */
+        uint32_t i = 0;
+        while (c->sweeps[i].is_used)
+            i++;
+        c->sweeps[i] = (cluster_sweep){ .is_used = true, .tag = order->tag };
+        c->sweep_count++;
+        sweep_on(c, &c->sweeps[i], now);
+        answer(c, now);
+        break;
+    }
+    }
+    ls_link_release(link, 1);
+}
+
+ls_status cluster_attach(ls_block *block, const cluster_wires *wires, ls_error *err)
+{
+    cluster *c = ls_block_state(block);
+    if (wires->cu_count > CLUSTER_CUS_MAX || wires->cache_count > CLUSTER_CACHES_MAX)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "a cluster has at most %u compute units and %u caches",
+                       CLUSTER_CUS_MAX, CLUSTER_CACHES_MAX);
+    c->number = wires->number;
+    c->cu_count = wires->cu_count;
+    c->cache_count = wires->cache_count;
+    c->caches_below = wires->caches_below;
+    c->acks = wires->acks;
+    for (uint32_t i = 0; i < wires->cu_count; i++)
+        c->cus[i] = ls_block_state(wires->cus[i]);
+    for (uint32_t i = 0; i < wires->cache_count; i++) {
+        ls_status status = line_join(wires->caches[i], &client, c, &c->caches[i], err);
+        if (status != LS_OK)
+            return status;
+    }
+    return LS_OK;
+}
+
+static ls_status cluster_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    cluster *c = state;
+    (void)spec;
+    (void)err;
+    c->region = ls_block_region(block);
+    ls_event_init(&c->again, on_again, c);
+    return LS_OK;
+}
+
+static const ls_block_type cluster_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = "cluster",
+    .name = "orders",
+    .help = "hands the command processor's orders to compute units and caches",
+    .state_size = sizeof(cluster),
+    .init = cluster_init,
+};
+
+ls_status cluster_create(ls_region *region, const char *name, ls_block **out, ls_error *err)
+{
+    return ls_block_create(region, name, &cluster_type, NULL, out, err);
+}

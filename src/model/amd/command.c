@@ -1,0 +1,694 @@
+/* command.c: the command processor. A packet that is first in its queue goes to a free dispatcher (kernel) or to the
+ * DMA engine (transfer). A kernel's way: its packet and arguments are written and caches emptied while the launch is
+ * prepared; work-groups are dealt out to compute units, one per dispatch interval, dispatchers and compute units taking
+ * turns; when all are done and the end is signalled, the queue goes on. */
+#include "model/amd/command.h"
+
+#include <string.h>
+
+#define COMMAND_DISPATCHERS_MAX 64u
+#define COMMAND_CUS_MAX 512u
+#define COMMAND_WORDS (COMMAND_CUS_MAX / 64)
+
+typedef struct command_spec {
+    uint64_t dispatchers;
+    uint64_t launch_cycles, finish_cycles;
+    uint64_t group_cycles, wave_cycles;
+    bool invalidate;
+} command_spec;
+
+typedef struct command_counters {
+    uint64_t kernels, work_groups, wavefronts, transfers, faults;
+    uint64_t kernel_cycles; /* summed over kernels */
+    uint64_t busy_cycles;   /* with a kernel in a dispatcher */
+    uint64_t dispatch_cycles;
+    uint64_t blocked_groups, blocked_waves, blocked_vgprs, blocked_sgprs, blocked_lds;
+    uint64_t concurrent_peak;
+} command_counters;
+
+typedef enum dispatcher_phase {
+    DISPATCHER_FREE,
+    DISPATCHER_PREPARE, /* waits > 0 or the launch's time is not over */
+    DISPATCHER_DEAL,    /* work-groups are dealt out, or run */
+    DISPATCHER_FINISH,  /* all are done; the end's time is not over */
+} dispatcher_phase;
+
+typedef struct dispatcher {
+    uint8_t phase;
+    bool is_cancelled;
+    command_queue *queue;
+    command_packet *packet;
+    ls_cycle begin, ready; /* ready: when the phase's time is over */
+    uint32_t waits;        /* answers that the launch waits for */
+    uint32_t groups[3], next[3];
+    uint64_t total, sent, done;
+    place_need need;
+    uint64_t full[COMMAND_WORDS];   /* compute units without room for the next work-group */
+    uint64_t orders[COMMAND_WORDS]; /* clusters that an order must still be sent to */
+    uint32_t order;                 /* cluster_kind of it */
+    uint64_t *places;               /* of scratch: set bits are taken */
+    uint64_t first_place;           /* word with the lowest free one */
+} dispatcher;
+
+typedef struct command {
+    const command_spec *spec;
+    ls_region *region;
+    ls_domain *domain;
+    place_spec place;
+    uint32_t clusters, cus_per_cluster, cu_count;
+    uint64_t cu_tail; /* bits of the last word of a mask of compute units */
+    uint32_t cu_words, cluster_words;
+    ls_link **orders;
+    void *dma;
+    place_cu *cus;
+    uint8_t (*owner)[PLACE_GROUPS_MAX]; /* which dispatcher's work-group a slot holds */
+    uint32_t (*scratch)[PLACE_GROUPS_MAX];
+    dispatcher *dispatchers;
+    uint32_t active; /* dispatchers in use */
+    uint32_t next_dispatcher, next_cu;
+    ls_cycle next_deal, busy_since;
+    command_queue *queues, *next_queue;
+    command_packet *done_head, *done_tail;
+    uint64_t place_words;
+    ls_event pump;
+    command_counters n;
+} command;
+
+/* ------------------------------------------------------------------------------------------------- pump */
+
+static void pump_at(command *c, ls_cycle cycle)
+{
+    if (ls_event_scheduled(&c->pump)) {
+        if (c->pump.cycle <= cycle)
+            return;
+        ls_cancel(&c->pump);
+    }
+    ls_schedule_at(c->region, &c->pump, cycle);
+}
+
+/* ------------------------------------------------------------------------------------------ ends of packets */
+
+static void packet_over(command *c, command_queue *q, command_packet *p)
+{
+    p->end = ls_region_time(c->region);
+    q->head = p->next;
+    if (q->head == NULL)
+        q->tail = NULL;
+    q->is_busy = false;
+    p->next = NULL;
+    if (c->done_tail != NULL)
+        c->done_tail->next = p;
+    else
+        c->done_head = p;
+    c->done_tail = p;
+    ls_domain_pending(c->domain, -1);
+    ls_domain_progress(c->domain);
+    ls_domain_stop(c->domain); /* whoever waits for it looks */
+}
+
+static void kernel_over(command *c, dispatcher *d, ls_cycle now)
+{
+    c->n.kernel_cycles += now - d->begin;
+    if (--c->active == 0)
+        c->n.busy_cycles += now - c->busy_since;
+    d->phase = DISPATCHER_FREE;
+    packet_over(c, d->queue, d->packet);
+}
+
+static void transfer_over(void *self, dma_job *job, ls_cycle now)
+{
+    command *c = self;
+    command_packet *p = (command_packet *)(void *)((char *)job - offsetof(command_packet, transfer));
+    if (p->kind == COMMAND_KERNEL) {
+        for (uint32_t i = 0; i < c->spec->dispatchers; i++)
+            if (c->dispatchers[i].phase == DISPATCHER_PREPARE && c->dispatchers[i].packet == p)
+                c->dispatchers[i].waits--;
+    } else {
+        for (command_queue *q = c->queues; q != NULL; q = q->next)
+            if (q->head == p) {
+                packet_over(c, q, p);
+                break;
+            }
+    }
+    pump_at(c, now);
+}
+
+/* --------------------------------------------------------------------------------------------- begins */
+
+static void give_orders(command *c, dispatcher *d, uint32_t kind)
+{
+    d->order = kind;
+    for (uint32_t i = 0; i < c->cluster_words; i++) {
+        uint32_t left = c->clusters - i * 64;
+        d->orders[i] = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+    }
+}
+
+/* Sends what is left of the dispatcher's order; false if a link was not ready. */
+static bool send_orders(command *c, dispatcher *d)
+{
+    bool all = true;
+    for (uint32_t word = 0; word < c->cluster_words; word++)
+        for (uint64_t left = d->orders[word]; left != 0; left &= left - 1) {
+            uint32_t cluster = word * 64 + (uint32_t)__builtin_ctzll(left);
+            cluster_order *order = ls_link_send(c->orders[cluster], 1);
+            if (order == NULL) {
+                all = false;
+                continue;
+            }
+            order->kind = d->order;
+            order->tag = (uint32_t)(d - c->dispatchers);
+            order->launch.kernel = &d->packet->kernel;
+            d->orders[word] &= ~(UINT64_C(1) << cluster % 64);
+        }
+    return all;
+}
+
+static place_need need_of(const command *c, const command_packet *p)
+{
+    const cu_kernel *k = &p->kernel;
+    uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
+    return place_need_of(&c->place, (items + lanes - 1) / lanes, k->program->vgprs, lanes, p->sgprs, k->lds_bytes,
+                         p->one_half);
+}
+
+static void begin_kernel(command *c, dispatcher *d, command_queue *q, command_packet *p, ls_cycle now)
+{
+    *d = (dispatcher){ .phase = DISPATCHER_PREPARE,
+                       .queue = q,
+                       .packet = p,
+                       .begin = now,
+                       .ready = now + c->spec->launch_cycles,
+                       .total = 1,
+                       .need = need_of(c, p),
+                       .places = d->places };
+    memset(d->places, 0, c->place_words * sizeof *d->places);
+    for (uint32_t i = 0; i < 3; i++) {
+        d->groups[i] = (p->kernel.grid[i] + p->kernel.group[i] - 1) / p->kernel.group[i];
+        d->total *= d->groups[i];
+    }
+    if (c->active++ == 0)
+        c->busy_since = now;
+    c->n.concurrent_peak = c->active > c->n.concurrent_peak ? c->active : c->n.concurrent_peak;
+    c->n.kernels++;
+    p->begin = ls_region_time(c->region);
+    if (p->transfer.bytes > 0) {
+        d->waits++;
+        dma_start(c->dma, &p->transfer, now);
+    }
+    if (c->spec->invalidate) {
+        d->waits += c->clusters;
+        give_orders(c, d, CLUSTER_INVALIDATE);
+    }
+}
+
+static dispatcher *free_dispatcher(command *c)
+{
+    for (uint32_t i = 0; c->active < c->spec->dispatchers && i < c->spec->dispatchers; i++)
+        if (c->dispatchers[i].phase == DISPATCHER_FREE)
+            return &c->dispatchers[i];
+    return NULL;
+}
+
+/* Takes what queues have to offer, each queue in turn. */
+static void begin_packets(command *c, ls_cycle now)
+{
+    command_queue *first = c->next_queue != NULL ? c->next_queue : c->queues, *q = first;
+    if (q == NULL)
+        return;
+    do {
+        command_queue *after = q->next != NULL ? q->next : c->queues;
+        if (q->head != NULL && !q->is_busy) {
+            command_packet *p = q->head;
+            dispatcher *d = p->kind == COMMAND_KERNEL ? free_dispatcher(c) : NULL;
+            if (p->kind == COMMAND_TRANSFER) {
+                q->is_busy = true;
+                c->n.transfers += !p->transfer.local;
+                p->begin = ls_region_time(c->region);
+                dma_start(c->dma, &p->transfer, now);
+            } else if (d != NULL) {
+                q->is_busy = true;
+                begin_kernel(c, d, q, p, now);
+                c->next_queue = after;
+            }
+        }
+        q = after;
+    } while (q != first);
+}
+
+/* ---------------------------------------------------------------------------------------------- dealing */
+
+/* The next work-group's waves: at the grid's edges it may be smaller. */
+static uint32_t next_waves(const dispatcher *d)
+{
+    const cu_kernel *k = &d->packet->kernel;
+    uint32_t items = 1, lanes = k->program->lanes;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t left = k->grid[i] - d->next[i] * k->group[i];
+        items *= left < k->group[i] ? left : k->group[i];
+    }
+    return (items + lanes - 1) / lanes;
+}
+
+static void next_group(dispatcher *d)
+{
+    d->sent++;
+    for (uint32_t i = 0; i < 3 && ++d->next[i] == d->groups[i]; i++)
+        d->next[i] = 0;
+}
+
+static uint32_t take_scratch(command *c, dispatcher *d)
+{
+    uint64_t word = d->first_place;
+    while (word + 1 < c->place_words && d->places[word] == UINT64_MAX)
+        word++;
+    uint32_t bit = (uint32_t)__builtin_ctzll(~d->places[word]);
+    d->places[word] |= UINT64_C(1) << bit;
+    d->first_place = word;
+    return (uint32_t)word * 64 + bit;
+}
+
+static void count_blocked(command *c, place_limit limit)
+{
+    uint64_t *counters[PLACE_LIMIT_COUNT] = { NULL,
+                                              &c->n.blocked_groups,
+                                              &c->n.blocked_waves,
+                                              &c->n.blocked_vgprs,
+                                              &c->n.blocked_sgprs,
+                                              &c->n.blocked_lds };
+    if (counters[limit] != NULL)
+        (*counters[limit])++;
+}
+
+/* The first compute unit from next_cu on that the dispatcher has not found full; cu_count: none. */
+static uint32_t next_candidate(const command *c, const dispatcher *d)
+{
+    uint32_t first = c->next_cu;
+    for (uint32_t i = 0; i <= c->cu_words; i++) {
+        uint32_t word = (first / 64 + i) % c->cu_words;
+        uint64_t open = ~d->full[word];
+        if (word == c->cu_words - 1)
+            open &= c->cu_tail;
+        if (i == 0)
+            open &= UINT64_MAX << first % 64;
+        if (open != 0)
+            return word * 64 + (uint32_t)__builtin_ctzll(open);
+    }
+    return c->cu_count;
+}
+
+/* Neighbours in the order of compute units are in different clusters: a small grid spreads over the GPU. */
+static uint32_t cluster_of(const command *c, uint32_t cu)
+{
+    return cu % c->clusters;
+}
+
+/* Sends the dispatcher's next work-group; how many waves it has, 0 if there is no room or the link is not ready. */
+static uint32_t deal(command *c, dispatcher *d, bool *again)
+{
+    place_need need = d->need;
+    need.waves = next_waves(d);
+    for (;;) {
+        uint32_t cu = next_candidate(c, d);
+        if (cu == c->cu_count)
+            return 0;
+        ls_link *link = c->orders[cluster_of(c, cu)];
+        if (!ls_link_ready(link)) {
+            *again = true;
+            return 0;
+        }
+        uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+        uint16_t slot;
+        place_limit limit = place_take(&c->place, &c->cus[cu], &need, &slot, simd);
+        if (limit != PLACE_FITS) {
+            count_blocked(c, limit);
+            d->full[cu / 64] |= UINT64_C(1) << cu % 64;
+            continue;
+        }
+        cluster_order *order = ls_link_send(link, 1);
+        order->kind = CLUSTER_LAUNCH;
+        order->tag = 0;
+        cu_launch *launch = &order->launch;
+        launch->kernel = &d->packet->kernel;
+        memcpy(launch->id, d->next, sizeof launch->id);
+        launch->scratch_place = take_scratch(c, d);
+        launch->cu = (uint16_t)(cu / c->clusters);
+        launch->slot = slot;
+        launch->wave_count = (uint16_t)need.waves;
+        memcpy(launch->simd, simd, sizeof simd);
+        c->owner[cu][slot] = (uint8_t)(d - c->dispatchers);
+        c->scratch[cu][slot] = launch->scratch_place;
+        next_group(d);
+        d->packet->groups++;
+        d->packet->waves += need.waves;
+        c->n.work_groups++;
+        c->n.wavefronts += need.waves;
+        c->next_cu = cu + 1 == c->cu_count ? 0 : cu + 1;
+        return need.waves;
+    }
+}
+
+/* One work-group of one dispatcher; they take turns. */
+static void deal_one(command *c, ls_cycle now, bool *again)
+{
+    uint32_t count = (uint32_t)c->spec->dispatchers;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (c->next_dispatcher + i) % count;
+        dispatcher *d = &c->dispatchers[at];
+        if (d->phase != DISPATCHER_DEAL || d->is_cancelled || d->sent == d->total)
+            continue;
+        uint32_t waves = deal(c, d, again);
+        if (waves == 0)
+            continue;
+        uint64_t cycles = waves * c->spec->wave_cycles;
+        cycles = cycles > c->spec->group_cycles ? cycles : c->spec->group_cycles;
+        c->next_deal = now + cycles;
+        c->n.dispatch_cycles += cycles;
+        c->next_dispatcher = (at + 1) % count;
+        return;
+    }
+}
+
+static bool may_deal(const command *c)
+{
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
+        const dispatcher *d = &c->dispatchers[i];
+        if (d->phase == DISPATCHER_DEAL && !d->is_cancelled && d->sent < d->total &&
+            next_candidate(c, d) != c->cu_count)
+            return true;
+    }
+    return false;
+}
+
+/* Moves dispatchers on whose time has come; the earliest cycle at which another one's will. */
+static ls_cycle advance(command *c, ls_cycle now, bool *again)
+{
+    ls_cycle earliest = LS_CYCLE_MAX;
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
+        dispatcher *d = &c->dispatchers[i];
+        if (d->phase == DISPATCHER_FREE)
+            continue;
+        if (!send_orders(c, d))
+            *again = true;
+        if (d->phase == DISPATCHER_PREPARE && d->waits == 0 && d->ready <= now)
+            d->phase = DISPATCHER_DEAL;
+        if (d->phase == DISPATCHER_DEAL && d->done == d->sent && (d->sent == d->total || d->is_cancelled)) {
+            d->phase = DISPATCHER_FINISH;
+            d->ready = now + c->spec->finish_cycles;
+        }
+        if (d->phase == DISPATCHER_FINISH && d->ready <= now)
+            kernel_over(c, d, now);
+        bool timed = d->phase == DISPATCHER_FINISH || (d->phase == DISPATCHER_PREPARE && d->waits == 0);
+        if (timed && d->ready < earliest)
+            earliest = d->ready;
+    }
+    return earliest;
+}
+
+static void pump(void *self, ls_cycle now)
+{
+    command *c = self;
+    bool again = false;
+    begin_packets(c, now);
+    ls_cycle earliest = advance(c, now, &again);
+    if (c->queues != NULL && c->active < c->spec->dispatchers)
+        begin_packets(c, now); /* what a kernel's end made possible */
+    if (now >= c->next_deal)
+        deal_one(c, now, &again);
+    if (may_deal(c) && c->next_deal > now)
+        earliest = c->next_deal < earliest ? c->next_deal : earliest;
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
+        const dispatcher *d = &c->dispatchers[i];
+        if (d->phase == DISPATCHER_PREPARE && d->begin == now)
+            again = true; /* its orders go out in the next cycle */
+    }
+    if (again)
+        earliest = now + 1;
+    if (earliest != LS_CYCLE_MAX)
+        pump_at(c, earliest);
+}
+
+/* ---------------------------------------------------------------------------------------------- answers */
+
+static void add_tally(cu_tally *to, const cu_tally *from)
+{
+    to->instructions += from->instructions;
+    for (uint32_t i = 0; i < AMD_CLASS_COUNT; i++)
+        to->by_class[i] += from->by_class[i];
+    to->lanes += from->lanes;
+    to->loads += from->loads;
+    to->stores += from->stores;
+    to->atomics += from->atomics;
+    to->load_bytes += from->load_bytes;
+    to->store_bytes += from->store_bytes;
+    to->atomic_bytes += from->atomic_bytes;
+    to->barriers += from->barriers;
+}
+
+static bool is_before(const uint32_t a[3], const uint32_t b[3])
+{
+    for (uint32_t i = 3; i-- > 0;)
+        if (a[i] != b[i])
+            return a[i] < b[i];
+    return false;
+}
+
+static void note_fault(command *c, dispatcher *d, const cu_done *done)
+{
+    command_packet *p = d->packet;
+    if (!p->has_fault || is_before(done->id, p->fault.id))
+        p->fault = *done;
+    p->has_fault = true;
+    if (d->is_cancelled)
+        return;
+    c->n.faults++;
+    d->is_cancelled = true;
+    give_orders(c, d, CLUSTER_CANCEL);
+}
+
+void command_receive_done(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    command *c = state;
+    const cu_done *done = payload;
+    uint32_t cu = done->cu * c->clusters + done->cluster;
+    dispatcher *d = &c->dispatchers[c->owner[cu][done->slot]];
+    uint32_t scratch = c->scratch[cu][done->slot];
+    place_give(&c->cus[cu], done->slot);
+    d->places[scratch / 64] &= ~(UINT64_C(1) << scratch % 64);
+    if (scratch / 64 < d->first_place)
+        d->first_place = scratch / 64;
+    d->done++;
+    add_tally(&d->packet->tally, &done->tally);
+    if (done->fault.kind != AMD_FAULT_NONE)
+        note_fault(c, d, done);
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++)
+        c->dispatchers[i].full[cu / 64] &= ~(UINT64_C(1) << cu % 64);
+    ls_link_release(link, 1);
+    bool over = d->done == d->sent && (d->sent == d->total || d->is_cancelled);
+    pump_at(c, over || d->is_cancelled || c->next_deal < now ? now : c->next_deal);
+}
+
+void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    command *c = state;
+    const cluster_ack *ack = payload;
+    dispatcher *d = &c->dispatchers[ack->tag];
+    ls_link_release(link, 1);
+    if (--d->waits == 0)
+        pump_at(c, d->ready > now ? d->ready : now);
+}
+
+/* ------------------------------------------------------------------------------------------ the client's side */
+
+void command_add_queue(ls_block *block, command_queue *queue)
+{
+    command *c = ls_block_state(block);
+    command_queue **at = &c->queues;
+    while (*at != NULL)
+        at = &(*at)->next;
+    *queue = (command_queue){ 0 };
+    *at = queue;
+}
+
+void command_remove_queue(ls_block *block, command_queue *queue)
+{
+    command *c = ls_block_state(block);
+    command_queue **at = &c->queues;
+    if (c->next_queue == queue)
+        c->next_queue = queue->next;
+    while (*at != NULL && *at != queue)
+        at = &(*at)->next;
+    if (*at == queue)
+        *at = queue->next;
+}
+
+ls_status command_submit(ls_block *block, command_queue *queue, command_packet *p, ls_error *err)
+{
+    command *c = ls_block_state(block);
+    if (p->kind == COMMAND_KERNEL) {
+        place_need need = need_of(c, p);
+        p->groups_per_cu =
+            need.waves > CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &p->limit);
+        p->waves_per_cu = p->groups_per_cu * need.waves;
+        if (p->groups_per_cu == 0)
+            return ls_fail(err, LS_ERR_UNSUPPORTED,
+                           "kernel %s: a work-group of %u waves with %u registers and %u bytes of LDS does not fit on "
+                           "a compute unit of the platform",
+                           p->kernel.program->name, need.waves, p->kernel.program->vgprs, p->kernel.lds_bytes);
+    }
+    p->next = NULL;
+    p->groups = p->waves = 0;
+    p->tally = (cu_tally){ 0 };
+    p->has_fault = false;
+    p->transfer.done = transfer_over;
+    p->transfer.self = c;
+    if (queue->tail != NULL)
+        queue->tail->next = p;
+    else
+        queue->head = p;
+    queue->tail = p;
+    ls_domain_pending(c->domain, 1);
+    if (!ls_event_scheduled(&c->pump) || c->pump.cycle > ls_region_now(c->region)) {
+        ls_cancel(&c->pump);
+        ls_schedule(c->region, &c->pump, 0);
+    }
+    return LS_OK;
+}
+
+command_packet *command_take(ls_block *block)
+{
+    command *c = ls_block_state(block);
+    command_packet *p = c->done_head;
+    if (p != NULL) {
+        c->done_head = p->next;
+        if (c->done_head == NULL)
+            c->done_tail = NULL;
+        p->next = NULL;
+    }
+    return p;
+}
+
+uint64_t command_places(const ls_block *block, const command_packet *p)
+{
+    const command *c = ls_block_state((ls_block *)(uintptr_t)block);
+    const cu_kernel *k = &p->kernel;
+    place_need need = need_of(c, p);
+    place_limit limit;
+    uint64_t groups = 1;
+    uint32_t items = 1;
+    /* Work-groups at the grid's edges may be smaller, and then more of them fit. */
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t edge = k->grid[i] % k->group[i];
+        items *= edge != 0 ? edge : k->group[i];
+        groups *= (k->grid[i] + k->group[i] - 1) / k->group[i];
+    }
+    need.waves = (items + k->program->lanes - 1) / k->program->lanes;
+    uint64_t resident = (uint64_t)place_most(&c->place, &need, &limit) * c->cu_count;
+    return groups < resident ? groups : resident;
+}
+
+/* ---------------------------------------------------------------------------------------------- set-up */
+
+ls_status command_attach(ls_block *block, const command_wires *wires, ls_error *err)
+{
+    command *c = ls_block_state(block);
+    ls_status status = place_init(&c->place, &wires->capacity, err);
+    if (status != LS_OK)
+        return status;
+    c->clusters = wires->clusters;
+    c->cus_per_cluster = wires->cus_per_cluster;
+    c->cu_count = wires->clusters * wires->cus_per_cluster;
+    if (c->cu_count == 0 || c->cu_count > COMMAND_CUS_MAX)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "%u compute units; a GPU has 1 to %u", c->cu_count,
+                       COMMAND_CUS_MAX);
+    c->cu_words = (c->cu_count + 63) / 64;
+    c->cluster_words = (c->clusters + 63) / 64;
+    c->cu_tail = c->cu_count % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << c->cu_count % 64) - 1;
+    c->place_words = (uint64_t)c->cu_count * PLACE_GROUPS_MAX / 64;
+    c->dma = ls_block_state(wires->dma);
+    c->orders = ls_domain_alloc(c->domain, c->clusters * sizeof *c->orders);
+    c->cus = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->cus);
+    c->owner = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->owner);
+    c->scratch = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->scratch);
+    c->dispatchers = ls_domain_alloc(c->domain, c->spec->dispatchers * sizeof *c->dispatchers);
+    uint64_t *places = ls_domain_alloc(c->domain, c->spec->dispatchers * c->place_words * sizeof *places);
+    if (c->orders == NULL || c->cus == NULL || c->owner == NULL || c->scratch == NULL || c->dispatchers == NULL ||
+        places == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the command processor of %u compute units", c->cu_count);
+    memcpy(c->orders, wires->orders, c->clusters * sizeof *c->orders);
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++)
+        c->dispatchers[i].places = places + i * c->place_words;
+    return LS_OK;
+}
+
+static ls_status command_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    command *c = state;
+    (void)err;
+    c->spec = spec;
+    c->region = ls_block_region(block);
+    c->domain = ls_region_domain(c->region);
+    ls_event_init(&c->pump, pump, c);
+    return LS_OK;
+}
+
+static void command_waits(const void *state, ls_wait_sink *sink)
+{
+    const command *c = state;
+    char detail[160];
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
+        const dispatcher *d = &c->dispatchers[i];
+        if (d->phase == DISPATCHER_FREE)
+            continue;
+        snprintf(detail, sizeof detail, "kernel %s: %llu of %llu work-groups sent, %llu done, %u answers to come",
+                 d->packet->kernel.program->name, (unsigned long long)d->sent, (unsigned long long)d->total,
+                 (unsigned long long)d->done, d->waits);
+        ls_wait_report(sink, COMMAND_BLOCK, d->waits > 0 ? "gpu0.dma" : "gpu0.cluster0", detail);
+    }
+}
+
+static const ls_param params[] = {
+    LS_PARAM_UINT(command_spec, dispatchers, "kernels", 8, 1, COMMAND_DISPATCHERS_MAX,
+                  "kernels of different queues that run side by side"),
+    LS_PARAM_UINT(command_spec, launch_cycles, "cycles", 0, 0, 1000000,
+                  "from a kernel's packet to its first work-group"),
+    LS_PARAM_UINT(command_spec, finish_cycles, "cycles", 0, 0, 1000000,
+                  "from the last work-group's end to the kernel's"),
+    LS_PARAM_UINT(command_spec, group_cycles, "cycles", 4, 1, 10000, "between two work-groups, at least"),
+    LS_PARAM_UINT(command_spec, wave_cycles, "cycles", 1, 0, 10000, "between two work-groups, per wavefront"),
+    LS_PARAM_BOOL(command_spec, invalidate, true, "a kernel's start empties the caches of the compute units"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(command_counters, kernels, "kernels", "kernels begun"),
+    LS_METRIC_COUNTER(command_counters, work_groups, "work-groups", "work-groups sent to compute units"),
+    LS_METRIC_COUNTER(command_counters, wavefronts, "wavefronts", "wavefronts of them"),
+    LS_METRIC_COUNTER(command_counters, transfers, "commands", "copies and fills begun"),
+    LS_METRIC_COUNTER(command_counters, faults, "kernels", "kernels that a fault ended"),
+    LS_METRIC_COUNTER(command_counters, kernel_cycles, "cycles", "from begin to end, summed over kernels"),
+    LS_METRIC_COUNTER(command_counters, busy_cycles, "cycles", "cycles with a kernel in a dispatcher"),
+    LS_METRIC_COUNTER(command_counters, dispatch_cycles, "cycles", "cycles spent on sending work-groups"),
+    LS_METRIC_COUNTER(command_counters, blocked_groups, "tries", "no room: work-group slots of a compute unit"),
+    LS_METRIC_COUNTER(command_counters, blocked_waves, "tries", "no room: wave slots"),
+    LS_METRIC_COUNTER(command_counters, blocked_vgprs, "tries", "no room: vector registers"),
+    LS_METRIC_COUNTER(command_counters, blocked_sgprs, "tries", "no room: scalar registers"),
+    LS_METRIC_COUNTER(command_counters, blocked_lds, "tries", "no room: LDS"),
+    LS_METRIC_PEAK(command_counters, concurrent_peak, "kernels", "most kernels at once"),
+};
+
+static const ls_block_type command_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = "command",
+    .name = "cycle",
+    .help = "queues, dispatchers that take turns, placement by masks",
+    .spec_size = sizeof(command_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(command),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(command, n),
+    .init = command_init,
+    .waits = command_waits,
+};
+LS_REGISTER_BLOCK(command_type);

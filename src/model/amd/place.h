@@ -1,0 +1,74 @@
+/* place.h: what the work-groups on one compute unit hold of it: wave slots, vector and scalar registers, LDS, work-group
+ * slots. Registers and LDS are given out in pieces that lie together, by masks, so that what is free but scattered does
+ * not help. Plain state and arithmetic: knows neither engine nor messages. */
+#ifndef MODEL_AMD_PLACE_H
+#define MODEL_AMD_PLACE_H
+
+#include "model/cu/cu_api.h"
+
+#define PLACE_WORDS 4u /* of 64 units each: the most that a mask has */
+#define PLACE_GROUPS_MAX 128u
+
+/* Why a work-group does not fit. */
+typedef enum place_limit {
+    PLACE_FITS,
+    PLACE_GROUPS, /* work-group slots */
+    PLACE_WAVES,
+    PLACE_VGPRS,
+    PLACE_SGPRS,
+    PLACE_LDS,
+    PLACE_LIMIT_COUNT
+} place_limit;
+const char *place_limit_name(place_limit limit); /* "waves" */
+
+/* What a work-group takes, in units of the capacity. */
+typedef struct place_need {
+    uint32_t waves;
+    uint32_t vgprs, sgprs; /* units per wave */
+    uint32_t lds;          /* units */
+    bool one_half;         /* of the compute unit: RDNA's CU mode */
+} place_need;
+
+typedef struct place_spec {
+    cu_capacity capacity;
+    uint32_t vgpr_units, sgpr_units, lds_units; /* per SIMD, per SIMD, per compute unit */
+} place_spec;
+
+/* What one resident work-group holds. */
+typedef struct place_group {
+    uint16_t waves, lds_first, lds_count, vgpr_count, sgpr_count;
+    uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+    uint16_t vgpr_first[CU_WAVES_PER_GROUP_MAX], sgpr_first[CU_WAVES_PER_GROUP_MAX];
+} place_group;
+
+/* Set bits are taken. */
+typedef struct place_simd {
+    uint64_t vgprs[PLACE_WORDS], sgprs[PLACE_WORDS];
+    uint32_t waves;
+} place_simd;
+
+typedef struct place_cu {
+    place_simd simd[CU_SIMDS_MAX];
+    uint64_t lds[PLACE_WORDS];
+    uint64_t slots[PLACE_GROUPS_MAX / 64];
+    uint32_t waves, groups; /* resident */
+    uint32_t next_simd;     /* where the next work-group's first wave goes if it can */
+    place_group group[PLACE_GROUPS_MAX];
+} place_cu;
+
+/* Refuses a capacity that the masks cannot hold. */
+ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *err);
+
+/* What the waves of a program take: registers per lane, lanes of a wave, scalar registers. */
+place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes, uint32_t sgprs,
+                         uint32_t lds_bytes, bool one_half);
+
+/* Takes room on the compute unit: *slot and simd[] say where. PLACE_FITS, or what is short (then nothing is taken). */
+place_limit place_take(const place_spec *spec, place_cu *cu, const place_need *need, uint16_t *slot,
+                       uint8_t simd[CU_WAVES_PER_GROUP_MAX]);
+void place_give(place_cu *cu, uint16_t slot);
+
+/* How many work-groups fit on an empty compute unit, and what is short for one more. */
+uint32_t place_most(const place_spec *spec, const place_need *need, place_limit *limit);
+
+#endif
