@@ -38,7 +38,7 @@ typedef struct ls_gpu_options {
     uint32_t threads;          /* of the host for one launch; 0: 1. The result does not depend on it */
     uint64_t max_instructions; /* of one wavefront before the launch is stopped; 0: no limit */
     /* What executes the commands: "emulate" or NULL for what programs compute and how many instructions
-     * they take, "time" for how long they take too. LS_ERR_UNSUPPORTED for a mode that there is not. */
+     * they take, "time" for how long they take too. */
     const char *mode;
     /* Waves that have ended count as arrived at a barrier, as on hardware; otherwise that is a fault. */
     bool lenient_barriers;
@@ -50,6 +50,16 @@ typedef struct ls_gpu_options {
     /* What every wavefront executes, without data, as a packed recording that can be run again under any
      * platform; NULL: none. The file appears with ls_gpu_system_close_trace(), unless a launch failed. */
     const char *record_path;
+    /* Mode "time", which it implies: the platform, by the name of a file in the search path or its path; NULL: one with
+     * the instruction set of gpus. There is one GPU; gpus, if given, has the instruction set that programs are for
+     * ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when somebody waits, all that are ready together,
+     * and events have simulated times. */
+    const char *platform;
+    const char *const *sets; /* "key=value": overrides of the platform's keys; of equal keys the last one counts */
+    size_t set_count;
+    const char *const *platform_dirs; /* searched first */
+    size_t platform_dir_count;
+    uint64_t seed; /* of the machine's random streams */
 } ls_gpu_options;
 
 /* A GPU that can be simulated. */
@@ -270,7 +280,8 @@ LS_API ls_gpu_event_state ls_gpu_event_get_state(const ls_gpu_event *event);
 /* LS_OK, or the error of the command. */
 LS_API ls_status ls_gpu_event_wait(ls_gpu_event *event, ls_error *err);
 LS_API void ls_gpu_event_get_counts(const ls_gpu_event *event, ls_gpu_counts *out);
-/* Host nanoseconds when it was queued, when it began and when it ended; 0 as long as it has not. */
+/* Nanoseconds when it was queued, when it began and when it ended; 0 as long as it has not. Simulated ones if time is
+ * simulated, else the host's. */
 LS_API void ls_gpu_event_get_times(const ls_gpu_event *event, uint64_t *queued, uint64_t *began,
                                    uint64_t *ended);
 LS_API void ls_gpu_event_retain(ls_gpu_event *event);

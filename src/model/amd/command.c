@@ -59,7 +59,7 @@ typedef struct command {
     uint64_t cu_tail; /* bits of the last word of a mask of compute units */
     uint32_t cu_words, cluster_words;
     ls_link **orders;
-    void *dma;
+    void *dma, *machine;
     place_cu *cus;
     uint8_t (*owner)[PLACE_GROUPS_MAX]; /* which dispatcher's work-group a slot holds */
     uint32_t (*scratch)[PLACE_GROUPS_MAX];
@@ -168,8 +168,8 @@ static place_need need_of(const command *c, const command_packet *p)
 {
     const cu_kernel *k = &p->kernel;
     uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
-    return place_need_of(&c->place, (items + lanes - 1) / lanes, k->program->vgprs, lanes, p->sgprs, k->lds_bytes,
-                         p->one_half);
+    return place_need_of(&c->place, (items + lanes - 1) / lanes, k->program->vgprs, lanes, p->sgprs,
+                         k->lds_bytes, p->one_half);
 }
 
 static void begin_kernel(command *c, dispatcher *d, command_queue *q, command_packet *p, ls_cycle now)
@@ -527,14 +527,14 @@ ls_status command_submit(ls_block *block, command_queue *queue, command_packet *
     command *c = ls_block_state(block);
     if (p->kind == COMMAND_KERNEL) {
         place_need need = need_of(c, p);
-        p->groups_per_cu =
-            need.waves > CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &p->limit);
+        p->groups_per_cu = need.waves > CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &p->limit);
         p->waves_per_cu = p->groups_per_cu * need.waves;
         if (p->groups_per_cu == 0)
-            return ls_fail(err, LS_ERR_UNSUPPORTED,
-                           "kernel %s: a work-group of %u waves with %u registers and %u bytes of LDS does not fit on "
-                           "a compute unit of the platform",
-                           p->kernel.program->name, need.waves, p->kernel.program->vgprs, p->kernel.lds_bytes);
+            return ls_fail(
+                err, LS_ERR_UNSUPPORTED,
+                "kernel %s: a work-group of %u waves with %u registers and %u bytes of LDS does not fit on "
+                "a compute unit of the platform",
+                p->kernel.program->name, need.waves, p->kernel.program->vgprs, p->kernel.lds_bytes);
     }
     p->next = NULL;
     p->groups = p->waves = 0;
@@ -606,19 +606,27 @@ ls_status command_attach(ls_block *block, const command_wires *wires, ls_error *
     c->cu_tail = c->cu_count % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << c->cu_count % 64) - 1;
     c->place_words = (uint64_t)c->cu_count * PLACE_GROUPS_MAX / 64;
     c->dma = ls_block_state(wires->dma);
+    c->machine = wires->machine;
     c->orders = ls_domain_alloc(c->domain, c->clusters * sizeof *c->orders);
     c->cus = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->cus);
     c->owner = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->owner);
     c->scratch = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->scratch);
     c->dispatchers = ls_domain_alloc(c->domain, c->spec->dispatchers * sizeof *c->dispatchers);
     uint64_t *places = ls_domain_alloc(c->domain, c->spec->dispatchers * c->place_words * sizeof *places);
-    if (c->orders == NULL || c->cus == NULL || c->owner == NULL || c->scratch == NULL || c->dispatchers == NULL ||
-        places == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for the command processor of %u compute units", c->cu_count);
+    if (c->orders == NULL || c->cus == NULL || c->owner == NULL || c->scratch == NULL ||
+        c->dispatchers == NULL || places == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the command processor of %u compute units",
+                       c->cu_count);
     memcpy(c->orders, wires->orders, c->clusters * sizeof *c->orders);
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
         c->dispatchers[i].places = places + i * c->place_words;
     return LS_OK;
+}
+
+void *command_machine(ls_block *block)
+{
+    command *c = ls_block_state(block);
+    return c->machine;
 }
 
 static ls_status command_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -640,7 +648,8 @@ static void command_waits(const void *state, ls_wait_sink *sink)
         const dispatcher *d = &c->dispatchers[i];
         if (d->phase == DISPATCHER_FREE)
             continue;
-        snprintf(detail, sizeof detail, "kernel %s: %llu of %llu work-groups sent, %llu done, %u answers to come",
+        snprintf(detail, sizeof detail,
+                 "kernel %s: %llu of %llu work-groups sent, %llu done, %u answers to come",
                  d->packet->kernel.program->name, (unsigned long long)d->sent, (unsigned long long)d->total,
                  (unsigned long long)d->done, d->waits);
         ls_wait_report(sink, COMMAND_BLOCK, d->waits > 0 ? "gpu0.dma" : "gpu0.cluster0", detail);
@@ -668,7 +677,8 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(command_counters, kernel_cycles, "cycles", "from begin to end, summed over kernels"),
     LS_METRIC_COUNTER(command_counters, busy_cycles, "cycles", "cycles with a kernel in a dispatcher"),
     LS_METRIC_COUNTER(command_counters, dispatch_cycles, "cycles", "cycles spent on sending work-groups"),
-    LS_METRIC_COUNTER(command_counters, blocked_groups, "tries", "no room: work-group slots of a compute unit"),
+    LS_METRIC_COUNTER(command_counters, blocked_groups, "tries",
+                      "no room: work-group slots of a compute unit"),
     LS_METRIC_COUNTER(command_counters, blocked_waves, "tries", "no room: wave slots"),
     LS_METRIC_COUNTER(command_counters, blocked_vgprs, "tries", "no room: vector registers"),
     LS_METRIC_COUNTER(command_counters, blocked_sgprs, "tries", "no room: scalar registers"),

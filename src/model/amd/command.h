@@ -19,8 +19,8 @@ typedef struct command_packet {
     /* COMMAND_TRANSFER: the transfer. COMMAND_KERNEL: the packet and the arguments, written before the kernel starts. */
     dma_job transfer;
     cu_kernel kernel;
-    uint32_t sgprs;  /* of a wave, as the descriptor says */
-    bool one_half;   /* RDNA: CU mode */
+    uint32_t sgprs; /* of a wave, as the descriptor says */
+    bool one_half;  /* RDNA: CU mode */
     /* What became of it. */
     ls_time begin, end;
     uint64_t groups, waves; /* that ran */
@@ -53,8 +53,10 @@ typedef struct command_wires {
     uint32_t clusters, cus_per_cluster;
     ls_link *const *orders; /* per cluster: cluster_order */
     ls_block *dma;
+    void *machine; /* the builder's: command_machine() gives it back */
 } command_wires;
 ls_status command_attach(ls_block *command, const command_wires *wires, ls_error *err);
+void *command_machine(ls_block *command);
 void command_receive_done(void *state, ls_link *link, const void *payload, ls_cycle now); /* cu_done */
 void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cycle now);  /* cluster_ack */
 

@@ -40,7 +40,7 @@ typedef struct dma {
     dma_flight flight[FLIGHT_MAX];
     uint32_t free_flight, flying;
     uint8_t *stage[STAGES];
-    uint32_t stages_free; /* mask */
+    uint32_t stages_free;       /* mask */
     uint64_t in_free, out_free; /* when the host link is free again, in 1 / 2^FRACTION cycles */
     uint64_t byte_cost;         /* of the host link, in 1 / 2^FRACTION cycles */
     dma_job *arriving;          /* its next line is on the host link */
@@ -179,7 +179,8 @@ static bool may_ask(const dma *d, const dma_job *j, ls_cycle now)
     return j->kind != DMA_COPY || j->stage != UINT32_MAX || d->stages_free != 0;
 }
 
-static void fill_line(const dma *d, const dma_job *j, uint64_t offset, uint32_t first, uint32_t bytes, uint8_t *data)
+static void fill_line(const dma *d, const dma_job *j, uint64_t offset, uint32_t first, uint32_t bytes,
+                      uint8_t *data)
 {
     switch (j->kind) {
     case DMA_IN:
@@ -410,7 +411,8 @@ static const ls_param params[] = {
     LS_PARAM_UINT(dma_spec, in_flight, "lines", 256, 1, FLIGHT_MAX, "lines asked for and not yet answered"),
     LS_PARAM_UINT(dma_spec, copy_in_cycles, "cycles", 0, 0, 1000000, "before a copy from the host begins"),
     LS_PARAM_UINT(dma_spec, copy_out_cycles, "cycles", 0, 0, 1000000, "before a copy to the host begins"),
-    LS_PARAM_UINT(dma_spec, copy_cycles, "cycles", 0, 0, 1000000, "before a copy or fill inside the GPU begins"),
+    LS_PARAM_UINT(dma_spec, copy_cycles, "cycles", 0, 0, 1000000,
+                  "before a copy or fill inside the GPU begins"),
     LS_PARAM_UINT(dma_spec, host_latency_cycles, "cycles", 500, 0, 1000000, "of the host link, one way"),
     LS_PARAM_RATIO(dma_spec, host_bytes_per_cycle, "host_bytes_per_cycle", "bytes", "15.75", 0.01, 4096,
                    "bandwidth of the host link in each direction, per cycle of the command processor"),

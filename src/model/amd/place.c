@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const limit_names[PLACE_LIMIT_COUNT] = { "none",  "work-group slots", "wave slots",
-                                                            "vgprs", "sgprs",            "lds" };
+static const char *const limit_names[PLACE_LIMIT_COUNT] = { "none",       "work-group slots",
+                                                            "wave slots", "vgprs",
+                                                            "sgprs",      "lds" };
 
 const char *place_limit_name(place_limit limit)
 {
@@ -56,19 +57,21 @@ static void mask_flip(uint64_t mask[PLACE_WORDS], uint32_t first, uint32_t count
 static ls_status check_units(uint32_t units, const char *what, ls_error *err)
 {
     if (units == 0 || units > PLACE_WORDS * 64)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "a compute unit gives out %u pieces of %s; 1 to %u can be counted",
-                       units, what, PLACE_WORDS * 64);
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "a compute unit gives out %u pieces of %s; 1 to %u can be counted", units, what,
+                       PLACE_WORDS * 64);
     return LS_OK;
 }
 
 ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *err)
 {
     const cu_capacity *c = capacity;
-    if (c->simds == 0 || c->simds > CU_SIMDS_MAX || c->waves_per_simd == 0 || c->groups == 0 || c->halves == 0 ||
-        c->simds % c->halves != 0 || c->lane_width == 0 || c->vgpr_unit == 0 || c->lds_unit == 0)
+    if (c->simds == 0 || c->simds > CU_SIMDS_MAX || c->waves_per_simd == 0 || c->groups == 0 ||
+        c->halves == 0 || c->simds % c->halves != 0 || c->lane_width == 0 || c->vgpr_unit == 0 ||
+        c->lds_unit == 0)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "a compute unit of %u SIMDs in %u parts with %u waves each and %u work-groups", c->simds,
-                       c->halves, c->waves_per_simd, c->groups);
+                       "a compute unit of %u SIMDs in %u parts with %u waves each and %u work-groups",
+                       c->simds, c->halves, c->waves_per_simd, c->groups);
     *spec = (place_spec){ .capacity = *c,
                           .vgpr_units = c->vgprs_per_simd / c->vgpr_unit,
                           .sgpr_units = c->sgpr_unit == 0 ? 1 : c->sgprs_per_simd / c->sgpr_unit,
@@ -88,8 +91,8 @@ static uint32_t units_of(uint32_t count, uint32_t unit)
     return unit == 0 ? 0 : (count + unit - 1) / unit;
 }
 
-place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes, uint32_t sgprs,
-                         uint32_t lds_bytes, bool one_half)
+place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes,
+                         uint32_t sgprs, uint32_t lds_bytes, bool one_half)
 {
     const cu_capacity *c = &spec->capacity;
     /* A SIMD that is wider than a wave still gives it whole rows. */
@@ -172,7 +175,7 @@ static place_limit take_half(const place_spec *spec, place_cu *cu, const place_n
 place_limit place_take(const place_spec *spec, place_cu *cu, const place_need *need, uint16_t *slot,
                        uint8_t simd[CU_WAVES_PER_GROUP_MAX])
 {
-    uint32_t at = cu->slots[0] != UINT64_MAX ? (uint32_t)__builtin_ctzll(~cu->slots[0])
+    uint32_t at = cu->slots[0] != UINT64_MAX   ? (uint32_t)__builtin_ctzll(~cu->slots[0])
                   : cu->slots[1] != UINT64_MAX ? 64 + (uint32_t)__builtin_ctzll(~cu->slots[1])
                                                : PLACE_GROUPS_MAX;
     if (at >= spec->capacity.groups)

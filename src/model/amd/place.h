@@ -60,8 +60,8 @@ typedef struct place_cu {
 ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *err);
 
 /* What the waves of a program take: registers per lane, lanes of a wave, scalar registers. */
-place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes, uint32_t sgprs,
-                         uint32_t lds_bytes, bool one_half);
+place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes,
+                         uint32_t sgprs, uint32_t lds_bytes, bool one_half);
 
 /* Takes room on the compute unit: *slot and simd[] say where. PLACE_FITS, or what is short (then nothing is taken). */
 place_limit place_take(const place_spec *spec, place_cu *cu, const place_need *need, uint16_t *slot,

@@ -1,6 +1,7 @@
 /* backend.h: what executes the driver's commands: memory and launches of a machine with several GPUs. The
  * driver above it keeps contexts, queues, events and code objects; a back end knows none of them.
- * Emulation is one, timing will be another. */
+ * Emulation is one (backend_emulate.c: a command runs to its end at once), timing the other (src/runtime/timing:
+ * commands are submitted, and advance together in simulated time). */
 #ifndef RUNTIME_DRIVER_BACKEND_H
 #define RUNTIME_DRIVER_BACKEND_H
 
@@ -16,6 +17,12 @@ typedef struct drv_machine {
     bool lenient_barriers;
     const char *trace_path, *trace_filter;
     const char *record_path;
+    /* Timing. gpus is NULL then: the platform says what it is, target which instruction set programs have (NULL: the
+     * platform's own). */
+    const char *platform, *target;
+    const char *const *sets, *const *platform_dirs;
+    size_t set_count, platform_dir_count;
+    uint64_t seed;
 } drv_machine;
 
 /* A kernel in simulated memory. */
@@ -43,6 +50,33 @@ typedef struct drv_facts {
     uint64_t queue_address;
 } drv_facts;
 
+typedef enum drv_work_kind {
+    DRV_WORK_LAUNCH,
+    DRV_WORK_IN,
+    DRV_WORK_OUT,
+    DRV_WORK_COPY,
+    DRV_WORK_FILL,
+} drv_work_kind;
+
+/* A command that was submitted; the driver's memory, until it is over. */
+typedef struct drv_work {
+    drv_work_kind kind;
+    size_t gpu;
+    void *program;
+    const drv_dispatch *dispatch;
+    uint64_t to, from, bytes;
+    const void *host_from;
+    void *host_to;
+    const void *pattern;
+    size_t pattern_bytes;
+    /* The answer. */
+    bool is_over;
+    ls_status status;
+    ls_error failure; /* unless the status is LS_OK */
+    ls_gpu_counts counts;
+    uint64_t began_ns, ended_ns; /* simulated */
+} drv_work;
+
 /* Commands of different GPUs may run at once, in different threads; those of one GPU do not. alloc, free and
  * protect may be called at any time. Addresses are the same for all GPUs. */
 typedef struct drv_backend {
@@ -55,6 +89,8 @@ typedef struct drv_backend {
     ls_status (*free)(void *self, uint64_t address, ls_error *err);
     /* Whole pages become read-only for programs, after the host wrote them. */
     ls_status (*protect)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+    /* An image into memory that nothing has used since it was allocated. */
+    ls_status (*load)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
     ls_status (*write)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
     ls_status (*read)(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err);
     ls_status (*copy)(void *self, size_t gpu, uint64_t to, uint64_t from, uint64_t bytes, ls_error *err);
@@ -68,8 +104,20 @@ typedef struct drv_backend {
     /* Adds to *counts, also when it fails. */
     ls_status (*run)(void *self, size_t gpu, void *program, const drv_dispatch *dispatch,
                      ls_gpu_counts *counts, ls_error *err);
+
+    /* --- timing only; NULL otherwise. A back end that has them is not asked to run, copy or fill: one thread at a time
+     * submits and advances, and write and read are what the host does past all queues. --- */
+
+    const ls_gpu_model *(*model)(void *self, size_t gpu);
+    /* Starts it; it runs beside everything that was submitted and is not over. */
+    ls_status (*submit)(void *self, drv_work *work, ls_error *err);
+    /* Lets time pass until one or more of the submitted commands are over. Fails if time cannot pass: then nothing that
+     * was submitted will ever be over, and all of it is forgotten. */
+    ls_status (*advance)(void *self, ls_error *err);
+    uint64_t (*now)(void *self); /* simulated nanoseconds */
 } drv_backend;
 
 extern const drv_backend drv_backend_emulate;
+extern const drv_backend drv_backend_time;
 
 #endif

@@ -362,6 +362,7 @@ const drv_backend drv_backend_emulate = {
     .alloc = emu_alloc,
     .free = emu_free,
     .protect = emu_protect,
+    .load = emu_write,
     .write = emu_write,
     .read = emu_read,
     .copy = emu_copy,

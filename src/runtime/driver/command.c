@@ -62,6 +62,36 @@ static ls_status run_call(drv_command *c, ls_gpu_counts *counts, ls_error *err)
     return status;
 }
 
+bool drv_command_work(const drv_command *c, drv_work *out)
+{
+    static const struct {
+        drv_run_fn run;
+        drv_work_kind kind;
+    } kinds[] = { { run_copy_in, DRV_WORK_IN },
+                  { run_copy_out, DRV_WORK_OUT },
+                  { run_copy, DRV_WORK_COPY },
+                  { run_fill, DRV_WORK_FILL } };
+    *out = (drv_work){ .gpu = c->queue->gpu };
+    for (size_t i = 0; i < LS_COUNT_OF(kinds); i++)
+        if (c->run == kinds[i].run) {
+            out->kind = kinds[i].kind;
+            out->to = c->copy.to;
+            out->from = c->copy.from;
+            out->bytes = c->copy.bytes;
+            out->host_from = c->copy.host_from;
+            out->host_to = c->copy.host_to;
+            out->pattern = c->copy.pattern;
+            out->pattern_bytes = c->copy.pattern_bytes;
+            return true;
+        }
+    if (c->run != drv_run_launch)
+        return false;
+    out->kind = DRV_WORK_LAUNCH;
+    out->program = c->launch.program;
+    out->dispatch = &c->launch.dispatch;
+    return true;
+}
+
 /* ------------------------------------------------------------------------------------------------- copies */
 
 typedef struct transfer {

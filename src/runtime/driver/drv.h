@@ -4,7 +4,10 @@
  * also executes: with the lock held it takes the role of the GPU's executor, if nobody has it, and runs
  * what is ready, in the order of submission. So a blocking call costs no switch of threads. A worker
  * thread per GPU, started by the first call that does not block, does the same for commands that nobody
- * waits for. */
+ * waits for.
+ *
+ * With timing nothing runs before somebody waits: then all commands that are ready are submitted together, and time
+ * passes until one of them is over, which may make others ready. One thread does that for the whole system. */
 #ifndef RUNTIME_DRIVER_DRV_H
 #define RUNTIME_DRIVER_DRV_H
 
@@ -27,6 +30,7 @@ struct drv_command {
     ls_gpu_event *event; /* its own */
     ls_gpu_event *waits; /* must be finished before; NULL: none */
     uint64_t sequence;   /* of submission, over the system */
+    drv_work *work;      /* timing: submitted */
     union {
         struct {
             uint64_t to, from, bytes;
@@ -91,6 +95,9 @@ struct ls_gpu_system {
     unsigned waiters;    /* for done */
     bool is_stopping;
     uint64_t sequence;
+    /* Timing. */
+    bool is_advancing;
+    uint64_t in_flight; /* submitted and not over */
 };
 
 typedef struct drv_range {
@@ -139,7 +146,8 @@ ls_status drv_check_range(ls_gpu_context *context, uint64_t address, uint64_t by
 
 /* ------------------------------------------------------------------------------------------------ queue.c */
 
-uint64_t drv_now(void); /* host nanoseconds */
+/* Nanoseconds: of the host, or simulated. */
+uint64_t drv_now(const ls_gpu_system *system);
 /* For a queue and a payload behind the command of tail_bytes. NULL: no memory. */
 drv_command *drv_command_create(ls_gpu_queue *queue, drv_run_fn run, size_t tail_bytes);
 /* Puts it into its queue and gives the event if wanted. Takes over the command. */
@@ -149,12 +157,25 @@ ls_status drv_submit_wait(drv_command *command, ls_error *err);
 /* Waits until everything that the context has queued is over, whatever became of it. */
 void drv_drain(ls_gpu_context *context);
 void drv_queue_init(ls_gpu_queue *queue, ls_gpu_context *context, size_t gpu);
+/* With the lock held: lets things happen that may end a command; false if nothing can. */
+bool drv_step_locked(ls_gpu_system *system);
 /* Runs or fails all commands and takes it out of its GPU. */
 void drv_queue_fini(ls_gpu_queue *queue);
 void drv_stop_workers(ls_gpu_system *system);
 /* With the lock held: executes whatever can be until the event is over. */
 void drv_wait_locked(ls_gpu_system *system, const ls_gpu_event *event);
 void drv_wake_locked(ls_gpu_system *system);
+
+/* ------------------------------------------------------------------------------------------------- time.c */
+
+/* With timing: one turn of the system. Submits what is ready, lets time pass, finishes what is over. */
+bool drv_time_step_locked(ls_gpu_system *system);
+/* For time.c: queue.c's. */
+bool drv_is_ready(const ls_gpu_queue *queue);
+ls_status drv_refusal(const ls_gpu_queue *queue, const drv_command *command, ls_error *err);
+void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status);
+/* For time.c: command.c's and launch.c's. What the command is for a back end with timing; false: the host does it. */
+bool drv_command_work(const drv_command *command, drv_work *out);
 
 /* ------------------------------------------------------------------------------------------------ event.c */
 
@@ -163,6 +184,10 @@ static inline bool drv_event_is_over(const ls_gpu_event *event)
 {
     return event->state == LS_GPU_DONE || event->state == LS_GPU_FAILED;
 }
+
+/* ----------------------------------------------------------------------------------------------- launch.c */
+
+ls_status drv_run_launch(drv_command *command, ls_gpu_counts *counts, ls_error *err);
 
 /* ----------------------------------------------------------------------------------------------- module.c */
 

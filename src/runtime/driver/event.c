@@ -13,7 +13,7 @@ ls_gpu_event *drv_event_create(ls_gpu_system *system)
     event->is_users = false;
     event->state = LS_GPU_PENDING;
     event->counts = (ls_gpu_counts){ 0 };
-    event->queued_ns = drv_now();
+    event->queued_ns = drv_now(system);
     event->began_ns = event->ended_ns = 0;
     return event;
 }
@@ -22,6 +22,9 @@ ls_gpu_event_state ls_gpu_event_get_state(const ls_gpu_event *event)
 {
     ls_gpu_event_state state;
     pthread_mutex_lock(&event->system->lock);
+    /* With timing nobody else lets time pass: whoever asks again and again must see an end. */
+    if (event->system->backend->advance && !event->is_users && !drv_event_is_over(event))
+        drv_step_locked(event->system);
     state = event->state;
     pthread_mutex_unlock(&event->system->lock);
     return state;
@@ -88,7 +91,7 @@ ls_status ls_gpu_event_set(ls_gpu_event *event, const ls_error *failure, ls_erro
     if (drv_event_is_over(event)) {
         status = ls_fail(err, LS_ERR_USAGE, "the event is set already");
     } else {
-        event->began_ns = event->ended_ns = drv_now();
+        event->began_ns = event->ended_ns = drv_now(event->system);
         event->state = failure ? LS_GPU_FAILED : LS_GPU_DONE;
         if (failure)
             event->failure = *failure;

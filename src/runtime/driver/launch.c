@@ -8,7 +8,7 @@
 
 #define PROPERTY_GROUP_COUNTS 0x380u /* of version 2: the grid in user SGPRs; no compiler sets it */
 
-static ls_status run_launch(drv_command *c, ls_gpu_counts *counts, ls_error *err)
+ls_status drv_run_launch(drv_command *c, ls_gpu_counts *counts, ls_error *err)
 {
     ls_gpu_system *system = c->queue->context->system;
     return system->backend->run(system->machine, c->queue->gpu, c->launch.program, &c->launch.dispatch, counts,
@@ -138,7 +138,7 @@ static ls_status make(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_l
                       drv_command **out, ls_error *err)
 {
     ls_status status;
-    *out = drv_command_create(queue, run_launch, kernel->hsa->kernarg_bytes);
+    *out = drv_command_create(queue, drv_run_launch, kernel->hsa->kernarg_bytes);
     if (!*out)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     status = fill_command(*out, kernel, launch, err);

@@ -103,7 +103,7 @@ static ls_status place(ls_gpu_module *module, ls_error *err)
     if (status != LS_OK)
         return status;
     hsa_object_relocate(o, module->base, o->image);
-    status = system->backend->write(system->machine, module->gpu, module->base, o->image, o->image_bytes, err);
+    status = system->backend->load(system->machine, module->gpu, module->base, o->image, o->image_bytes, err);
     for (size_t i = 0; i < o->segment_count && status == LS_OK; i++)
         if (!o->segments[i].writable)
             status = protect(module, &o->segments[i], err);

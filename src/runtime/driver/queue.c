@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-uint64_t drv_now(void)
+uint64_t drv_now(const ls_gpu_system *system)
 {
     struct timespec t;
+    if (system->backend->now)
+        return system->backend->now(system->machine);
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
@@ -22,6 +24,7 @@ drv_command *drv_command_create(ls_gpu_queue *queue, drv_run_fn run, size_t tail
     command->run = run;
     command->queue = queue;
     command->waits = NULL;
+    command->work = NULL;
     command->event = drv_event_create(queue->context->system);
     if (!command->event) {
         free(command);
@@ -51,7 +54,7 @@ static void add_counts(ls_gpu_counts *to, const ls_gpu_counts *from)
 
 /* ----------------------------------------------------------------------------------------------- executing */
 
-static bool is_ready(const ls_gpu_queue *queue)
+bool drv_is_ready(const ls_gpu_queue *queue)
 {
     const drv_command *head = queue->head;
     if (!head || queue->is_running)
@@ -63,13 +66,13 @@ static ls_gpu_queue *next_ready(const drv_gpu *gpu)
 {
     ls_gpu_queue *best = NULL;
     for (ls_gpu_queue *q = gpu->queues; q; q = q->next_of_gpu)
-        if (is_ready(q) && (!best || q->head->sequence < best->head->sequence))
+        if (drv_is_ready(q) && (!best || q->head->sequence < best->head->sequence))
             best = q;
     return best;
 }
 
 /* Why a command must not run; LS_OK if it may. */
-static ls_status refusal(const ls_gpu_queue *queue, const drv_command *command, ls_error *err)
+ls_status drv_refusal(const ls_gpu_queue *queue, const drv_command *command, ls_error *err)
 {
     if (queue->has_failed) {
         *err = queue->failure;
@@ -85,12 +88,14 @@ static ls_status refusal(const ls_gpu_queue *queue, const drv_command *command, 
     return LS_OK;
 }
 
-static void finish(ls_gpu_queue *queue, drv_command *command, ls_status status)
+void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status)
 {
     ls_gpu_system *system = queue->context->system;
     ls_gpu_event *event = command->event;
-    event->ended_ns = drv_now();
-    event->counts.host_ns = command->run ? event->ended_ns - event->began_ns : 0;
+    if (command->work == NULL) {
+        event->ended_ns = drv_now(system);
+        event->counts.host_ns = command->run ? event->ended_ns - event->began_ns : 0;
+    }
     event->state = status == LS_OK ? LS_GPU_DONE : LS_GPU_FAILED;
     add_counts(&queue->context->counts, &event->counts);
     if (status != LS_OK && !queue->is_default && !queue->has_failed) {
@@ -116,8 +121,8 @@ static bool step_locked(ls_gpu_system *system, drv_gpu *gpu)
     if (!queue)
         return false;
     command = queue->head;
-    command->event->began_ns = drv_now();
-    status = refusal(queue, command, &command->event->failure);
+    command->event->began_ns = drv_now(system);
+    status = drv_refusal(queue, command, &command->event->failure);
     if (status == LS_OK && command->run) {
         command->event->state = LS_GPU_RUNNING;
         gpu->is_executing = queue->is_running = true;
@@ -126,14 +131,16 @@ static bool step_locked(ls_gpu_system *system, drv_gpu *gpu)
         pthread_mutex_lock(&system->lock);
         gpu->is_executing = false;
     }
-    finish(queue, command, status);
+    drv_finish(queue, command, status);
     if (system->waiters > 0)
         pthread_cond_broadcast(&system->done);
     return true;
 }
 
-static bool step_any_locked(ls_gpu_system *system)
+bool drv_step_locked(ls_gpu_system *system)
 {
+    if (system->backend->advance)
+        return drv_time_step_locked(system);
     for (size_t i = 0; i < system->gpu_count; i++)
         if (step_locked(system, &system->gpus[i]))
             return true;
@@ -161,7 +168,7 @@ void drv_wait_locked(ls_gpu_system *system, const ls_gpu_event *event)
 {
     bool helped = false;
     while (!drv_event_is_over(event)) {
-        if (step_any_locked(system))
+        if (drv_step_locked(system))
             helped = true;
         else
             sleep_locked(system);
@@ -236,7 +243,7 @@ void drv_submit(drv_command *command, ls_gpu_event **event)
     }
     pthread_mutex_lock(&system->lock);
     append_locked(command);
-    if (!gpu->has_worker)
+    if (!gpu->has_worker && !system->backend->advance)
         start_worker_locked(system, gpu);
     drv_wake_locked(system);
     pthread_mutex_unlock(&system->lock);
@@ -279,7 +286,7 @@ static void empty_locked(ls_gpu_queue *queue)
     ls_gpu_system *system = queue->context->system;
     bool helped = false;
     while (queue->head) {
-        if (step_any_locked(system))
+        if (drv_step_locked(system))
             helped = true;
         else
             sleep_locked(system);

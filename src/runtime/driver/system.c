@@ -82,12 +82,11 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-/* The modes, each with what executes its commands. A NULL is a mode that is planned: the name is known, so
- * that who asks for it learns that it is not the name that is wrong. */
+/* The modes, each with what executes its commands. */
 static const struct {
     const char *name;
     const drv_backend *backend;
-} modes[] = { { "emulate", &drv_backend_emulate }, { "time", NULL } };
+} modes[] = { { "emulate", &drv_backend_emulate }, { "time", &drv_backend_time } };
 
 static const char *mode_name_at(const void *self, size_t i)
 {
@@ -103,12 +102,44 @@ static ls_status find_backend(const char *mode, const drv_backend **out, ls_erro
         if (strcmp(modes[i].name, mode) != 0)
             continue;
         *out = modes[i].backend;
-        return *out ? LS_OK
-                    : ls_fail(err, LS_ERR_UNSUPPORTED,
-                              "mode '%s' has no model of the AMD GPUs yet: use mode 'emulate'", mode);
+        return LS_OK;
     }
     ls_fail(err, LS_ERR_USAGE, "there is no mode '%s': emulate or time", mode);
     return ls_error_nearest(err, ls_nearest(mode, LS_COUNT_OF(modes), mode_name_at, NULL));
+}
+
+/* A GPU of the instruction set, where only that is given. */
+static const char *default_platform(const ls_gpu_options *options)
+{
+    const char *target = options->gpus ? options->gpus[0] : "gfx1030";
+    return strcmp(target, "gfx803") == 0 ? "r9nano" : strcmp(target, "gfx1010") == 0 ? "rx5500xt" : "w6800";
+}
+
+static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
+{
+    drv_machine machine = { .gpu_count = 1,
+                            .threads = options->threads,
+                            .max_instructions = options->max_instructions,
+                            .lenient_barriers = options->lenient_barriers,
+                            .memory_bytes = &options->memory_bytes,
+                            .platform = options->platform ? options->platform : default_platform(options),
+                            .target = options->gpus ? options->gpus[0] : NULL,
+                            .sets = options->sets,
+                            .set_count = options->set_count,
+                            .platform_dirs = options->platform_dirs,
+                            .platform_dir_count = options->platform_dir_count,
+                            .seed = options->seed };
+    if (system->gpu_count != 1)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "time is simulated for one GPU, not for %zu",
+                       system->gpu_count);
+    if (options->trace_path)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "instruction traces are written by emulation only");
+    ls_status status = system->backend->create(&machine, &system->machine, err);
+    if (status == LS_OK) {
+        system->gpus[0].model = system->backend->model(system->machine, 0);
+        system->gpus[0].memory_bytes = system->gpus[0].model->memory_bytes;
+    }
+    return status;
 }
 
 static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
@@ -146,7 +177,10 @@ ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **ou
     ls_gpu_system *system;
     ls_status status;
     *out = NULL;
-    status = find_backend(options ? options->mode : NULL, &backend, err);
+    status = find_backend(options && options->mode       ? options->mode
+                          : options && options->platform ? "time"
+                                                         : NULL,
+                          &backend, err);
     if (status != LS_OK)
         return status;
     if (count == 0 || count > GPUS_MAX)
@@ -165,7 +199,8 @@ ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **ou
     pthread_cond_init(&system->done, NULL);
     for (size_t i = 0; i < count; i++)
         pthread_cond_init(&system->gpus[i].work, NULL);
-    status = build(system, options, err);
+    status =
+        system->backend == &drv_backend_time ? build_timed(system, options, err) : build(system, options, err);
     if (status == LS_OK)
         *out = system;
     else

@@ -3,6 +3,7 @@
 #include "runtime/emulate/emulate.h"
 
 #include "base/pool.h"
+#include "isa/amd/exec/fault.h"
 #include "isa/amd/exec/memory.h"
 #include "runtime/emulate/emulate_impl.h"
 
@@ -306,46 +307,11 @@ static void emulate_sum(const emulate *emulator, const amd_program *program, uin
     }
 }
 
-static const char *emulate_reason(const amd_fault *fault)
-{
-    switch (fault->kind) {
-    case AMD_FAULT_UNMAPPED:
-        return "is not mapped";
-    case AMD_FAULT_MISALIGNED:
-        return "is misaligned";
-    case AMD_FAULT_READ_ONLY:
-        return "is read-only";
-    case AMD_FAULT_LDS_RANGE:
-        return "lies outside of LDS";
-    case AMD_FAULT_TRAP:
-        return "the program trapped";
-    case AMD_FAULT_BARRIER:
-        return "it waits at a barrier, but waves of its work-group have ended";
-    case AMD_FAULT_LIMIT:
-        return "more instructions than the limit allows";
-    default:
-        return "no instruction that can be executed";
-    }
-}
-
 static ls_status emulate_report(const amd_program *program, emulate_fault *fault, ls_error *err)
 {
-    const amd_inst *inst = amd_program_at(program, fault->pc);
-    snprintf(fault->text, sizeof fault->text, "?");
-    if (inst)
-        amd_print(program->kernel.target, program->lanes, inst, fault->text, sizeof fault->text);
-    const amd_fault *what = &fault->fault;
-    const uint32_t *id = fault->work_group;
-    char place[160], why[160];
-    snprintf(place, sizeof place, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)fault->pc,
-             id[0], id[1], id[2], fault->wave);
-    if (what->bytes != 0)
-        snprintf(why, sizeof why, "lane %u %s %u bytes at 0x%llx, which %s", what->lane,
-                 what->write ? "writes" : "reads", what->bytes, (unsigned long long)what->address,
-                 emulate_reason(what));
-    else
-        snprintf(why, sizeof why, "%s", emulate_reason(what));
-    return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: %s: %s", program->name, place, fault->text, why);
+    amd_fault_place place = { .pc = fault->pc, .wave = fault->wave };
+    memcpy(place.work_group, fault->work_group, sizeof place.work_group);
+    return amd_fault_report(program, &fault->fault, &place, fault->text, sizeof fault->text, err);
 }
 
 ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,

@@ -1,0 +1,47 @@
+/* fault.c: faults in words. */
+#include "isa/amd/exec/fault.h"
+
+#include <stdio.h>
+
+static const char *fault_reason(const amd_fault *fault)
+{
+    switch (fault->kind) {
+    case AMD_FAULT_UNMAPPED:
+        return "is not mapped";
+    case AMD_FAULT_MISALIGNED:
+        return "is misaligned";
+    case AMD_FAULT_READ_ONLY:
+        return "is read-only";
+    case AMD_FAULT_LDS_RANGE:
+        return "lies outside of LDS";
+    case AMD_FAULT_TRAP:
+        return "the program trapped";
+    case AMD_FAULT_BARRIER:
+        return "it waits at a barrier, but waves of its work-group have ended";
+    case AMD_FAULT_LIMIT:
+        return "more instructions than the limit allows";
+    default:
+        return "no instruction that can be executed";
+    }
+}
+
+ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, const amd_fault_place *place,
+                           char *text, size_t text_bytes, ls_error *err)
+{
+    const amd_inst *inst = amd_program_at(program, place->pc);
+    const uint32_t *id = place->work_group;
+    char own[128] = "?", where[160], why[160];
+    if (inst)
+        amd_print(program->kernel.target, program->lanes, inst, own, sizeof own);
+    if (text)
+        snprintf(text, text_bytes, "%s", own);
+    snprintf(where, sizeof where, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)place->pc,
+             id[0], id[1], id[2], place->wave);
+    if (fault->bytes != 0)
+        snprintf(why, sizeof why, "lane %u %s %u bytes at 0x%llx, which %s", fault->lane,
+                 fault->write ? "writes" : "reads", fault->bytes, (unsigned long long)fault->address,
+                 fault_reason(fault));
+    else
+        snprintf(why, sizeof why, "%s", fault_reason(fault));
+    return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: %s: %s", program->name, where, own, why);
+}

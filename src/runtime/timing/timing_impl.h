@@ -1,0 +1,68 @@
+/* timing_impl.h: the back end's own structs, shared by the files of src/runtime/timing. */
+#ifndef RUNTIME_TIMING_TIMING_IMPL_H
+#define RUNTIME_TIMING_TIMING_IMPL_H
+
+#include "base/vec.h"
+#include "base/window.h"
+#include "model/amd/amd_gpu.h"
+#include "platform/machine.h"
+#include "runtime/timing/timing.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A piece of simulated memory that launches use one after another. */
+typedef struct timing_piece {
+    uint64_t address, bytes;
+    bool is_used;
+} timing_piece;
+
+/* Commands that run side by side are in queues of their own. */
+typedef struct timing_slot {
+    command_queue queue;
+    command_packet packet;
+    drv_work *work;            /* NULL: free */
+    uint8_t *setup;            /* the packet and the arguments that are written */
+    size_t setup_capacity;     /* bytes */
+    size_t arguments, scratch; /* indices of pieces; SIZE_MAX: none */
+    uint64_t host_began_ns;
+} timing_slot;
+
+typedef struct timing_program {
+    amd_program *program;
+    cu_code *code;
+} timing_program;
+
+typedef struct timing {
+    ls_config *config;
+    ls_machine *machine;
+    ls_engine *engine;
+    ls_block *command;
+    ls_window *window;
+    ls_gpu_model model;
+    uint64_t max_instructions;
+    bool lenient_barriers;
+    uint64_t queue_record; /* simulated address of what kernels see of their queue */
+    ls_run_options options;
+    ls_run_result result;
+    /* Held while the engine runs, and by whoever changes what it works with. */
+    pthread_mutex_t lock;
+    LS_VEC(timing_slot *) slots;
+    LS_VEC(timing_piece) pieces;
+    uint64_t launches, others;
+    ls_status (*over)(void *self, const timing_record *record, ls_error *err);
+    void *over_self;
+    _Atomic uint64_t now_ns;
+    bool is_broken; /* time cannot pass any more */
+    ls_error broken;
+} timing;
+
+/* --- timing_run.c --- */
+
+ls_status timing_submit(void *self, drv_work *work, ls_error *err);
+ls_status timing_advance(void *self, ls_error *err);
+/* What the host does past all queues: through caches, without time of the host link. With the lock held. */
+ls_status timing_poke(timing *t, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
+ls_status timing_peek(timing *t, void *to, uint64_t from, uint64_t bytes, ls_error *err);
+
+#endif

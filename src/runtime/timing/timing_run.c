@@ -1,0 +1,383 @@
+/* timing_run.c: commands become packets of the command processor; the engine runs until one of them is over. Each
+ * command has a queue of the hardware for itself: the driver keeps the order of its own queues. */
+#include "runtime/timing/timing_impl.h"
+
+#include "isa/amd/exec/fault.h"
+#include "isa/amd/exec/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PACKET_BYTES 64u
+#define FS_PER_NS 1000000u
+
+static uint64_t host_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* ------------------------------------------------------------------------------------------------- slots, pieces */
+
+static timing_slot *free_slot(timing *t)
+{
+    for (size_t i = 0; i < t->slots.count; i++)
+        if (!t->slots.at[i]->work)
+            return t->slots.at[i];
+    timing_slot *slot = calloc(1, sizeof *slot);
+    if (!slot || !ls_vec_push(&t->slots, slot)) {
+        free(slot);
+        return NULL;
+    }
+    slot->arguments = slot->scratch = SIZE_MAX;
+    command_add_queue(t->command, &slot->queue);
+    return slot;
+}
+
+static void free_pieces(timing *t, timing_slot *slot)
+{
+    if (slot->arguments != SIZE_MAX)
+        t->pieces.at[slot->arguments].is_used = false;
+    if (slot->scratch != SIZE_MAX)
+        t->pieces.at[slot->scratch].is_used = false;
+    slot->arguments = slot->scratch = SIZE_MAX;
+}
+
+/* The smallest free piece that is large enough, or a new one. Pieces stay: what is written goes through caches, and
+ * scratch has no content that anybody counts on. */
+static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *err)
+{
+    timing_piece *best = NULL, piece = { .bytes = bytes, .is_used = true };
+    for (size_t i = 0; i < t->pieces.count; i++) {
+        timing_piece *p = &t->pieces.at[i];
+        if (!p->is_used && p->bytes >= bytes && (!best || p->bytes < best->bytes))
+            best = p;
+    }
+    if (best) {
+        best->is_used = true;
+        *out = (size_t)(best - t->pieces.at);
+        return LS_OK;
+    }
+    piece.bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
+    ls_status status = ls_window_alloc(t->window, piece.bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+                                       &piece.address, err);
+    if (status != LS_OK)
+        return status;
+    if (!ls_vec_push(&t->pieces, piece)) {
+        ls_window_free(t->window, piece.address, NULL);
+        return no_memory(err);
+    }
+    *out = t->pieces.count - 1;
+    return LS_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- launches */
+
+/* The AQL packet of the dispatch, as kernels find it through their dispatch pointer. */
+static void write_packet(const timing_slot *slot, uint8_t *out)
+{
+    const cu_kernel *k = &slot->packet.kernel;
+    uint16_t half[32] = { 0 };
+    uint32_t word[16];
+    half[0] = 2 | 1 << 8; /* a kernel dispatch, with a barrier bit */
+    half[1] = (uint16_t)k->dims;
+    for (unsigned i = 0; i < 3; i++)
+        half[2 + i] = (uint16_t)k->group[i];
+    memcpy(word, half, sizeof word);
+    memcpy(&word[3], k->grid, sizeof k->grid);
+    word[6] = k->program->kernel.scratch_bytes;
+    word[7] = k->lds_bytes;
+    memcpy(&word[8], &k->program->kernel.entry, 8);
+    memcpy(&word[10], &k->kernarg, 8);
+    memcpy(out, word, PACKET_BYTES);
+}
+
+static ls_status place_arguments(timing *t, timing_slot *slot, const drv_dispatch *d, ls_error *err)
+{
+    uint64_t align = d->kernarg_align > PACKET_BYTES ? d->kernarg_align : PACKET_BYTES;
+    uint64_t bytes = align + d->kernarg_bytes;
+    command_packet *p = &slot->packet;
+    if (bytes > slot->setup_capacity) {
+        uint8_t *setup = realloc(slot->setup, bytes);
+        if (!setup)
+            return no_memory(err);
+        slot->setup = setup;
+        slot->setup_capacity = bytes;
+    }
+    ls_status status = take_piece(t, bytes, &slot->arguments, err);
+    if (status != LS_OK)
+        return status;
+    p->kernel.packet = t->pieces.at[slot->arguments].address;
+    p->kernel.kernarg = p->kernel.packet + align;
+    memset(slot->setup, 0, align);
+    write_packet(slot, slot->setup);
+    memcpy(slot->setup + align, d->kernarg, d->kernarg_bytes);
+    p->transfer = (dma_job){
+        .kind = DMA_IN, .local = true, .to = p->kernel.packet, .host_from = slot->setup, .bytes = bytes
+    };
+    return LS_OK;
+}
+
+static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
+{
+    cu_kernel *k = &slot->packet.kernel;
+    uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
+    k->scratch_bytes = (k->program->kernel.scratch_bytes + 15) & ~15u;
+    k->scratch = 0;
+    k->scratch_place_bytes = (uint64_t)((items + lanes - 1) / lanes) * lanes * k->scratch_bytes;
+    if (k->scratch_place_bytes == 0)
+        return LS_OK;
+    uint64_t bytes = k->scratch_place_bytes * command_places(t->command, &slot->packet);
+    ls_status status = take_piece(t, bytes, &slot->scratch, err);
+    if (status == LS_OK)
+        k->scratch = t->pieces.at[slot->scratch].address;
+    return status;
+}
+
+static ls_status check_launch(const amd_program *program, const drv_dispatch *d, ls_error *err)
+{
+    uint64_t items = (uint64_t)d->group[0] * d->group[1] * d->group[2];
+    uint64_t lds = (uint64_t)program->kernel.lds_bytes + d->dynamic_lds_bytes;
+    if (items > AMD_GROUP_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "kernel %s: a work-group has at most %u work-items, not %llu",
+                       program->name, AMD_GROUP_MAX, (unsigned long long)items);
+    if (lds > AMD_LDS_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %llu bytes of LDS; a work-group has at most %u",
+                       program->name, (unsigned long long)lds, AMD_LDS_MAX);
+    return LS_OK;
+}
+
+static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work, ls_error *err)
+{
+    const timing_program *program = work->program;
+    const drv_dispatch *d = work->dispatch;
+    const amd_kernel *a = &program->program->kernel;
+    bool is_gfx10 = amd_target_is_gfx10(a->target);
+    command_packet *p = &slot->packet;
+    ls_status status = check_launch(program->program, d, err);
+    if (status != LS_OK)
+        return status;
+    *p = (command_packet){ .kind = COMMAND_KERNEL,
+                           /* Granules of 8; on gfx10 every wave has all scalar registers. */
+                           .sgprs = is_gfx10 ? 106 : ((a->rsrc1 >> 6 & 15) + 1) * 8,
+                           .one_half = !is_gfx10 || (a->rsrc1 >> 29 & 1) == 0 };
+    p->kernel = (cu_kernel){ .program = program->program,
+                             .code = program->code,
+                             .number = (uint32_t)t->launches,
+                             .dims = d->dims,
+                             .lds_bytes = a->lds_bytes + d->dynamic_lds_bytes,
+                             .queue = t->queue_record,
+                             .max_instructions = t->max_instructions,
+                             .lenient_barriers = t->lenient_barriers,
+                             .window = t->window };
+    memcpy(p->kernel.grid, d->grid, sizeof d->grid);
+    memcpy(p->kernel.group, d->group, sizeof d->group);
+    status = place_arguments(t, slot, d, err);
+    return status == LS_OK ? place_scratch(t, slot, err) : status;
+}
+
+static void fill_transfer(timing_slot *slot, const drv_work *work)
+{
+    static const uint8_t kinds[] = { [DRV_WORK_IN] = DMA_IN,
+                                     [DRV_WORK_OUT] = DMA_OUT,
+                                     [DRV_WORK_COPY] = DMA_COPY,
+                                     [DRV_WORK_FILL] = DMA_FILL };
+    slot->packet = (command_packet){ .kind = COMMAND_TRANSFER,
+                                     .transfer = { .kind = kinds[work->kind],
+                                                   .to = work->to,
+                                                   .from = work->from,
+                                                   .bytes = work->bytes,
+                                                   .host_from = work->host_from,
+                                                   .host_to = work->host_to,
+                                                   .pattern = work->pattern,
+                                                   .pattern_bytes = (uint32_t)work->pattern_bytes } };
+}
+
+static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *err)
+{
+    timing_slot *slot = free_slot(t);
+    ls_status status = LS_OK;
+    if (!slot)
+        return no_memory(err);
+    if (work->kind == DRV_WORK_LAUNCH)
+        status = fill_launch(t, slot, work, err);
+    else
+        fill_transfer(slot, work);
+    if (status == LS_OK && out) /* past all queues: no time of the host link */
+        slot->packet.transfer.local = true;
+    if (status == LS_OK)
+        status = command_submit(t->command, &slot->queue, &slot->packet, err);
+    if (status != LS_OK) {
+        free_pieces(t, slot);
+        return status;
+    }
+    if (work->kind == DRV_WORK_LAUNCH)
+        t->launches++;
+    slot->work = work;
+    slot->packet.client = slot;
+    slot->host_began_ns = host_ns();
+    if (out)
+        *out = slot;
+    return LS_OK;
+}
+
+ls_status timing_submit(void *self, drv_work *work, ls_error *err)
+{
+    timing *t = self;
+    pthread_mutex_lock(&t->lock);
+    ls_status status = t->is_broken ? t->broken.status : LS_OK;
+    if (t->is_broken)
+        *err = t->broken;
+    else
+        status = submit(t, work, NULL, err);
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- ends */
+
+static void add_counts(ls_gpu_counts *to, const command_packet *p)
+{
+    const cu_tally *tally = &p->tally;
+    to->launches++;
+    to->work_groups += p->groups;
+    to->wavefronts += p->waves;
+    to->instructions += tally->instructions;
+    for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
+        to->classes[i] += tally->by_class[i];
+    to->active_lanes += tally->lanes;
+    to->loads += tally->loads;
+    to->stores += tally->stores;
+    to->atomics += tally->atomics;
+    to->load_bytes += tally->load_bytes;
+    to->store_bytes += tally->store_bytes;
+    to->atomic_bytes += tally->atomic_bytes;
+    to->barriers += tally->barriers;
+}
+
+static ls_status tell(timing *t, const timing_slot *slot, ls_error *err)
+{
+    const drv_work *work = slot->work;
+    const command_packet *p = &slot->packet;
+    bool launch = work->kind == DRV_WORK_LAUNCH;
+    timing_record record = { .kind = work->kind,
+                             .kernel = launch ? p->kernel.program->name : NULL,
+                             .number = launch ? p->kernel.number : t->others++,
+                             .begin = p->begin,
+                             .end = p->end,
+                             .bytes = work->bytes,
+                             .groups = p->groups,
+                             .waves = p->waves,
+                             .instructions = p->tally.instructions,
+                             .groups_per_cu = p->groups_per_cu,
+                             .waves_per_cu = p->waves_per_cu,
+                             .limit = launch ? place_limit_name(p->limit) : NULL };
+    return t->over ? t->over(t->over_self, &record, err) : LS_OK;
+}
+
+static void end_work(timing *t, timing_slot *slot)
+{
+    const command_packet *p = &slot->packet;
+    drv_work *work = slot->work;
+    work->status = LS_OK;
+    if (work->kind == DRV_WORK_LAUNCH) {
+        add_counts(&work->counts, p);
+        work->counts.host_ns = host_ns() - slot->host_began_ns;
+    }
+    if (p->has_fault) {
+        amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };
+        memcpy(place.work_group, p->fault.id, sizeof place.work_group);
+        work->status = amd_fault_report(p->kernel.program, &p->fault.fault, &place, NULL, 0, &work->failure);
+    }
+    work->began_ns = p->begin / FS_PER_NS;
+    work->ended_ns = p->end / FS_PER_NS;
+    if (!p->transfer.local || p->kind == COMMAND_KERNEL) {
+        ls_error err;
+        ls_status status = tell(t, slot, &err);
+        if (status != LS_OK && work->status == LS_OK) {
+            work->status = status;
+            work->failure = err;
+        }
+    }
+    work->is_over = true;
+    free_pieces(t, slot);
+    slot->work = NULL;
+}
+
+/* Runs the engine until a packet is over. */
+static ls_status run_on(timing *t, ls_error *err)
+{
+    for (;;) {
+        ls_run_result piece;
+        uint64_t windows = t->result.windows;
+        ls_status status = ls_run(t->engine, &t->options, &piece, err);
+        t->result = piece;
+        t->result.windows += windows;
+        atomic_store(&t->now_ns, piece.end_time / FS_PER_NS);
+        if (status == LS_OK && piece.partial)
+            status = ls_fail(err, LS_ERR_INTERRUPTED, "the simulation was interrupted");
+        if (status != LS_OK)
+            return status;
+        bool any = false;
+        for (command_packet *p; (p = command_take(t->command)) != NULL; any = true)
+            end_work(t, p->client);
+        if (any)
+            return LS_OK;
+        bool waiting = false;
+        for (size_t i = 0; i < t->slots.count; i++)
+            waiting |= t->slots.at[i]->work != NULL;
+        if (!waiting || t->options.until != 0)
+            return ls_fail(err, LS_ERR_INTERRUPTED, "the simulation came to its end before the program did");
+    }
+}
+
+/* Nothing can be trusted any more: what was submitted stays with the command processor for good. */
+static void give_up(timing *t, ls_status status, ls_error *err)
+{
+    t->is_broken = true;
+    t->broken = *err;
+    t->broken.status = status;
+    for (size_t i = 0; i < t->slots.count; i++)
+        t->slots.at[i]->work = NULL;
+}
+
+ls_status timing_advance(void *self, ls_error *err)
+{
+    timing *t = self;
+    pthread_mutex_lock(&t->lock);
+    ls_status status = run_on(t, err);
+    if (status != LS_OK)
+        give_up(t, status, err);
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- past all queues */
+
+static ls_status at_once(timing *t, drv_work *work, ls_error *err)
+{
+    timing_slot *slot;
+    ls_status status = submit(t, work, &slot, err);
+    while (status == LS_OK && !work->is_over)
+        status = run_on(t, err);
+    return status;
+}
+
+ls_status timing_poke(timing *t, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
+{
+    drv_work work = { .kind = DRV_WORK_IN, .to = to, .host_from = from, .bytes = bytes };
+    return at_once(t, &work, err);
+}
+
+ls_status timing_peek(timing *t, void *to, uint64_t from, uint64_t bytes, ls_error *err)
+{
+    drv_work work = { .kind = DRV_WORK_OUT, .from = from, .host_to = to, .bytes = bytes };
+    return at_once(t, &work, err);
+}
