@@ -4,18 +4,13 @@
 #include "base/file.h"
 #include "cli/emulate_object.h"
 #include "cli/emulate_output.h"
+#include "cli/workload_args.h"
 #include "workloads/workload.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define DEFAULT_GPU "gfx1030"
-#define SETTINGS_MAX 64
-
-static ls_status no_memory(ls_error *err)
-{
-    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-}
 
 /* -------------------------------------------------------------------------------------------- the machine */
 
@@ -59,31 +54,6 @@ static ls_status close_system(ls_gpu_system *system, ls_status status, ls_error 
 }
 
 /* ----------------------------------------------------------------------------------------------- workload */
-
-static ls_status read_settings(const cli_context *ctx, const wl_workload *w, wl_setting *settings,
-                               size_t *count, ls_error *err)
-{
-    *count = 0;
-    if (cli_given(ctx, "size")) {
-        if (w->option_count == 0)
-            return ls_fail(err, LS_ERR_USAGE, "workload %s has no size", w->name);
-        settings[(*count)++] = (wl_setting){ w->options[0].name, cli_uint(ctx, "size") };
-    }
-    for (size_t i = 0; i < cli_count(ctx, "param"); i++) {
-        const char *text = cli_text_at(ctx, "param", i), *value = strchr(text, '=') + 1;
-        wl_setting *setting = &settings[(*count)++];
-        ls_status status;
-        if (*count > SETTINGS_MAX)
-            return ls_fail(err, LS_ERR_USAGE, "there are more than %d settings", SETTINGS_MAX);
-        setting->name = ls_arena_strndup(ctx->arena, text, (size_t)(value - 1 - text));
-        if (!setting->name)
-            return no_memory(err);
-        status = ls_parse_u64(value, strlen(value), &setting->value, err);
-        if (status != LS_OK)
-            return ls_error_prefix(err, "--param %s", setting->name);
-    }
-    return LS_OK;
-}
 
 static const char *verification(const wl_request *request, const wl_result *result, ls_status status)
 {
@@ -142,14 +112,15 @@ static void print_text(const cli_context *ctx, const wl_request *request, const 
 static ls_status run_workload(cli_context *ctx, const wl_workload *w, ls_error *err)
 {
     const char *gpu = cli_text(ctx, "gpu") ? cli_text(ctx, "gpu") : DEFAULT_GPU;
-    wl_setting settings[SETTINGS_MAX + 2];
+    wl_setting *settings;
     wl_request request = { .workload = w,
-                           .settings = settings,
                            .check = cli_flag(ctx, "verify"),
                            .variant = cli_text(ctx, "variant"),
                            .seed = cli_uint(ctx, "seed") };
     wl_result result;
-    ls_status status = read_settings(ctx, w, settings, &request.setting_count, err), print_status = LS_OK;
+    ls_status status = workload_args_read(ctx, w, &settings, &request.setting_count, err),
+              print_status = LS_OK;
+    request.settings = settings;
     if (status == LS_OK)
         status = make_system(ctx, gpu, &request.system, err);
     if (status != LS_OK)

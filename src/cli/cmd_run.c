@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/fidelity.h"
 #include "cli/run_output.h"
+#include "cli/run_program.h"
 #include "cli/run_signal.h"
 #include "cli/run_trace.h"
 #include "model/gpu/gpu.h"
@@ -18,6 +19,7 @@
 /* By the order of ls_assignment and of the first formats of ls_export_format. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
 static const char *const formats[] = { "text", "json", "csv", NULL };
+static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const stats_names[] = { "lockstep", "accelsim", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
@@ -30,8 +32,9 @@ typedef struct session {
     ls_machine *machine;
     ls_engine *engine; /* of the machine */
     ls_metrics *metrics;
-    bool has_trace;
+    bool has_trace, has_program;
     run_trace trace;
+    run_program program; /* its system owns config and machine then */
     ls_run_control control;
     ls_progress progress;
     ls_time until;
@@ -41,6 +44,51 @@ typedef struct session {
 
 /* -------------------------------------------------------------------------------------------- building */
 
+static bool any_given(const cli_context *ctx, const char *const *names, const char **which)
+{
+    for (; *names; names++)
+        if (cli_given(ctx, *names)) {
+            *which = *names;
+            return true;
+        }
+    return false;
+}
+
+/* Options that say nothing about what is to be run are refused: nobody shall think that they did something. */
+static ls_status check_options(const session *s, ls_error *err)
+{
+    static const char *const for_traces[] = { "fidelity", "kernels",         "ctas",  "profile",
+                                              "warm-l2",  "unknown-opcodes", "stats", NULL };
+    static const char *const for_programs[] = {
+        "gpu", "size", "param", "verify", "variant", "memory-mib", "max-instructions", NULL
+    };
+    const char *which;
+    if (s->has_program && any_given(s->ctx, for_traces, &which))
+        return ls_fail(err, LS_ERR_USAGE, "run: --%s is for traces, but '%s' is a workload that is executed",
+                       which, s->ctx->positionals[0]);
+    if (!s->has_program && any_given(s->ctx, for_programs, &which))
+        return ls_fail(err, LS_ERR_USAGE, "run: --%s is for workloads that are executed, not for traces",
+                       which);
+    return LS_OK;
+}
+
+static ls_status build_program(session *s, ls_error *err)
+{
+    ls_status status = run_program_open(&s->program, s->ctx, s->ctx->positionals[0], err);
+    if (status == LS_OK)
+        status = ls_metrics_create(&s->metrics, err);
+    if (status != LS_OK)
+        return status;
+    s->engine = run_program_engine(&s->program);
+    run_program_set_metrics(&s->program, s->metrics);
+    return ls_metrics_add_engine(s->metrics, s->engine, err);
+}
+
+static const ls_config *config_of(const session *s)
+{
+    return s->has_program ? run_program_config(&s->program) : s->config;
+}
+
 static ls_status build(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
@@ -49,7 +97,12 @@ static ls_status build(session *s, ls_error *err)
     if (!platform)
         return ls_fail(err, LS_ERR_USAGE,
                        "run: a platform is missing: --platform NAME or --platform FILE.yaml");
-    ls_status status = cli_platform_request(ctx, platform, &request, err);
+    s->has_program = ctx->positional_count > 0 && run_program_is(ctx->positionals[0]);
+    ls_status status = check_options(s, err);
+    if (status == LS_OK && s->has_program)
+        return build_program(s, err);
+    if (status == LS_OK)
+        status = cli_platform_request(ctx, platform, &request, err);
     if (status == LS_OK)
         status = ls_config_load(&request, &s->config, NULL, err);
     if (status == LS_OK)
@@ -75,6 +128,7 @@ static void dispose(session *s)
 {
     run_trace_close(&s->trace);
     ls_metrics_destroy(s->metrics);
+    run_program_close(&s->program);
     ls_machine_destroy(s->machine);
     ls_config_destroy(s->config);
 }
@@ -85,9 +139,9 @@ static void print_plan(const session *s)
     char hash[LS_HASH_TEXT_BYTES], time[32];
     const ls_link *limiting = NULL;
     ls_time lookahead = ls_engine_lookahead(s->engine, &limiting);
-    fprintf(out, "platform   %s (%s)\n", ls_config_name(s->config), ls_config_path(s->config));
-    fprintf(out, "machine    %s\n", ls_config_machine(s->config)->name);
-    fprintf(out, "config     %s\n", ls_hash_text(ls_config_hash(s->config), hash));
+    fprintf(out, "platform   %s (%s)\n", ls_config_name(config_of(s)), ls_config_path(config_of(s)));
+    fprintf(out, "machine    %s\n", ls_config_machine(config_of(s))->name);
+    fprintf(out, "config     %s\n", ls_hash_text(ls_config_hash(config_of(s)), hash));
     fprintf(out, "blocks     %u\n", ls_engine_block_count(s->engine));
     if (limiting)
         fprintf(out, "lookahead  %s, by link %s\n", ls_format_time(lookahead, time, sizeof time),
@@ -151,8 +205,9 @@ static ls_status simulate(session *s, ls_error *err)
     uint64_t start_ns = ls_host_ns();
     ls_progress_begin(&s->progress, ctx->err, mode == PROGRESS_ALWAYS, clock, 0, start_ns);
     run_signal_begin(&s->control);
-    ls_status status = s->has_trace ? run_trace_run(&s->trace, &options, &s->result, err)
-                                    : ls_run(s->engine, &options, &s->result, err);
+    ls_status status = s->has_program ? run_program_run(&s->program, &options, &s->result, err)
+                       : s->has_trace ? run_trace_run(&s->trace, &options, &s->result, err)
+                                      : ls_run(s->engine, &options, &s->result, err);
     run_signal_end();
     s->wall_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
     fclose(dump);
@@ -180,7 +235,7 @@ static const char *run_id(const cli_context *ctx)
 /* With where hit rates come from, which is no key but changes results as keys do. */
 static const char *config_text(const session *s)
 {
-    const char *yaml = ls_config_yaml(s->config);
+    const char *yaml = ls_config_yaml(config_of(s));
     const char *text = s->trace.rates == NULL
                            ? NULL
                            : ls_arena_printf(s->ctx->arena, "# hit rates: %s\n%s", s->trace.rates, yaml);
@@ -192,10 +247,10 @@ static ls_status report(session *s, ls_error *err)
     cli_context *ctx = s->ctx;
     char hash[LS_HASH_TEXT_BYTES];
     const ls_results results = {
-        .platform = ls_config_name(s->config),
+        .platform = ls_config_name(config_of(s)),
         .config_text = config_text(s),
         .hit_rates = s->trace.rates,
-        .config_hash = ls_hash_text(ls_config_hash(s->config), hash),
+        .config_hash = ls_hash_text(ls_config_hash(config_of(s)), hash),
         .partial = s->result.partial,
         .partial_reason = s->result.partial ? "interrupted by a signal" : NULL,
         .end_time = s->result.end_time,
@@ -233,6 +288,8 @@ static ls_status report(session *s, ls_error *err)
         run_trace_accelsim(&s->trace, s->wall_seconds, ctx->out);
     else if (status == LS_OK && s->has_trace && format == LS_EXPORT_TEXT)
         run_trace_table(&s->trace, ctx->out);
+    else if (status == LS_OK && s->has_program && format == LS_EXPORT_TEXT)
+        run_program_table(&s->program, ctx->out);
     if (status == LS_OK && !accelsim)
         status = ls_export_stream(&results, format, &options, ctx->out, err);
     ls_scaling scaling;
@@ -257,8 +314,12 @@ static ls_status run(cli_context *ctx, ls_error *err)
         print_plan(&s);
     else if (status == LS_OK) {
         status = simulate(&s, err);
+        bool is_wrong = status == LS_ERR_CHECK && s.has_program && s.program.result.is_wrong;
+        /* A wrong result is a result too; the error stays. */
         if (status == LS_OK || status == LS_ERR_INTERRUPTED)
             status = report(&s, err);
+        else if (is_wrong)
+            (void)report(&s, &(ls_error){ 0 });
         if (status == LS_OK && s.result.partial) {
             char when[32];
             status = ls_fail(err, LS_ERR_INTERRUPTED,
@@ -291,6 +352,18 @@ static const cli_option options[] = {
       .help = "what to do with opcodes that are not in the tables" },
     { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",
       .help = "accelsim: print kernel statistics under Accel-Sim's names instead of the summary" },
+    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,
+      .help = "workload: its instruction set; otherwise the platform's own" },
+    { .name = "size", .type = CLI_UINT, .arg = "N", .help = "workload: the size of the problem" },
+    { .name = "param", .type = CLI_KEY_VALUE, .arg = "NAME=N", .repeatable = true,
+      .help = "workload: another option (lockstep workload show NAME)" },
+    { .name = "verify", .help = "workload: compare the result with the CPU; exit code 5 if it is wrong" },
+    { .name = "variant", .type = CLI_TEXT, .arg = "NAME",
+      .help = "workload: kernels compiled otherwise, as the tests do: O0, wave64, O0-wave64" },
+    { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
+      .help = "workload: memory of the GPU; otherwise what the platform says" },
+    { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
+      .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads; no result depends on it" },
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
@@ -319,13 +392,16 @@ static const cli_option options[] = {
 };
 
 static const cli_positional positionals[] = {
-    { .name = "TRACE", .optional = true, .complete = CLI_COMPLETE_FILE,
-      .help = "a directory with kernelslist.g, a list, a kernel file, a packed trace, or synth:KIND,name=value" },
+    { .name = "WORKLOAD", .optional = true, .complete = CLI_COMPLETE_FILE,
+      .help = "a trace: a directory with kernelslist.g, a list, a kernel file, a packed trace, or "
+              "synth:KIND,name=value; or the name of a workload (lockstep workload list), which is executed" },
 };
 
 static const cli_example examples[] = {
     { "lockstep run traces/bfs --platform rtx3070", "replay a trace, and print a summary" },
     { "lockstep run synth:gemm,m=512,n=512,k=512 -p rtx2080ti", "a workload for those who have no trace" },
+    { "lockstep run fir --platform r9nano --size 65536 --verify",
+      "execute a workload on an AMD GPU in simulated time, and check its result" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "change two keys, use 8 threads, and keep everything that was counted" },
     { "lockstep --plugin ./my-blocks.so run -p my-machine.yaml --dry-run",
@@ -337,8 +413,8 @@ static const cli_command run_command = {
     .name = "run",
     .summary = "simulate a workload on a platform",
     .about =
-        "Builds the machine that the platform file describes, replays the trace on it kernel by kernel (a machine "
-        "that makes its own work needs none), and prints what its blocks counted. The same platform, overrides and seed give the same bits for any number of "
+        "Builds the machine that the platform file describes, replays the trace on it kernel by kernel, or executes the "
+        "workload's kernels on it (a machine that makes its own work needs neither), and prints what its blocks counted. The same platform, overrides and seed give the same bits for any number of "
         "threads, any window and any assignment.\n\n"
         "SIGINT (Ctrl-C) ends the run at the next window: the results so far are printed and written, marked "
         "as partial, and the exit code is 130. A second one ends the process at once. SIGUSR1 writes to "

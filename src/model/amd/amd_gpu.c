@@ -241,7 +241,7 @@ static ls_status build_arrays(builder *b, ls_error *err)
         TRY(line_gate_set_slices(b->array_gates[i], NULL, &l1, 1, err));
     }
     uint32_t at = 0;
-    for (uint32_t k = 0; k < b->clusters; k++) {
+    for (uint32_t k = 0; k < b->clusters && b->arrays > 0; k++) {
         uint32_t array = array_of(b, k);
         ls_link *link;
         at = k > 0 && array_of(b, k - 1) == array ? at + 1 : 0;
@@ -274,6 +274,7 @@ static ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), name, "dram", &dram, err));
     TRY(ls_block_connect(home, "dram", dram, "dram", err));
     TRY(ls_block_connect(dram, "reply", home, "reply", err));
+    TRY(line_home_attach(home, NULL, &b->gpu->map, b->gpu->line_bytes, err));
     b->gpu->homes[i] = home;
     for (uint32_t k = 0; k < b->slices; k++) {
         snprintf(name, sizeof name, "gpu0.partition%u.l2_%u", i, k);

@@ -250,7 +250,8 @@ ls_status line_home_attach(ls_block *block, ls_window *window, const mem_map *ma
                            ls_error *err)
 {
     home *h = ls_block_state(block);
-    h->view = ls_window_look(window);
+    if (window != NULL)
+        h->view = ls_window_look(window);
     h->map = *map;
     h->line_bytes = line_bytes;
     mem_dram_place first = mem_map_dram(map, 0);

@@ -17,7 +17,7 @@ typedef struct line_home_spec {
 } line_home_spec;
 
 /* Attaches the simulated memory and the address map (copied), and says how long a line is. Fails if a line does not lie
- * in one row of one bank. */
+ * in one row of one bank. Called again with the memory if there was none (NULL) while the machine was built. */
 ls_status line_home_attach(ls_block *home, ls_window *window, const mem_map *map, uint32_t line_bytes,
                            ls_error *err);
 

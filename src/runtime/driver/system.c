@@ -173,7 +173,7 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
 ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **out, ls_error *err)
 {
     size_t count = options && options->gpus ? options->gpu_count : 1;
-    const drv_backend *backend;
+    const drv_backend *backend = NULL;
     ls_gpu_system *system;
     ls_status status;
     *out = NULL;

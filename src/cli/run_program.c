@@ -1,0 +1,263 @@
+/* run_program.c: see run_program.h. */
+#include "cli/run_program.h"
+
+#include "base/file.h"
+#include "cli/fidelity.h"
+#include "cli/workload_args.h"
+#include "model/amd/amd_gpu.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool run_program_is(const char *name)
+{
+    const wl_workload *w;
+    return strpbrk(name, "/.:") == NULL && !ls_file_exists(name) && wl_find(name, &w, NULL) == LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- running */
+
+/* After each command: a kernel's counters become an interval of the metrics. */
+static ls_status command_over(void *self, const timing_record *record, ls_error *err)
+{
+    run_program *p = self;
+    timing_record kept = *record;
+    kept.kernel = record->kernel ? ls_arena_strdup(p->arena, record->kernel) : NULL;
+    if ((record->kernel && !kept.kernel) || !ls_vec_push(&p->records, kept))
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (record->kind != DRV_WORK_LAUNCH || p->metrics == NULL)
+        return LS_OK;
+    const ls_metric_interval interval = { .gpu = 0,
+                                          .kernel = record->number + 1,
+                                          .kernel_name = kept.kernel,
+                                          .stream = 0,
+                                          .begin = record->begin,
+                                          .end = record->end };
+    return ls_metrics_mark(p->metrics, &interval, err);
+}
+
+ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, ls_error *err)
+{
+    ls_config_request request;
+    const char *gpu = cli_text(ctx, "gpu");
+    p->arena = ctx->arena;
+    ls_status status = wl_find(name, &p->workload, err);
+    if (status == LS_OK)
+        status = cli_platform_request(ctx, cli_text(ctx, "platform"), &request, err);
+    if (status == LS_OK)
+        status = workload_args_read(ctx, p->workload, &p->settings, &p->request.setting_count, err);
+    if (status != LS_OK)
+        return status;
+    const ls_gpu_options options = { .gpus = gpu ? &gpu : NULL,
+                                     .gpu_count = 1,
+                                     .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
+                                     .threads = (uint32_t)cli_uint(ctx, "threads"),
+                                     .max_instructions = cli_uint(ctx, "max-instructions"),
+                                     .platform = request.platform,
+                                     .sets = request.sets,
+                                     .set_count = request.set_count,
+                                     .platform_dirs = request.platform_dirs,
+                                     .platform_dir_count = request.platform_dir_count,
+                                     .seed = cli_uint(ctx, "seed") };
+    p->request.workload = p->workload;
+    p->request.settings = p->settings;
+    p->request.check = cli_flag(ctx, "verify");
+    p->request.variant = cli_text(ctx, "variant");
+    status = ls_gpu_system_create(&options, &p->request.system, err);
+    if (status != LS_OK)
+        return status;
+    ls_engine *engine = timing_engine(p->request.system);
+    p->clock = ls_region_clock(ls_block_region(ls_engine_find_block(engine, COMMAND_BLOCK)));
+    timing_watch(p->request.system, command_over, p);
+    return LS_OK;
+}
+
+void run_program_close(run_program *p)
+{
+    ls_vec_fini(&p->records);
+    ls_gpu_system_destroy(p->request.system);
+}
+
+ls_engine *run_program_engine(const run_program *p)
+{
+    return timing_engine(p->request.system);
+}
+
+const ls_config *run_program_config(const run_program *p)
+{
+    return timing_config(p->request.system);
+}
+
+void run_program_set_metrics(run_program *p, ls_metrics *metrics)
+{
+    p->metrics = metrics;
+}
+
+ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err)
+{
+    timing_set_options(p->request.system, options);
+    p->status = wl_run_workload(&p->request, &p->result, err);
+    *result = timing_result(p->request.system);
+    /* An interrupted run has results, too. */
+    return p->status == LS_ERR_INTERRUPTED && result->partial ? LS_OK : p->status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- tables */
+
+static bool get(const run_program *p, const char *type, const char *path, const char *name,
+                ls_metric_value *out)
+{
+    return ls_metrics_get(p->metrics, LS_METRICS_RUN, type, path, name, out, NULL) == LS_OK && out->present;
+}
+
+static uint64_t count(const run_program *p, const char *type, const char *path, const char *name)
+{
+    ls_metric_value value;
+    return get(p, type, path, name, &value) ? value.value : 0;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+/* What happened to whom, over all commands. */
+typedef struct run_program_times {
+    ls_time kernels, copies, begin, end; /* summed; first begin and last end */
+    uint64_t kernel_count, copy_count, copy_bytes;
+} run_program_times;
+
+static run_program_times sum_times(const run_program *p)
+{
+    run_program_times t = { .begin = LS_TIME_MAX };
+    for (size_t i = 0; i < p->records.count; i++) {
+        const timing_record *r = &p->records.at[i];
+        if (r->kind == DRV_WORK_LAUNCH) {
+            t.kernels += r->end - r->begin;
+            t.kernel_count++;
+        } else {
+            t.copies += r->end - r->begin;
+            t.copy_count++;
+            t.copy_bytes += r->bytes;
+        }
+        t.begin = r->begin < t.begin ? r->begin : t.begin;
+        t.end = r->end > t.end ? r->end : t.end;
+    }
+    return t;
+}
+
+static void time_line(FILE *to, const char *what, ls_time time, const char *more)
+{
+    char text[LS_FORMAT_BYTES];
+    fprintf(to, "  %-22s %14s  %s\n", what, ls_format_time(time, text, sizeof text), more);
+}
+
+static void print_times(const run_program *p, FILE *to)
+{
+    run_program_times t = sum_times(p);
+    char more[160], size[LS_FORMAT_BYTES];
+    snprintf(more, sizeof more, "%" PRIu64 " launches, GPU 0", t.kernel_count);
+    time_line(to, "kernel time", t.kernels, more);
+    snprintf(more, sizeof more, "%" PRIu64 " copies and fills, %s", t.copy_count,
+             ls_format_si((double)t.copy_bytes, "B", size, sizeof size));
+    time_line(to, "copy time", t.copies, more);
+    time_line(to, "total time", t.end > t.begin ? t.end - t.begin : 0, "from the first command to the last");
+}
+
+static void print_kernels(const run_program *p, FILE *to)
+{
+    enum { ROWS_MAX = 20 };
+    size_t shown = 0, launches = 0;
+    fprintf(to, "\n  %5s  %-28s %14s %12s %14s %7s  %s\n", "", "kernel", "cycles", "wavefronts",
+            "instructions", "IPC", "waves per CU, limited by");
+    for (size_t i = 0; i < p->records.count; i++) {
+        const timing_record *r = &p->records.at[i];
+        char cycles[LS_FORMAT_BYTES], waves[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES];
+        if (r->kind != DRV_WORK_LAUNCH)
+            continue;
+        launches++;
+        if (shown == ROWS_MAX)
+            continue;
+        shown++;
+        uint64_t n = ls_clock_cycle_at(p->clock, r->end) - ls_clock_cycle_at(p->clock, r->begin);
+        fprintf(to, "  %5" PRIu64 "  %-28.28s %14s %12s %14s %7.3f  %u, %s\n", r->number + 1, r->kernel,
+                ls_format_count(n, cycles, sizeof cycles), ls_format_count(r->waves, waves, sizeof waves),
+                ls_format_count(r->instructions, insts, sizeof insts),
+                n == 0 ? 0 : (double)r->instructions / (double)n, r->waves_per_cu, r->limit);
+    }
+    if (launches > shown)
+        fprintf(to, "         ... and %zu more; every kernel is in the files of --out\n", launches - shown);
+}
+
+static void print_classes(const run_program *p, FILE *to)
+{
+    const ls_gpu_counts *c = &p->result.counts;
+    char text[LS_FORMAT_BYTES];
+    fprintf(to, "\n  %-22s %14s\n", "instructions", ls_format_count(c->instructions, text, sizeof text));
+    for (size_t i = 0; i < LS_GPU_CLASS_MAX && ls_gpu_class_name(i); i++)
+        if (c->classes[i])
+            fprintf(to, "    %-20s %14s  %5.1f %%\n", ls_gpu_class_name(i),
+                    ls_format_count(c->classes[i], text, sizeof text),
+                    percent(c->classes[i], c->instructions));
+}
+
+/* One line per level. */
+static void print_caches(const run_program *p, FILE *to)
+{
+    static const struct {
+        const char *name, *path;
+    } levels[] = { { "vector", "*.vector*" }, { "scalar", "*.scalar" }, { "instruction", "*.code" },
+                   { "L1", "*.l1" },          { "L2", "*.l2_*" },       { "memory side", "*.mall*" } };
+    fprintf(to, "\n  %-12s %12s %7s %7s %7s %12s %7s %7s %9s\n", "cache", "reads", "hits", "misses", "MSHR",
+            "writes", "hits", "atomics", "latency");
+    for (size_t i = 0; i < LS_COUNT_OF(levels); i++) {
+        const char *type = "line-cache/*", *path = levels[i].path;
+        uint64_t reads = count(p, type, path, "reads"), writes = count(p, type, path, "writes");
+        uint64_t atomics = count(p, type, path, "atomics");
+        char read_text[LS_FORMAT_BYTES], write_text[LS_FORMAT_BYTES], atomic_text[LS_FORMAT_BYTES];
+        ls_metric_value latency;
+        if (reads + writes + atomics == 0)
+            continue;
+        fprintf(to, "  %-12s %12s %6.1f%% %6.1f%% %6.1f%% %12s %6.1f%% %7s", levels[i].name,
+                ls_format_count(reads, read_text, sizeof read_text),
+                percent(count(p, type, path, "read_hits"), reads),
+                percent(count(p, type, path, "read_misses"), reads),
+                percent(count(p, type, path, "read_mshr_hits"), reads),
+                ls_format_count(writes, write_text, sizeof write_text),
+                percent(count(p, type, path, "write_hits"), writes),
+                ls_format_count(atomics, atomic_text, sizeof atomic_text));
+        if (get(p, type, path, "average_latency", &latency))
+            fprintf(to, " %9.1f\n", latency.ratio);
+        else
+            fprintf(to, " %9s\n", "-");
+    }
+}
+
+static void print_memory(const run_program *p, FILE *to)
+{
+    uint64_t requests = count(p, "dram/*", NULL, "requests");
+    uint64_t reads = count(p, "line-home/*", NULL, "read_bytes"),
+             writes = count(p, "line-home/*", NULL, "write_bytes");
+    char text[LS_FORMAT_BYTES], in[LS_FORMAT_BYTES], out[LS_FORMAT_BYTES];
+    fprintf(to, "\n  %-22s %14s  %s read, %s written\n", "DRAM transactions",
+            ls_format_count(requests, text, sizeof text), ls_format_si((double)reads, "B", in, sizeof in),
+            ls_format_si((double)writes, "B", out, sizeof out));
+}
+
+void run_program_table(const run_program *p, FILE *to)
+{
+    const wl_result *r = &p->result;
+    char text[LS_FORMAT_BYTES];
+    fprintf(to, "%s on %s\n", p->workload->name, ls_config_name(run_program_config(p)));
+    if (p->request.check && p->status == LS_OK)
+        fprintf(to, "  %-22s %14s  %s values compared with the CPU\n", "verification", "correct",
+                ls_format_count(r->compared, text, sizeof text));
+    else if (r->is_wrong)
+        fprintf(to, "  %-22s %14s\n", "verification", "WRONG");
+    print_times(p, to);
+    print_kernels(p, to);
+    print_classes(p, to);
+    print_caches(p, to);
+    print_memory(p, to);
+    fputc('\n', to);
+}

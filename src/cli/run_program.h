@@ -1,0 +1,40 @@
+/* run_program.h: the part of `lockstep run` that is about programs: a workload on a simulated AMD GPU, through the
+ * driver, and the tables about it. */
+#ifndef CLI_RUN_PROGRAM_H
+#define CLI_RUN_PROGRAM_H
+
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "report/metrics.h"
+#include "runtime/timing/timing.h"
+#include "workloads/workload.h"
+
+/* All zero is nothing. */
+typedef struct run_program {
+    const wl_workload *workload;
+    wl_setting *settings;
+    wl_request request;
+    wl_result result;
+    ls_metrics *metrics;
+    const ls_clock *clock; /* of the compute units */
+    ls_arena *arena;
+    LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
+    bool was_run;
+    ls_status status; /* of the run */
+} run_program;
+
+/* Whether the name on the command line is a program rather than a trace. */
+bool run_program_is(const char *name);
+/* Builds the GPU. run_program_close() is due in every case. */
+ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, ls_error *err);
+void run_program_close(run_program *p);
+ls_engine *run_program_engine(const run_program *p);
+const ls_config *run_program_config(const run_program *p);
+/* Counters go there. */
+void run_program_set_metrics(run_program *p, ls_metrics *metrics);
+/* A wrong result is LS_ERR_CHECK; it can be reported like any other. */
+ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err);
+/* What people want to know first. */
+void run_program_table(const run_program *p, FILE *to);
+
+#endif
