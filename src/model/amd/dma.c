@@ -7,6 +7,7 @@
 #define FLIGHT_MAX 1024u
 #define STAGES 4u
 #define STAGE_LINES 1024u
+#define LINK_SLACK 8u
 #define FRACTION 16u /* bits below a cycle in the host link's time */
 
 typedef struct dma_spec {
@@ -257,7 +258,9 @@ static void bring_line(dma *d, ls_cycle now)
             continue;
         uint32_t line = d->port.line_bytes;
         uint64_t left = j->bytes - j->asked, here = line - ((j->to + j->asked) & (line - 1));
-        uint64_t begin = d->in_free > now << FRACTION ? d->in_free : now << FRACTION;
+        /* The link has a buffer of a few lines: the cycles between an arrival and this look are not lost. */
+        uint64_t soonest = (now > LINK_SLACK ? now - LINK_SLACK : 0) << FRACTION;
+        uint64_t begin = d->in_free > soonest && j->asked > 0 ? d->in_free : now << FRACTION;
         d->in_free = begin + (left < here ? left : here) * d->byte_cost;
         d->arriving = j;
         ls_cycle at = (d->in_free + (1u << FRACTION) - 1) >> FRACTION;
