@@ -399,7 +399,6 @@ static const cli_positional positionals[] = {
 
 static const cli_example examples[] = {
     { "lockstep run traces/bfs --platform rtx3070", "replay a trace, and print a summary" },
-    { "lockstep run synth:gemm,m=512,n=512,k=512 -p rtx2080ti", "a workload for those who have no trace" },
     { "lockstep run fir --platform r9nano --size 65536 --verify",
       "execute a workload on an AMD GPU in simulated time, and check its result" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",

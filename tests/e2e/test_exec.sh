@@ -105,9 +105,9 @@ run 0 exec -- ./leave
 [[ $(<stdout) == $'after 800\nafter 900\nafter 1000' ]] || fail 'kernels that were submitted did not all run'
 [[ $(od -An -td4 -N12 shared | tr -s ' ') == ' 1000 700 0' ]] || fail 'a result was lost'
 
-# There is no model of time yet: the driver says so, and there is no platform.
-run 10 exec --mode time -- ./add
-grep -q "mode 'time'" stderr || fail 'nothing says why there is no platform'
+# Time is simulated for one GPU: the driver says so, and there is no platform.
+run 10 exec --mode time --gpus 2 -- ./add
+grep -q 'time is simulated for one GPU' stderr || fail 'nothing says why there is no platform'
 
 # A wrong setting is one line, and no platform.
 LOCKSTEP_GPU=gfx9 run 10 exec -- ./add
