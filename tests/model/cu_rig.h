@@ -336,6 +336,8 @@ static inline void rig_run(rig *r, uint32_t grid, uint32_t group, uint32_t lds_b
                              .kernarg = r->args,
                              .max_instructions = r->kernel.max_instructions,
                              .lenient_barriers = r->kernel.lenient_barriers,
+                             .tapes = r->kernel.tapes,
+                             .recorder = r->kernel.recorder,
                              .window = r->window };
     r->groups[0] = (grid + group - 1) / group;
     r->groups[1] = r->groups[2] = 1;
