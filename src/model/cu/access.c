@@ -17,7 +17,7 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
     a->after = CU_NONE;
     a->wave = w->number;
     a->pipe = w->pipe;
-    a->complete = a->linear = a->invalidate = false;
+    a->complete = a->linear = a->invalidate = a->straddle = false;
     a->line_count = a->sent = a->back = 0;
     a->inst = inst;
     a->issued = now;
@@ -37,12 +37,17 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
     return a;
 }
 
+void cu_access_keep_head(const cu *c, const cu_wave *w, cu_access *a)
+{
+    memcpy(a->head, &c->scratch, CU_HEAD_BYTES);
+    memcpy(&a->exec, &w->arch.sgpr[AMD_EXEC_LO], sizeof a->exec);
+    a->m0 = w->arch.sgpr[AMD_M0];
+}
+
 void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses)
 {
     const amd_access *scratch = &c->scratch;
-    memcpy(a->head, scratch, CU_HEAD_BYTES);
-    memcpy(&a->exec, &w->arch.sgpr[AMD_EXEC_LO], sizeof a->exec);
-    a->m0 = w->arch.sgpr[AMD_M0];
+    cu_access_keep_head(c, w, a);
     if (a->large) {
         amd_access *to = (amd_access *)(void *)((uint8_t *)a->address - offsetof(amd_access, address));
         memcpy(to, scratch, sizeof *to);

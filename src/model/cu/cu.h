@@ -75,6 +75,7 @@ typedef struct cu_access {
     uint16_t wave;
     uint8_t pipe;
     bool large, complete, linear, invalidate;
+    bool straddle; /* some lane has bytes in two lines */
     uint8_t stride;
     uint16_t line_count, sent, back;
     const cu_inst *inst;
@@ -301,6 +302,7 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
 bool cu_access_free(const cu *c, bool large); /* is there one? */
 /* Keeps what amd_mem_address() (and for LDS amd_mem_perform()) left in c->scratch. */
 void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses);
+void cu_access_keep_head(const cu *c, const cu_wave *w, cu_access *a); /* all but data and addresses */
 void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now);
 void cu_access_complete(cu *c, cu_access *a, ls_cycle now);
 void cu_access_timed(cu *c, ls_cycle now);
@@ -333,8 +335,10 @@ void cu_source_again(cu_wave *w);
 void cu_source_step(cu_wave *w, ls_cycle now);
 /* Where the memory instruction goes: into *access. False: it faulted. */
 bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now);
-/* The access happens in LDS; results into *access. */
-void cu_source_lds(cu_wave *w, const cu_inst *inst, amd_access *access);
+/* The access in c->scratch happens in LDS, and what it gave is kept in *a. The other: only these lanes of it, and the
+ * results stay in c->scratch. */
+void cu_source_lds(cu *c, cu_wave *w, cu_access *a);
+void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes);
 /* What registers get. */
 void cu_source_result(cu *c, cu_wave *w, const cu_access *a);
 void cu_source_scalar(cu *c, cu_wave *w, const cu_scalar *s);

@@ -60,6 +60,19 @@ static unsigned lds_least(const cu *c, const amd_access *access)
     return least;
 }
 
+/* Lanes one after the other without a gap: every bank is busy in every cycle, and no two lanes meet. */
+static bool lds_linear(const cu_wave *w, const amd_access *s)
+{
+    unsigned lanes = w->arch.lanes;
+    if (s->pieces != 1 || s->lanes != (lanes == 64 ? UINT64_MAX : UINT32_MAX) || s->absent[0] != 0 ||
+        (s->piece_bytes & 3) != 0 || (s->address[0][0] & 3) != 0)
+        return false;
+    uint64_t base = s->address[0][0], step = s->piece_bytes, wrong = 0;
+    for (unsigned lane = 1; lane < lanes; lane++)
+        wrong |= s->address[0][lane] - base - lane * step;
+    return wrong == 0;
+}
+
 bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now)
 {
     const cu_inst *inst = w->head;
@@ -74,18 +87,13 @@ bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now)
     if (s->kind == AMD_ACCESS_EXCHANGE || s->kind == AMD_ACCESS_NONE) {
         cycles = least = (unsigned)((w->arch.lanes + c->spec->lds_lanes - 1) / c->spec->lds_lanes);
     } else {
-        cycles = cu_lds_cycles(c, s);
         least = lds_least(c, s);
+        cycles = lds_linear(w, s) ? least : cu_lds_cycles(c, s);
         if (s->kind == AMD_ACCESS_ATOMIC) /* CLRX: twice the time of a read */
             cycles *= 2, least *= 2;
-        cu_source_lds(w, inst, s);
     }
     cu_access *a = cu_access_take(c, w, inst, false, now);
-    if (s->kind == AMD_ACCESS_EXCHANGE) {
-        s->pieces = 1;
-        s->piece_bytes = 4;
-    }
-    cu_access_keep(c, w, a, false);
+    cu_source_lds(c, w, a);
     c->lds_free[w->pipe] = now + cycles;
     c->counters.lds_accesses++;
     c->counters.lds_cycles += cycles;

@@ -91,10 +91,49 @@ bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now)
     return amd_mem_address(&w->arch, inst->inst, access);
 }
 
-void cu_source_lds(cu_wave *w, const cu_inst *inst, amd_access *access)
+void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes)
 {
+    amd_access *s = &c->scratch;
+    uint64_t all = s->lanes;
+    s->lanes = lanes;
     if (!w->tape)
-        amd_mem_perform(&w->arch, inst->inst, access);
+        amd_mem_perform(&w->arch, w->head->inst, s);
+    s->lanes = all;
+}
+
+void cu_source_lds(cu *c, cu_wave *w, cu_access *a)
+{
+    amd_access *s = &c->scratch;
+    if (s->kind == AMD_ACCESS_LOAD && a->inst->plain && s->pieces == 1 && s->absent[0] == 0 && !w->tape) {
+        /* From LDS to where registers are filled from, without a stop in between. */
+        unsigned dwords = s->piece_bytes / 4u;
+        cu_access_keep_head(c, w, a);
+        a->stride = (uint8_t)dwords;
+        const uint8_t *lds = w->group->arch.lds;
+        for (uint64_t left = s->lanes; left != 0; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(left);
+            const uint8_t *from = lds + s->address[0][lane];
+            uint32_t *to = a->data + lane * dwords;
+            memcpy(to, from, 4);
+            for (unsigned i = 1; i < dwords; i++)
+                memcpy(to + i, from + i * 4, 4);
+        }
+        return;
+    }
+    if (s->kind == AMD_ACCESS_STORE && s->pieces == 1 && s->piece_bytes == 4 && s->absent[0] == 0 &&
+        !w->tape) {
+        uint8_t *lds = w->group->arch.lds;
+        for (uint64_t left = s->lanes; left != 0; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(left);
+            memcpy(lds + s->address[0][lane], s->data[lane], 4);
+        }
+    } else if (s->kind != AMD_ACCESS_EXCHANGE) {
+        cu_source_lds_part(c, w, s->lanes);
+    } else {
+        s->pieces = 1;
+        s->piece_bytes = 4;
+    }
+    cu_access_keep(c, w, a, false);
 }
 
 /* Whole dwords: the case that programs are made of. */

@@ -65,6 +65,7 @@ static void vector_lines(const cu *c, cu_access *a, const amd_access *s)
             unsigned lane = (unsigned)__builtin_ctzll(left);
             uint64_t address = s->address[piece][lane], line = address & mask;
             uint64_t last = (address + s->piece_bytes - 1) & mask;
+            a->straddle |= line != last;
             for (;; line += c->line_bytes) {
                 if (!current || current->address != line)
                     current = vector_find(a, &table, line);
@@ -134,16 +135,6 @@ static bool vector_misaligned(cu_wave *w, const amd_access *s)
     return false;
 }
 
-/* FLAT: lanes whose address is one of LDS are served there. */
-static void vector_flat_lds(cu *c, cu_wave *w)
-{
-    amd_access *s = &c->scratch;
-    uint64_t lanes = s->lanes;
-    s->lanes = s->in_lds;
-    cu_source_lds(w, w->head, s);
-    s->lanes = lanes;
-}
-
 static void vector_queue(cu *c, cu_access *a, ls_cycle now)
 {
     cu_pipe *pipe = &c->pipes[a->pipe];
@@ -190,7 +181,7 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
     }
     cu_access *a = cu_access_take(c, w, inst, large, now);
     if (s->in_lds != 0)
-        vector_flat_lds(c, w);
+        cu_source_lds_part(c, w, s->in_lds);
     cu_access_keep(c, w, a, true);
     if (s->kind == AMD_ACCESS_ATOMIC)
         vector_lines_atomic(c, a, s);
@@ -418,6 +409,12 @@ static void vector_reply(cu *c, const line_message *m, ls_cycle now)
     } else if (head->kind == AMD_ACCESS_LOAD && a->linear) {
         unsigned in_line, in_data, bytes = vector_overlap(c, a, l, &in_line, &in_data);
         memcpy((uint8_t *)a->data + in_data, m->data + in_line, bytes);
+    } else if (head->kind == AMD_ACCESS_LOAD && head->piece_bytes == 4 && head->pieces == 1 &&
+               (a->straddle == 0)) {
+        for (uint64_t left = l->lanes; left != 0; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(left);
+            memcpy(a->data + lane, m->data + (a->address[lane] - l->address), 4);
+        }
     } else if (head->kind == AMD_ACCESS_LOAD) {
         vector_each(c, a, l, (line_message *)(uintptr_t)m, vector_get);
     } else if (head->kind == AMD_ACCESS_ATOMIC && head->returns) {

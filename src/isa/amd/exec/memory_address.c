@@ -5,10 +5,10 @@
 /* Copies `dwords` registers from `code` on into the data of the lanes, from dword `at` on. */
 static void address_take(const amd_wave *wave, amd_access *access, unsigned code, unsigned dwords, unsigned at)
 {
-    for (unsigned i = 0; i < dwords; i++) {
+    for (unsigned i = 0; i < dwords; i++) { /* of all lanes: what is not active does no harm */
         const uint32_t *from = mem_vgpr(wave, code + i);
-        MEM_FOR_LANES(lane, access->lanes)
-        access->data[lane][at + i] = from[lane];
+        for (unsigned lane = 0; lane < wave->lanes; lane++)
+            access->data[lane][at + i] = from[lane];
     }
 }
 
@@ -101,8 +101,29 @@ static unsigned address_align(const amd_wave *wave, const mem_row *row)
     return row->bytes == 12 ? 16 : row->bytes;
 }
 
+/* All lanes are active, and nothing is misaligned or out of range: true, else nothing has happened. */
+static bool address_lds_whole(const amd_wave *wave, const amd_inst *inst, const mem_row *row,
+                              amd_access *access)
+{
+    const uint32_t *from = mem_vgpr(wave, inst->src[0].code);
+    uint32_t offset = (uint32_t)inst->offset, limit = mem_lds_bytes(wave), most = 0, low = 0;
+    if (access->lanes != (wave->lanes == 64 ? UINT64_MAX : UINT32_MAX))
+        return false;
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        uint32_t address = from[lane] + offset;
+        most = address > most ? address : most;
+        low |= address;
+        access->address[0][lane] = address;
+    }
+    return most < limit && limit - most >= row->bytes && (low & (address_align(wave, row) - 1)) == 0;
+}
+
 static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row, amd_access *access)
 {
+    if (!(row->flags & (MEM_ADDTID | MEM_SRC2 | MEM_TWO)) && address_lds_whole(wave, inst, row, access)) {
+        access->space = AMD_SPACE_LDS;
+        return true;
+    }
     uint64_t active = access->lanes;
     uint32_t limit = mem_lds_bytes(wave);
     uint32_t step = row->bytes * ((row->flags & MEM_ST64) ? 64u : 1u);
@@ -190,8 +211,12 @@ static bool address_global(amd_wave *wave, const amd_inst *inst, const mem_row *
     }
     const uint32_t *low = mem_vgpr(wave, inst->src[0].code);
     const uint32_t *high = low + wave->lanes;
-    MEM_FOR_LANES(lane, access->lanes)
-    access->address[0][lane] = base + low[lane] + (scalar ? 0 : (uint64_t)high[lane] << 32);
+    if (scalar)
+        for (unsigned lane = 0; lane < wave->lanes; lane++)
+            access->address[0][lane] = base + low[lane];
+    else
+        for (unsigned lane = 0; lane < wave->lanes; lane++)
+            access->address[0][lane] = base + (low[lane] | (uint64_t)high[lane] << 32);
     return true;
 }
 
@@ -203,6 +228,15 @@ static bool address_flat(amd_wave *wave, const amd_inst *inst, const mem_row *ro
     const uint32_t *high = low + wave->lanes;
     uint32_t shared = (uint32_t)(group->shared_base >> 32), private = (uint32_t)(group->private_base >> 32);
     uint64_t in_scratch = 0;
+    uint32_t elsewhere = 0; /* some lane, active or not, is not in global memory */
+    for (unsigned lane = 0; lane < wave->lanes; lane++)
+        elsewhere |= (uint32_t)(high[lane] == shared) | (uint32_t)(high[lane] == private);
+    if (elsewhere == 0) {
+        uint64_t offset = (uint64_t)(int64_t)inst->offset;
+        for (unsigned lane = 0; lane < wave->lanes; lane++)
+            access->address[0][lane] = (low[lane] | (uint64_t)high[lane] << 32) + offset;
+        return true;
+    }
     MEM_FOR_LANES(lane, access->lanes)
     {
         if (high[lane] == shared)
