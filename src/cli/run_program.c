@@ -205,13 +205,17 @@ static void print_classes(const run_program *p, FILE *to)
 static void print_caches(const run_program *p, FILE *to)
 {
     static const struct {
-        const char *name, *path;
-    } levels[] = { { "vector", "*.vector*" }, { "scalar", "*.scalar" }, { "instruction", "*.code" },
-                   { "L1", "*.l1" },          { "L2", "*.l2_*" },       { "memory side", "*.mall*" } };
+        const char *name, *type;
+    } levels[] = { { "vector", "vector-cache/*" },
+                   { "scalar", "scalar-cache/*" },
+                   { "instruction", "instruction-cache/*" },
+                   { "L1", "l1-cache/*" },
+                   { "L2", "l2-cache/*" },
+                   { "memory side", "memory-cache/*" } };
     fprintf(to, "\n  %-12s %12s %7s %7s %7s %12s %7s %7s %9s\n", "cache", "reads", "hits", "misses", "MSHR",
             "writes", "hits", "atomics", "latency");
     for (size_t i = 0; i < LS_COUNT_OF(levels); i++) {
-        const char *type = "line-cache/*", *path = levels[i].path;
+        const char *type = levels[i].type, *path = NULL;
         uint64_t reads = count(p, type, path, "reads"), writes = count(p, type, path, "writes");
         uint64_t atomics = count(p, type, path, "atomics");
         char read_text[LS_FORMAT_BYTES], write_text[LS_FORMAT_BYTES], atomic_text[LS_FORMAT_BYTES];

@@ -11,7 +11,13 @@
 #include "model/line/line.h"
 #include "model/memory/mem.h"
 
-#define LINE_CACHE_SLOT "line-cache"
+#define LINE_CACHE_SLOT "line-cache" /* any of these, and alone */
+#define LINE_VECTOR_SLOT "vector-cache"
+#define LINE_SCALAR_SLOT "scalar-cache"
+#define LINE_CODE_SLOT "instruction-cache"
+#define LINE_L1_SLOT "l1-cache"
+#define LINE_L2_SLOT "l2-cache"
+#define LINE_MEMORY_SLOT "memory-cache" /* on the memory's side of L2 */
 
 typedef enum line_policy {
     LINE_THROUGH, /* written here and below; a miss takes a line */

@@ -193,21 +193,33 @@ static const ls_port_decl ports[] = {
     { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &line_cache_memory },
 };
 
-static const ls_block_type line_cache_cycle = {
-    .abi = LS_ABI_VERSION,
-    .slot = LINE_CACHE_SLOT,
-    .name = "cycle",
-    .help = "set-associative cache that holds bytes, with MSHRs, banks and write policies",
-    .spec_size = sizeof(line_cache_spec),
-    .params = params,
-    .param_count = LS_COUNT_OF(params),
-    .state_size = sizeof(line_cache),
-    .metrics = metrics,
-    .metric_count = LS_COUNT_OF(metrics),
-    .counters_offset = offsetof(line_cache, n),
-    .ports = ports,
-    .port_count = LS_COUNT_OF(ports),
-    .init = cache_init,
-    .waits = line_cache_waits,
-};
-LS_REGISTER_BLOCK(line_cache_cycle);
+/* The same block in each place where it can stand, so that reports tell levels apart. */
+/* clang-format off */
+#define CACHE_TYPE(type_, slot_)                                                                              \
+    static const ls_block_type type_ = {                                                                      \
+        .abi = LS_ABI_VERSION,                                                                                \
+        .slot = (slot_),                                                                                      \
+        .name = "cycle",                                                                                      \
+        .help = "set-associative cache that holds bytes, with MSHRs, banks and write policies",               \
+        .spec_size = sizeof(line_cache_spec),                                                                 \
+        .params = params,                                                                                     \
+        .param_count = LS_COUNT_OF(params),                                                                   \
+        .state_size = sizeof(line_cache),                                                                     \
+        .metrics = metrics,                                                                                   \
+        .metric_count = LS_COUNT_OF(metrics),                                                                 \
+        .counters_offset = offsetof(line_cache, n),                                                           \
+        .ports = ports,                                                                                       \
+        .port_count = LS_COUNT_OF(ports),                                                                     \
+        .init = cache_init,                                                                                   \
+        .waits = line_cache_waits,                                                                            \
+    };                                                                                                        \
+    LS_REGISTER_BLOCK(type_)
+/* clang-format on */
+
+CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT);
+CACHE_TYPE(line_cache_vector, LINE_VECTOR_SLOT);
+CACHE_TYPE(line_cache_scalar, LINE_SCALAR_SLOT);
+CACHE_TYPE(line_cache_code, LINE_CODE_SLOT);
+CACHE_TYPE(line_cache_l1, LINE_L1_SLOT);
+CACHE_TYPE(line_cache_l2, LINE_L2_SLOT);
+CACHE_TYPE(line_cache_memory_side, LINE_MEMORY_SLOT);

@@ -1,0 +1,85 @@
+/* build.h: a GPU while it is being built: shared by amd_gpu.c (the machine and its keys), build_cluster.c (command
+ * processor, clusters of compute units) and build_memory.c (shader arrays, memory partitions, MMU, network). */
+#ifndef MODEL_AMD_BUILD_H
+#define MODEL_AMD_BUILD_H
+
+#include "model/amd/amd_gpu.h"
+#include "model/amd/command.h"
+#include "model/line/cache.h"
+#include "model/line/gate.h"
+#include "model/line/home.h"
+#include "model/line/hub.h"
+#include "model/line/translate.h"
+
+#define BUILD_CREDITS_TO_SPARE 32u
+
+typedef struct amd_gpu_spec {
+    uint32_t target;
+    ls_ratio core_clock, dram_clock;
+    uint64_t clusters, cus_per_cluster, vector_caches, units_per_cu, arrays;
+    uint64_t line_bytes;
+    uint64_t dispatch_latency_cycles, request_latency_cycles, reply_latency_cycles, array_latency_cycles;
+    uint64_t mmu_latency_cycles;
+    uint64_t memory_mib, channels, slices_per_channel, interleave_bytes;
+    uint32_t slice_hash;
+    bool memory_cache;
+    const char *bit_map;
+} amd_gpu_spec;
+
+/* What stays of a built machine; found through the command processor. */
+typedef struct amd_gpu {
+    amd_gpu_facts facts;
+    mem_map map;
+    uint32_t line_bytes;
+    ls_block **caches; /* all of them */
+    uint32_t cache_count;
+    ls_block **l2, **homes;
+    uint32_t l2_count, home_count;
+    ls_block **tlbs, *mmu; /* tlbs: those that translate; mmu: NULL without any */
+    uint32_t tlb_count;
+} amd_gpu;
+
+typedef struct builder {
+    ls_machine *machine;
+    ls_engine *engine;
+    const amd_gpu_spec *spec;
+    amd_gpu *gpu;
+    uint32_t clusters, per_cluster, arrays, channels, slices,
+        uppers; /* uppers: domains that send to partitions */
+    uint32_t caches_per_cluster;
+    ls_clock core_clock, dram_clock;
+    ls_region *command_region, **cluster_regions, **array_regions, **l2_regions;
+    ls_block *command, *dma, *dma_hub;
+    ls_block **cus, **cluster_blocks, **cluster_caches, **cluster_hubs, **array_gates, **array_hubs, **gates;
+    ls_link **orders, **acks, **dones;
+} builder;
+
+#define TRY(call)                                                                                             \
+    do {                                                                                                      \
+        ls_status status_ = (call);                                                                           \
+        if (status_ != LS_OK)                                                                                 \
+            return status_;                                                                                   \
+    } while (0)
+
+static inline void build_keep_cache(builder *b, ls_block *cache)
+{
+    b->gpu->caches[b->gpu->cache_count++] = cache;
+}
+
+/* Which shader array a cluster belongs to. */
+static inline uint32_t build_array_of(const builder *b, uint32_t cluster)
+{
+    return cluster * b->arrays / b->clusters;
+}
+
+/* build_cluster.c */
+ls_status build_front(builder *b, ls_error *err);
+ls_status build_cluster(builder *b, uint32_t cluster, ls_error *err);
+/* build_memory.c */
+ls_status build_arrays(builder *b, ls_error *err);
+ls_status build_partition(builder *b, uint32_t partition, ls_error *err);
+ls_status build_network(builder *b, ls_error *err);
+/* The MMU, if there are L1 TLBs. */
+ls_status build_mmu(builder *b, ls_error *err);
+
+#endif

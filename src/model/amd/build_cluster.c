@@ -1,0 +1,128 @@
+/* build_cluster.c: the command processor's domain, and those of clusters: compute units with their caches and TLBs. */
+#include "model/amd/build.h"
+
+#include <stdio.h>
+
+ls_status build_front(builder *b, ls_error *err)
+{
+    ls_domain *domain;
+    TRY(ls_domain_create(b->engine, "gpu0.front", b->core_clock, &domain, err));
+    b->command_region = ls_domain_region(domain, 0);
+    TRY(ls_machine_block(b->machine, b->command_region, COMMAND_BLOCK, "command", &b->command, err));
+    TRY(ls_machine_block(b->machine, b->command_region, "gpu0.dma", "dma", &b->dma, err));
+    TRY(line_hub_create(b->command_region, "gpu0.dma.hub", b->gpu->line_bytes, &b->dma_hub, err));
+    return dma_attach(b->dma, b->dma_hub, err);
+}
+
+/* A cache of a cluster, above its way out. */
+static ls_status build_cache(builder *b, uint32_t cluster, const char *name, const char *section,
+                             ls_block **out, ls_error *err)
+{
+    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, section, out, err));
+    TRY(line_cache_set_below(*out, b->cluster_hubs[cluster], err));
+    line_cache_set_passing(*out, LINE_GLC);
+    build_keep_cache(b, *out);
+    return LS_OK;
+}
+
+/* An L1 TLB in front of a cache, or the cache itself where none is configured. */
+static ls_status build_tlb(builder *b, uint32_t cluster, const char *cache_name, ls_block *cache,
+                           ls_block **out, ls_error *err)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s.tlb", cache_name);
+    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "tlb", out, err));
+    TRY(line_translate_set_below(*out, cache, err));
+    if (line_translate_questions(*out) > 0)
+        b->gpu->tlbs[b->gpu->tlb_count++] = *out;
+    return LS_OK;
+}
+
+static ls_status build_cu(builder *b, uint32_t cluster, uint32_t index, ls_block *scalar, ls_block *code,
+                          ls_error *err)
+{
+    char name[64];
+    ls_block *cu;
+    cu_wires wires = { .cluster = cluster,
+                       .index = index,
+                       .vector_count = (uint32_t)b->spec->vector_caches,
+                       .to_command = b->dones[cluster] };
+    snprintf(name, sizeof name, "gpu0.cluster%u.cu%u", cluster, index);
+    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu", &cu, err));
+    b->cus[(size_t)cluster * b->per_cluster + index] = cu;
+    for (uint32_t i = 0; i < wires.vector_count; i++) {
+        ls_block *cache, *tlb;
+        snprintf(name, sizeof name, "gpu0.cluster%u.cu%u.vector%u", cluster, index, i);
+        TRY(build_cache(b, cluster, name, "vector_cache", &cache, err));
+        TRY(build_tlb(b, cluster, name, cache, &tlb, err));
+        b->cluster_caches[cluster * b->caches_per_cluster + index * wires.vector_count + i] = cache;
+        TRY(line_join(tlb, &cu_vector_client[i], ls_block_state(cu), &wires.vector[i], err));
+    }
+    TRY(line_join(scalar, &cu_scalar_client, ls_block_state(cu), &wires.scalar, err));
+    TRY(line_join(code, &cu_code_client, ls_block_state(cu), &wires.code, err));
+    return cu_attach(cu, &wires, err);
+}
+
+static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
+{
+    char name[64], command[64];
+    ls_domain *domain;
+    snprintf(name, sizeof name, "gpu0.cluster%u", i);
+    TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
+    ls_region *region = b->cluster_regions[i] = ls_domain_region(domain, 0);
+    snprintf(name, sizeof name, "gpu0.cluster%u.orders", i);
+    TRY(cluster_create(region, name, &b->cluster_blocks[i], err));
+    snprintf(name, sizeof name, "gpu0.cluster%u.hub", i);
+    TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->cluster_hubs[i], err));
+    ls_link_spec spec = { .name = name,
+                          .from = b->command_region,
+                          .to = region,
+                          .latency_cycles = (uint32_t)b->spec->dispatch_latency_cycles,
+                          .credits = (uint32_t)b->spec->dispatch_latency_cycles * 2 + BUILD_CREDITS_TO_SPARE,
+                          .payload_bytes = sizeof(cluster_order),
+                          .receive = cluster_receive,
+                          .receiver = ls_block_state(b->cluster_blocks[i]) };
+    snprintf(name, sizeof name, "order%u", i);
+    TRY(ls_link_create(b->engine, &spec, &b->orders[i], err));
+    spec.from = region;
+    spec.to = b->command_region;
+    spec.receiver = ls_block_state(b->command);
+    snprintf(name, sizeof name, "ack%u", i);
+    spec.payload_bytes = sizeof(cluster_ack);
+    spec.receive = command_receive_ack;
+    TRY(ls_link_create(b->engine, &spec, &b->acks[i], err));
+    snprintf(command, sizeof command, "done%u", i);
+    spec.name = command;
+    spec.payload_bytes = sizeof(cu_done);
+    spec.receive = command_receive_done;
+    return ls_link_create(b->engine, &spec, &b->dones[i], err);
+}
+
+ls_status build_cluster(builder *b, uint32_t i, ls_error *err)
+{
+    char name[64];
+    ls_block *scalar, *code, *scalar_tlb, *code_tlb;
+    ls_block **caches = &b->cluster_caches[i * b->caches_per_cluster];
+    TRY(build_cluster_domain(b, i, err));
+    snprintf(name, sizeof name, "gpu0.cluster%u.scalar", i);
+    TRY(build_cache(b, i, name, "scalar_cache", &scalar, err));
+    TRY(build_tlb(b, i, name, scalar, &scalar_tlb, err));
+    snprintf(name, sizeof name, "gpu0.cluster%u.code", i);
+    TRY(build_cache(b, i, name, "instruction_cache", &code, err));
+    TRY(build_tlb(b, i, name, code, &code_tlb, err));
+    caches[b->caches_per_cluster - 2] = scalar;
+    caches[b->caches_per_cluster - 1] = code;
+    for (uint32_t k = 0; k < b->per_cluster; k++)
+        TRY(build_cu(b, i, k, scalar_tlb, code_tlb, err));
+    /* The first cluster of a shader array empties its L1 too. */
+    bool first = b->arrays > 0 && (i == 0 || build_array_of(b, i) != build_array_of(b, i - 1));
+    return cluster_attach(b->cluster_blocks[i],
+                          &(cluster_wires){ .number = i,
+                                            .cus = &b->cus[(size_t)i * b->per_cluster],
+                                            .cu_count = b->per_cluster,
+                                            .caches = caches,
+                                            .cache_count = b->caches_per_cluster,
+                                            .caches_below = first,
+                                            .acks = b->acks[i] },
+                          err);
+}

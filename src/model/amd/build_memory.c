@@ -1,0 +1,188 @@
+/* build_memory.c: shader arrays with their L1, memory partitions (L2 slices, an optional cache on the memory's side, the
+ * DRAM channel), the MMU, and the links that join all of them. */
+#include "model/amd/build.h"
+
+#include <stdio.h>
+
+/* A pair of links between a hub and entry `at` of a gate. */
+static ls_status build_pair(builder *b, const char *name, ls_region *from, ls_block *hub, ls_region *to,
+                            ls_block *gate, uint32_t at, uint32_t request_cycles, uint32_t reply_cycles,
+                            ls_link **out, ls_error *err)
+{
+    char text[64];
+    ls_link *reply;
+    uint32_t credits = request_cycles + reply_cycles + BUILD_CREDITS_TO_SPARE;
+    ls_link_spec spec = { .name = text,
+                          .from = from,
+                          .to = to,
+                          .from_name = ls_block_name(hub),
+                          .to_name = ls_block_name(gate),
+                          .latency_cycles = request_cycles,
+                          .credits = credits,
+                          .payload_bytes = sizeof(line_message),
+                          .receive = line_gate_receive,
+                          .receiver = line_gate_receiver(gate, at) };
+    snprintf(text, sizeof text, "request.%s.%u", name, at);
+    TRY(ls_link_create(b->engine, &spec, out, err));
+    snprintf(text, sizeof text, "reply.%s.%u", name, at);
+    spec.from = to;
+    spec.to = from;
+    spec.from_name = ls_block_name(gate);
+    spec.to_name = ls_block_name(hub);
+    spec.latency_cycles = reply_cycles;
+    spec.receive = line_hub_receive;
+    spec.receiver = ls_block_state(hub);
+    TRY(ls_link_create(b->engine, &spec, &reply, err));
+    line_gate_set_reply(gate, at, reply);
+    return LS_OK;
+}
+
+static uint32_t pair_credits(uint32_t request_cycles, uint32_t reply_cycles)
+{
+    return request_cycles + reply_cycles + BUILD_CREDITS_TO_SPARE;
+}
+
+ls_status build_arrays(builder *b, ls_error *err)
+{
+    char name[64];
+    uint32_t latency = (uint32_t)b->spec->array_latency_cycles;
+    for (uint32_t i = 0; i < b->arrays; i++) {
+        ls_domain *domain;
+        ls_block *l1;
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < b->clusters; k++)
+            count += build_array_of(b, k) == i;
+        snprintf(name, sizeof name, "gpu0.array%u", i);
+        TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
+        ls_region *region = b->array_regions[i] = ls_domain_region(domain, 0);
+        snprintf(name, sizeof name, "gpu0.array%u.gate", i);
+        TRY(line_gate_create(region, name, count, pair_credits(latency, latency), &b->array_gates[i], err));
+        snprintf(name, sizeof name, "gpu0.array%u.hub", i);
+        TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->array_hubs[i], err));
+        snprintf(name, sizeof name, "gpu0.array%u.l1", i);
+        TRY(ls_machine_block(b->machine, region, name, "l1", &l1, err));
+        TRY(line_cache_set_below(l1, b->array_hubs[i], err));
+        line_cache_set_passing(l1, LINE_DLC);
+        build_keep_cache(b, l1);
+        TRY(line_gate_set_slices(b->array_gates[i], NULL, &l1, 1, err));
+    }
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < b->clusters && b->arrays > 0; k++) {
+        uint32_t array = build_array_of(b, k);
+        ls_link *link;
+        at = k > 0 && build_array_of(b, k - 1) == array ? at + 1 : 0;
+        snprintf(name, sizeof name, "array%u", array);
+        TRY(build_pair(b, name, b->cluster_regions[k], b->cluster_hubs[k], b->array_regions[array],
+                       b->array_gates[array], at, latency, latency, &link, err));
+        TRY(line_hub_set_links(b->cluster_hubs[k], NULL, &link, 1, err));
+    }
+    return LS_OK;
+}
+
+ls_status build_partition(builder *b, uint32_t i, ls_error *err)
+{
+    char name[64];
+    ls_domain *domain;
+    ls_region *region;
+    ls_block *dram, *home, **slices = &b->gpu->l2[i * b->slices];
+    uint32_t credits =
+        pair_credits((uint32_t)b->spec->request_latency_cycles, (uint32_t)b->spec->reply_latency_cycles);
+    snprintf(name, sizeof name, "gpu0.partition%u", i);
+    /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
+    TRY(ls_domain_create(b->engine, name, b->dram_clock, &domain, err));
+    TRY(ls_domain_add_region(domain, b->core_clock, &region, err));
+    b->l2_regions[i] = region;
+    snprintf(name, sizeof name, "gpu0.partition%u.gate", i);
+    TRY(line_gate_create(region, name, b->uppers + 1, credits, &b->gates[i], err));
+    snprintf(name, sizeof name, "gpu0.partition%u.channel", i);
+    TRY(ls_machine_block(b->machine, region, name, "channel", &home, err));
+    snprintf(name, sizeof name, "gpu0.partition%u.dram", i);
+    TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), name, "dram", &dram, err));
+    TRY(ls_block_connect(home, "dram", dram, "dram", err));
+    TRY(ls_block_connect(dram, "reply", home, "reply", err));
+    TRY(line_home_attach(home, NULL, &b->gpu->map, b->gpu->line_bytes, err));
+    b->gpu->homes[i] = home;
+    ls_block *below = home;
+    if (b->spec->memory_cache) {
+        snprintf(name, sizeof name, "gpu0.partition%u.memory_cache", i);
+        TRY(ls_machine_block(b->machine, region, name, "memory_cache", &below, err));
+        TRY(line_cache_set_below(below, home, err));
+        line_cache_set_map(below, &b->gpu->map);
+        build_keep_cache(b, below);
+    }
+    for (uint32_t k = 0; k < b->slices; k++) {
+        snprintf(name, sizeof name, "gpu0.partition%u.l2_%u", i, k);
+        TRY(ls_machine_block(b->machine, region, name, "l2", &slices[k], err));
+        TRY(line_cache_set_below(slices[k], below, err));
+        line_cache_set_map(slices[k], &b->gpu->map);
+        build_keep_cache(b, slices[k]);
+    }
+    return line_gate_set_slices(b->gates[i], &b->gpu->map, slices, b->slices, err);
+}
+
+/* From whatever is above the partitions to all of them. */
+ls_status build_network(builder *b, ls_error *err)
+{
+    char name[64];
+    ls_link *links[256];
+    for (uint32_t i = 0; i <= b->uppers; i++) {
+        ls_block *hub = i == b->uppers ? b->dma_hub : b->arrays > 0 ? b->array_hubs[i] : b->cluster_hubs[i];
+        ls_region *region = i == b->uppers  ? b->command_region
+                            : b->arrays > 0 ? b->array_regions[i]
+                                            : b->cluster_regions[i];
+        for (uint32_t k = 0; k < b->channels; k++) {
+            snprintf(name, sizeof name, "partition%u", k);
+            TRY(build_pair(b, name, region, hub, b->l2_regions[k], b->gates[k], i,
+                           (uint32_t)b->spec->request_latency_cycles, (uint32_t)b->spec->reply_latency_cycles,
+                           &links[k], err));
+        }
+        TRY(line_hub_set_links(hub, &b->gpu->map, links, b->channels, err));
+    }
+    return LS_OK;
+}
+
+ls_status build_mmu(builder *b, ls_error *err)
+{
+    amd_gpu *g = b->gpu;
+    ls_domain *domain;
+    line_pages pages = line_pages_identity();
+    char name[64];
+    if (g->tlb_count == 0)
+        return LS_OK;
+    TRY(ls_domain_create(b->engine, "gpu0.mmu", b->core_clock, &domain, err));
+    ls_region *region = ls_domain_region(domain, 0);
+    TRY(ls_machine_block(b->machine, region, "gpu0.mmu.l2", "mmu", &g->mmu, err));
+    uint32_t questions = line_translate_questions(g->tlbs[0]);
+    TRY(line_mmu_attach(g->mmu, &pages, g->tlb_count, questions, err));
+    if (line_translate_page_bytes(g->tlbs[0]) != line_mmu_page_bytes(g->mmu))
+        return ls_fail(err, LS_ERR_INPUT,
+                       "tlb.page_kib is %llu, but mmu.page_kib is %llu: they must be the same",
+                       (unsigned long long)line_translate_page_bytes(g->tlbs[0]) / 1024,
+                       (unsigned long long)line_mmu_page_bytes(g->mmu) / 1024);
+    for (uint32_t i = 0; i < g->tlb_count; i++) {
+        ls_link *ask, *answer;
+        ls_link_spec spec = { .name = name,
+                              .from = ls_block_region(g->tlbs[i]),
+                              .to = region,
+                              .from_name = ls_block_name(g->tlbs[i]),
+                              .to_name = ls_block_name(g->mmu),
+                              .latency_cycles = (uint32_t)b->spec->mmu_latency_cycles,
+                              .credits = questions,
+                              .payload_bytes = sizeof(line_walk),
+                              .receive = line_mmu_receive,
+                              .receiver = line_mmu_receiver(g->mmu, i) };
+        snprintf(name, sizeof name, "walk%u", i);
+        TRY(ls_link_create(b->engine, &spec, &ask, err));
+        line_translate_set_mmu(g->tlbs[i], ask);
+        snprintf(name, sizeof name, "page%u", i);
+        spec.from = region;
+        spec.to = ls_block_region(g->tlbs[i]);
+        spec.from_name = ls_block_name(g->mmu);
+        spec.to_name = ls_block_name(g->tlbs[i]);
+        spec.receive = line_translate_receive;
+        spec.receiver = ls_block_state(g->tlbs[i]);
+        TRY(ls_link_create(b->engine, &spec, &answer, err));
+        line_mmu_set_reply(g->mmu, i, answer);
+    }
+    return LS_OK;
+}
