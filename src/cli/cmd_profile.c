@@ -3,6 +3,7 @@
 #include "platform/machine.h"
 #include "workload/profile/profile.h"
 #include "workload/select.h"
+#include "workload/share.h"
 #include "workload/trace.h"
 
 #include <inttypes.h>
@@ -84,7 +85,7 @@ static void dispose(session *s)
 /* ------------------------------------------------------------------------------------------------------ profiling */
 
 typedef struct blocks {
-    ls_kernel *kernel;
+    ls_share *share;
 } blocks;
 
 static ls_status next_block(void *self, const ls_cta **out, ls_error *err)
@@ -95,7 +96,7 @@ static ls_status next_block(void *self, const ls_cta **out, ls_error *err)
     *out = NULL;
     if (cta == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
-    ls_status status = ls_kernel_next_cta(b->kernel, cta, &end, err);
+    ls_status status = ls_share_next(b->share, cta, &end, err);
     if (status == LS_OK && !end) {
         *out = cta;
         return LS_OK;
@@ -116,19 +117,25 @@ static void block_done(void *self, const ls_cta *cta)
 static ls_status profile_kernel(session *s, uint64_t command, ls_error *err)
 {
     blocks b = { 0 };
-    ls_status status = ls_trace_open_kernel(s->trace, command, &b.kernel, err);
-    if (status != LS_OK)
+    ls_kernel *from;
+    ls_status status = ls_trace_open_kernel(s->trace, command, &from, err);
+    if (status == LS_OK)
+        status = ls_share_create(from, &b.share, err);
+    if (status != LS_OK) {
+        ls_kernel_close(from);
         return status;
-    ls_kernel_limit(b.kernel, cli_uint(s->ctx, "ctas"));
-    const ls_profile_request request = { .info = ls_kernel_get_info(b.kernel),
-                                         .insts = ls_kernel_insts(b.kernel),
+    }
+    ls_kernel_limit(from, cli_uint(s->ctx, "ctas"));
+    const ls_profile_request request = { .info = ls_kernel_get_info(from),
+                                         .insts = ls_kernel_insts(from),
                                          .command = command,
-                                         .ctas = ls_kernel_blocks(b.kernel),
+                                         .ctas = ls_kernel_blocks(from),
                                          .source = { .self = &b, .next = next_block, .done = block_done },
                                          .sample = cli_uint(s->ctx, "sample") };
     ls_profile_kernel kernel;
     status = ls_profiler_run(s->profiler, &request, &kernel, err);
-    ls_kernel_close(b.kernel);
+    ls_share_destroy(b.share);
+    ls_kernel_close(from);
     if (status != LS_OK)
         return status;
     if (!ls_vec_push(&s->profile.kernels, kernel)) {

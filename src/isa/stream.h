@@ -39,13 +39,25 @@ typedef struct ls_cta {
     uint64_t dyn_count;
     uint64_t *addrs;
     uint64_t addr_count;
-    size_t warp_capacity, dyn_capacity, addr_capacity;
+    size_t warp_capacity, dyn_capacity, addr_capacity, move_capacity;
+    /* A block whose warps, dyns and addrs these are, and which outlives them; NULL: they are its own. */
+    const struct ls_cta *like;
+    /* For each static instruction, what is to be added to its addresses; NULL: nothing. Only of a block that is like
+     * another. */
+    uint64_t *moves;
     /* What only writing the block again needs (ls_cta_values of workload/sink.h), or NULL. Belongs to the
      * kernel and is valid until its next read. */
     const void *extra;
 } ls_cta;
 
 void ls_cta_fini(ls_cta *cta);
+/* A block that is like another becomes an empty one with nothing of its own. */
+void ls_cta_own(ls_cta *cta);
+/* Lies between the words of an instruction and its addresses. */
+static inline uint64_t ls_cta_move(const ls_cta *cta, const ls_dyn *dyn)
+{
+    return cta->moves == NULL ? 0 : cta->moves[dyn->inst];
+}
 
 /* Expands the addresses of one instruction: out[lane] for every set bit of the mask. */
 void ls_cta_addresses(const ls_cta *cta, const ls_dyn *dyn, uint64_t out[32]);

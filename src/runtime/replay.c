@@ -7,12 +7,14 @@
 #include "model/dispatch/dispatch.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
+#include "workload/share.h"
 
 #include <stdlib.h>
 
 /* An open kernel; freed when the dispatcher says that it is done. */
 typedef struct open_kernel {
     ls_kernel *kernel;
+    ls_share *share; /* what reads its blocks */
     uint64_t command, limit, read;
     LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
     size_t next_kept, next_profiled;
@@ -50,7 +52,7 @@ static ls_status read_block(open_kernel *o, ls_cta *cta, bool *end, ls_error *er
         return LS_OK;
     }
     o->read++;
-    return ls_kernel_next_cta(o->kernel, cta, end, err);
+    return ls_share_next(o->share, cta, end, err);
 }
 
 static ls_cta *keep_block(open_kernel *o, ls_error *err)
@@ -133,7 +135,8 @@ static ls_status read_ahead(const ls_replay *r, open_kernel *o, ls_error *err)
     uint64_t wave = (uint64_t)dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores;
     wave = wave < o->limit ? wave : o->limit;
     parallel_read read = { .o = o, .threads = r->threads < READERS_MAX ? r->threads : READERS_MAX };
-    if (read.threads < 2 || wave < read.threads || !ls_kernel_is_parallel(o->kernel))
+    if (read.threads < 2 || wave < read.threads || !ls_kernel_is_parallel(o->kernel) ||
+        ls_share_is_told(o->share))
         return LS_OK;
     ls_status status = LS_OK;
     while (status == LS_OK && o->kept.count < wave)
@@ -230,6 +233,9 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         }
         uint64_t ctas = ls_kernel_cta_count(info);
         o->kernel = kernel;
+        status = ls_share_create(kernel, &o->share, err);
+        if (status != LS_OK)
+            return status;
         o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
         *out =
@@ -271,6 +277,7 @@ static void close_kernel(ls_replay *r, open_kernel *o)
     }
     ls_vec_fini(&o->kept);
     ls_profile_rates_fini(&o->rates);
+    ls_share_destroy(o->share);
     ls_kernel_close(o->kernel);
     free(o);
 }

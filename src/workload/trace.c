@@ -118,6 +118,7 @@ ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error
         *end = true;
         return LS_OK;
     }
+    ls_cta_own(cta);
     ls_status status = kernel->ops->next_cta(kernel, cta, end, err);
     kernel->cta_next += status == LS_OK && !*end;
     if (kernel->as_accelsim)

@@ -72,6 +72,8 @@ typedef struct ls_inst_text {
     const char *tail; /* what follows the addresses: "", "0", "0 0 NoVal", "0 0 Val" */
 } ls_inst_text;
 
+#define LS_SHAPE_ALONE UINT64_MAX /* like no other */
+
 typedef struct ls_kernel_ops {
     ls_status (*next_cta)(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
     ls_status (*seek)(ls_kernel *kernel, uint64_t index, ls_error *err); /* may be NULL */
@@ -79,6 +81,9 @@ typedef struct ls_kernel_ops {
     void (*close)(ls_kernel *kernel);
     /* Of an instruction met so far; false without memory. NULL: the source has no text. */
     bool (*text)(const ls_kernel *kernel, uint32_t inst, ls_inst_text *out);
+    /* Blocks of equal shape execute the same instructions with the same masks, and their addresses differ by what is
+     * linear in x, y and z of the block, for each instruction. Needs seek. NULL: nobody knows (share.h finds out). */
+    uint64_t (*shape)(const ls_kernel *kernel, uint64_t index);
     /* Everything before the first #BEGIN_TB, as it stands in the file. NULL: written from the info. */
     const char *(*header)(const ls_kernel *kernel, size_t *bytes);
 } ls_kernel_ops;

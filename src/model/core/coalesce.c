@@ -90,7 +90,8 @@ static bool coalesce_dense(core *c, const flight *f, const ls_cta *cta, uint32_t
     const uint64_t *words = &cta->addrs[f->dyn->addr >> 2];
     if (words[1] != size)
         return false;
-    uint64_t first = words[0], end = first + (uint64_t)__builtin_popcount(f->mask) * size;
+    uint64_t first = words[0] + ls_cta_move(cta, f->dyn),
+             end = first + (uint64_t)__builtin_popcount(f->mask) * size;
     for (uint64_t sector = first & SECTOR_MASK; sector < end; sector += CACHE_SECTOR_BYTES) {
         uint64_t from = sector < first ? first : sector;
         uint64_t to = sector + CACHE_SECTOR_BYTES < end ? sector + CACHE_SECTOR_BYTES : end;

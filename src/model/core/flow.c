@@ -561,9 +561,11 @@ static void start_warps(core *c, ls_cycle now)
                 f->shapes[i].inst = NULL;
         }
         /* Its registers are those of a warp that has ended: all of them are there. */
-        f->warps[warp] = (flow_warp){
-            .key = kernel_key(c, w), .launch = launch, .addrs = launch->cta->addrs, .started = now
-        };
+        f->warps[warp] = (flow_warp){ .key = kernel_key(c, w),
+                                      .launch = launch,
+                                      .addrs = launch->cta->addrs,
+                                      .moves = launch->cta->moves,
+                                      .started = now };
         f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
         const flow_inst *d = decode(c, f->insts, &f->warps[warp], f->warps[warp].key, w->next->inst);
         w->head = d->inst;

@@ -71,6 +71,7 @@ typedef struct flow_warp {
     uint64_t key; /* of its kernel: flow_inst.key of the instruction in place 0 */
     const core_launch *launch;
     const uint64_t *addrs; /* of its block */
+    const uint64_t *moves; /* as ls_cta.moves */
     ls_cycle started;
     ls_cycle wake;                    /* of the next instruction, while the warp is at a barrier */
     ls_cycle alu_until, memory_until; /* the last result of a unit; the last register from memory */

@@ -48,16 +48,22 @@ static bool distances_differ(const uint64_t at[32], const uint64_t distance[32])
     return (differ[0] | differ[1]) != 0;
 }
 
+static inline uint64_t flow_move(const flow_warp *fw, const ls_dyn *dyn)
+{
+    return fw->moves == NULL ? 0 : fw->moves[dyn->inst];
+}
+
 /* Lanes with an address each: programs repeat patterns, and a pattern costs the same wherever it begins, if
  * that is the same place in the banks. */
 static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space,
                        uint32_t *sectors, uint32_t *rounds)
 {
     flow *f = c->flow;
-    const uint64_t *at = &f->warps[warp].addrs[dyn->addr >> 2];
+    const flow_warp *fw = &f->warps[warp];
+    const uint64_t *at = &fw->addrs[dyn->addr >> 2];
     const uint64_t period =
         space == LS_SPACE_SHARED ? 4 * c->spec->shared_banks : CACHE_SECTOR_BYTES * c->spec->l1_banks;
-    uint64_t first = at[0], place = first % period;
+    uint64_t first = at[0], place = (first + flow_move(fw, dyn)) % period;
     uint32_t lanes = lane_count(dyn->mask);
     uint64_t last = at[lanes - 1] - first;
     uint64_t key = (uintptr_t)inst / sizeof *inst * 31 + place + last * 7;
@@ -158,7 +164,8 @@ flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_in
     if (d->plain_lanes && (dyn->addr & 3) == LS_ADDR_STRIDE && dyn->mask != 0) {
         const uint64_t *words = &fw->addrs[dyn->addr >> 2];
         if (words[1] == d->width) {
-            uint32_t sectors = count_dense(words[0], lane_count(dyn->mask) * d->width), rounds = 1;
+            uint64_t first = words[0] + flow_move(fw, dyn);
+            uint32_t sectors = count_dense(first, lane_count(dyn->mask) * d->width), rounds = 1;
             uint32_t banks = (uint32_t)c->spec->l1_banks;
             if (d->bypass)
                 rounds = sectors;

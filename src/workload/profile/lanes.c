@@ -83,7 +83,8 @@ void lanes_of(lanes *out, const ls_cta *cta, const ls_dyn *dyn, const ls_inst *i
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
     const uint64_t *words = &cta->addrs[dyn->addr >> 2];
     if (!atomic && space != LS_SPACE_LOCAL && (dyn->addr & 3) == LS_ADDR_STRIDE && words[1] == width) {
-        dense(out, words[0], words[0] + (uint64_t)__builtin_popcount(dyn->mask) * width);
+        uint64_t first = words[0] + ls_cta_move(cta, dyn);
+        dense(out, first, first + (uint64_t)__builtin_popcount(dyn->mask) * width);
     } else {
         uint64_t addresses[32];
         ls_cta_addresses(cta, dyn, addresses);

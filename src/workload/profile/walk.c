@@ -181,7 +181,7 @@ static ls_mem_space space_of(const ls_profiler *p, const walk_warp *w, const ls_
     if (info->shared_base == 0 || info->local_base == 0)
         return LS_SPACE_SHARED;
     /* As the core decides: by the first active lane, which both forms of addresses have in front. */
-    uint64_t first = w->cta->addrs[w->next->addr >> 2];
+    uint64_t first = w->cta->addrs[w->next->addr >> 2] + ls_cta_move(w->cta, w->next);
     if (first >= info->shared_base && first < info->local_base)
         return LS_SPACE_SHARED;
     return first >= info->local_base && first < info->local_base + (16u << 10) ? LS_SPACE_LOCAL

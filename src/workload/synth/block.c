@@ -169,6 +169,14 @@ static void reduction_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[R_RESULT] + 1, synth_here(w->program));
 }
 
+/* Without a rest, all blocks go through the loop equally often. */
+static uint64_t reduction_shape(const void *spec, uint32_t launch, const uint32_t id[3])
+{
+    const reduction_spec *s = spec;
+    (void)id;
+    return reduction_elements(s, launch) % (reduction_ctas(s, launch) * s->block) == 0 ? 0 : LS_SHAPE_ALONE;
+}
+
 static void reduction_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
 {
     const reduction_spec *s = spec;
@@ -217,6 +225,7 @@ const ls_synth_kind synth_reduction = {
     .launch = reduction_launch,
     .assemble = reduction_assemble,
     .warp = reduction_warp,
+    .shape = reduction_shape,
     .facts = reduction_facts,
 };
 
@@ -331,6 +340,16 @@ static void stencil_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[S_STORE] + 1, synth_here(w->program));
 }
 
+/* By the edges that a block has. */
+static uint64_t stencil_shape(const void *spec, uint32_t launch, const uint32_t id[3])
+{
+    const stencil_spec *s = spec;
+    (void)launch;
+    uint64_t left = id[0] == 0, right = id[0] == s->nx / SYNTH_WARP - 1;
+    uint64_t top = id[1] == 0, bottom = id[1] == s->ny / STENCIL_ROWS - 1;
+    return left + 2 * right + 4 * top + 8 * bottom;
+}
+
 static void stencil_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
 {
     const stencil_spec *s = spec;
@@ -368,6 +387,7 @@ const ls_synth_kind synth_stencil = {
     .launch = stencil_launch,
     .assemble = stencil_assemble,
     .warp = stencil_warp,
+    .shape = stencil_shape,
     .facts = stencil_facts,
 };
 
@@ -446,5 +466,6 @@ const ls_synth_kind synth_barrier_storm = {
     .launch = storm_launch,
     .assemble = storm_assemble,
     .warp = storm_warp,
+    .shape = synth_all_alike,
     .facts = storm_facts,
 };

@@ -118,6 +118,9 @@ uint64_t synth_sectors(uint64_t address, uint64_t count, uint64_t size, uint64_t
 
 /* --------------------------------------------------------------------------------------------------- kinds */
 
+/* shape() of kinds whose blocks are all alike. */
+uint64_t synth_all_alike(const void *spec, uint32_t launch, const uint32_t id[3]);
+
 /* Shape of one launch; name and the rest of the info are filled by synth.c. */
 typedef struct synth_launch {
     const char *name; /* of the function */
@@ -142,6 +145,8 @@ struct ls_synth_kind {
     void (*launch)(const void *spec, uint32_t launch, synth_launch *out);
     void (*assemble)(const void *spec, uint32_t launch, synth_program *p);
     void (*warp)(const void *spec, uint32_t launch, synth_warp *w);
+    /* Which blocks are alike (ls_kernel_ops.shape in trace.h); NULL: none. */
+    uint64_t (*shape)(const void *spec, uint32_t launch, const uint32_t id[3]);
     /* Adds one launch; kernels, ctas and warps are counted by synth.c. */
     void (*facts)(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f);
 };

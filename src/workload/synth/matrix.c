@@ -276,6 +276,7 @@ const ls_synth_kind synth_gemm = {
     .launch = gemm_launch,
     .assemble = gemm_assemble,
     .warp = gemm_warp,
+    .shape = synth_all_alike,
     .facts = gemm_facts,
 };
 
@@ -425,5 +426,6 @@ const ls_synth_kind synth_transpose = {
     .launch = transpose_launch,
     .assemble = transpose_assemble,
     .warp = transpose_warp,
+    .shape = synth_all_alike,
     .facts = transpose_facts,
 };

@@ -124,6 +124,7 @@ const ls_synth_kind synth_shared_conflict = {
     .launch = conflict_launch,
     .assemble = conflict_assemble,
     .warp = conflict_warp,
+    .shape = synth_all_alike,
     .facts = conflict_facts,
 };
 
@@ -238,5 +239,6 @@ const ls_synth_kind synth_atomics = {
     .launch = atomics_launch,
     .assemble = atomics_assemble,
     .warp = atomics_warp,
+    .shape = synth_all_alike,
     .facts = atomics_facts,
 };

@@ -81,6 +81,14 @@ static void elements_facts(const elements_spec *s, const synth_program *p, uint6
     f->global_bytes += arrays * 4 * s->n;
 }
 
+/* All but a last one that is not full. */
+static uint64_t elements_alike(const void *spec, uint32_t launch, const uint32_t id[3])
+{
+    const elements_spec *s = spec;
+    (void)launch;
+    return (id[0] + UINT64_C(1)) * s->block <= s->n ? 0 : LS_SHAPE_ALONE;
+}
+
 static void vector_add_launch(const void *spec, uint32_t launch, synth_launch *out)
 {
     (void)launch;
@@ -124,6 +132,7 @@ const ls_synth_kind synth_vector_add = {
     .launch = vector_add_launch,
     .assemble = vector_add_assemble,
     .warp = vector_add_warp,
+    .shape = elements_alike,
     .facts = vector_add_facts,
 };
 
@@ -169,6 +178,7 @@ const ls_synth_kind synth_saxpy = {
     .launch = saxpy_launch,
     .assemble = saxpy_assemble,
     .warp = saxpy_warp,
+    .shape = elements_alike,
     .facts = saxpy_facts,
 };
 
@@ -325,6 +335,15 @@ static void bandwidth_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, synth_here(w->program) - 1, synth_here(w->program));
 }
 
+/* With a shift, blocks come to the end of the arrays in different passes. */
+static uint64_t bandwidth_shape(const void *spec, uint32_t launch, const uint32_t id[3])
+{
+    const bandwidth_spec *s = spec;
+    (void)launch;
+    (void)id;
+    return s->shift == 0 || s->passes == 1 ? 0 : LS_SHAPE_ALONE;
+}
+
 static void bandwidth_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
 {
     const bandwidth_spec *s = spec;
@@ -358,5 +377,6 @@ const ls_synth_kind synth_bandwidth = {
     .launch = bandwidth_launch,
     .assemble = bandwidth_assemble,
     .warp = bandwidth_warp,
+    .shape = bandwidth_shape,
     .facts = bandwidth_facts,
 };

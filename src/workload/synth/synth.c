@@ -137,6 +137,16 @@ static ls_status synth_seek(ls_kernel *base, uint64_t index, ls_error *err)
     return LS_OK;
 }
 
+static uint64_t synth_shape(const ls_kernel *base, uint64_t index)
+{
+    const synth_kernel *k = (const synth_kernel *)base;
+    const uint32_t *grid = base->info.grid;
+    const uint32_t id[3] = { (uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
+                             (uint32_t)(index / grid[0] / grid[1]) };
+    const ls_synth_kind *kind = k->trace->kind;
+    return kind->shape == NULL ? LS_SHAPE_ALONE : kind->shape(k->trace->spec, k->launch, id);
+}
+
 static void synth_kernel_close(ls_kernel *base)
 {
     synth_kernel *k = (synth_kernel *)base;
@@ -164,6 +174,7 @@ static const ls_kernel_ops kernel_ops = {
     .next_cta = synth_next,
     .seek = synth_seek,
     .parallel = true,
+    .shape = synth_shape,
     .close = synth_kernel_close,
     .text = synth_text,
     .header = synth_header,

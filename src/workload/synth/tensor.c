@@ -318,5 +318,6 @@ const ls_synth_kind synth_gemm_tensor = {
     .launch = tensor_launch,
     .assemble = tensor_assemble,
     .warp = tensor_warp,
+    .shape = synth_all_alike,
     .facts = tensor_facts,
 };
