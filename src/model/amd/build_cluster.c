@@ -114,15 +114,13 @@ ls_status build_cluster(builder *b, uint32_t i, ls_error *err)
     caches[b->caches_per_cluster - 1] = code;
     for (uint32_t k = 0; k < b->per_cluster; k++)
         TRY(build_cu(b, i, k, scalar_tlb, code_tlb, err));
-    /* The first cluster of a shader array empties its L1 too. */
-    bool first = b->arrays > 0 && (i == 0 || build_array_of(b, i) != build_array_of(b, i - 1));
     return cluster_attach(b->cluster_blocks[i],
                           &(cluster_wires){ .number = i,
                                             .cus = &b->cus[(size_t)i * b->per_cluster],
                                             .cu_count = b->per_cluster,
                                             .caches = caches,
                                             .cache_count = b->caches_per_cluster,
-                                            .caches_below = first,
+                                            .caches_below = b->arrays > 0,
                                             .acks = b->acks[i] },
                           err);
 }

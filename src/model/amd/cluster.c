@@ -7,9 +7,10 @@
 #define CLUSTER_CUS_MAX 16u
 #define CLUSTER_TAGS_MAX 64u /* kernels that can start at once */
 
-/* One emptying of all caches. */
+/* One emptying of all caches: first those below, so that nothing old can come up again. */
 typedef struct cluster_sweep {
-    bool is_used;
+    bool is_used, is_below; /* is_below: levels below were not asked yet, or have not answered */
+    bool has_asked_below;
     uint32_t tag, next, answered; /* next: the first cache that was not asked yet */
 } cluster_sweep;
 
@@ -31,11 +32,14 @@ static void sweep_on(cluster *c, cluster_sweep *s, ls_cycle now)
     memset(&m, 0, LINE_HEAD_BYTES);
     m.kind = LINE_INVALIDATE;
     m.token = (uint32_t)(s - c->sweeps);
-    for (; s->next < c->cache_count; s->next++) {
-        m.atomic = (uint8_t)(s->next == 0 ? c->caches_below : 0);
+    if (s->is_below) {
+        m.atomic = (uint8_t)c->caches_below;
+        s->has_asked_below = s->has_asked_below || line_request(&c->caches[0], &m, now);
+        return;
+    }
+    for (; s->next < c->cache_count; s->next++)
         if (!line_request(&c->caches[s->next], &m, now))
             return;
-    }
 }
 
 static void answer(cluster *c, ls_cycle now)
@@ -70,8 +74,12 @@ static void on_reply(void *self, const line_message *m, ls_cycle now)
 {
     cluster *c = self;
     cluster_sweep *s = &c->sweeps[m->token];
-    if (++s->answered == c->cache_count)
+    if (s->is_below) {
+        s->is_below = false;
+        sweep_on(c, s, now);
+    } else if (++s->answered == c->cache_count) {
         answer(c, now);
+    }
 }
 
 static void on_retry(void *self, ls_cycle now)
@@ -101,7 +109,7 @@ void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle n
         uint32_t i = 0;
         while (c->sweeps[i].is_used)
             i++;
-        c->sweeps[i] = (cluster_sweep){ .is_used = true, .tag = order->tag };
+        c->sweeps[i] = (cluster_sweep){ .is_used = true, .is_below = c->caches_below > 0, .tag = order->tag };
         c->sweep_count++;
         sweep_on(c, &c->sweeps[i], now);
         answer(c, now);

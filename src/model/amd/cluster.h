@@ -26,7 +26,7 @@ typedef struct cluster_wires {
     uint32_t cu_count;
     ls_block *const *caches; /* to be emptied: vector, scalar, instruction */
     uint32_t cache_count;
-    uint32_t caches_below; /* how many levels below the caches are emptied with the first of them */
+    uint32_t caches_below; /* the level below the caches that is emptied before them; 0: none */
     ls_link *acks;         /* sends cluster_ack */
 } cluster_wires;
 
