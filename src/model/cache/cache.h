@@ -136,6 +136,11 @@ static inline bool cache_has_ready(const cache *c)
 {
     return c->ready_first != CACHE_NONE;
 }
+/* What cache_next_ready() would say; there is one. */
+static inline uint32_t cache_peek_ready(const cache *c)
+{
+    return c->waiters[c->mshrs[c->ready_first].first].token;
+}
 /* Marks a sector valid without any request: warm-up. */
 void cache_warm(cache *c, uint64_t tag_address, uint64_t index_address);
 

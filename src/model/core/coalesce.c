@@ -1,6 +1,8 @@
 /* coalesce.c: the addresses of a warp's lanes become 32-byte sectors; shared-memory addresses become bank conflicts. */
 #include "model/core/core.h"
 
+#include <string.h>
+
 /* Where local memory lies in the simulated address space: below everything that traces name (their addresses are
  * those of a 47-bit virtual space). */
 #define LOCAL_BASE UINT64_C(0x40000000)
@@ -101,6 +103,114 @@ static bool coalesce_dense(core *c, const flight *f, const ls_cta *cta, uint32_t
     return true;
 }
 
+/* ------------------------------------------------------------------------------------------------ patterns */
+
+/* Programs repeat the patterns of their addresses: loops, and the warps of a block. What a pattern costs
+ * follows from the distances of its lanes from the first one and from where that lies in a period. */
+typedef struct pattern {
+    uint64_t
+        key; /* lanes << 32 | width << 16 | place in the period; 0: none, a warp without lanes has no pattern */
+    uint64_t distance[32];
+} pattern;
+
+typedef struct shared_pattern {
+    pattern p;
+    uint32_t cycles;
+} shared_pattern;
+
+typedef struct global_pattern {
+    pattern p;
+    uint32_t count;
+    uint32_t sector[32]; /* from the first lane's sector on, modulo 2^32 */
+    uint32_t bytes[32];
+} global_pattern;
+
+struct coalesce_memory {
+    shared_pattern shared[64];
+    global_pattern global[16];
+};
+
+bool coalesce_init(core *c)
+{
+    c->patterns = ls_domain_alloc(c->domain, sizeof *c->patterns);
+    return c->patterns != NULL;
+}
+
+/* Two lanes at a time: the compiler does not do it by itself at -O2. */
+typedef uint64_t lane_pair __attribute__((vector_size(16)));
+
+static uint64_t differences(const uint64_t at[32], const uint64_t distance[32])
+{
+    lane_pair first = { at[0], at[0] }, differ = { 0, 0 };
+    for (uint32_t i = 0; i < 32; i += 2) {
+        lane_pair a, b;
+        memcpy(&a, &at[i], sizeof a);
+        memcpy(&b, &distance[i], sizeof b);
+        differ |= (a - first) ^ b;
+    }
+    return differ[0] | differ[1];
+}
+
+static inline bool pattern_is(const pattern *p, uint64_t key, const uint64_t *at, uint32_t lanes)
+{
+    if (p->key != key)
+        return false;
+    if (lanes == 32)
+        return differences(at, p->distance) == 0;
+    uint64_t differ = 0;
+    for (uint32_t i = 0; i < lanes; i++)
+        differ |= (at[i] - at[0]) ^ p->distance[i];
+    return differ == 0;
+}
+
+static void pattern_set(pattern *p, uint64_t key, const uint64_t *at, uint32_t lanes)
+{
+    p->key = key;
+    for (uint32_t i = 0; i < lanes; i++)
+        p->distance[i] = at[i] - at[0];
+}
+
+/* Where to look for it: patterns of one program differ in their first lane's place, or in their last one or middle. */
+static inline uint32_t pattern_hash(uint64_t key, const uint64_t *at, uint32_t lanes)
+{
+    uint64_t h = key + (at[lanes - 1] - at[0]) * 5 + (at[lanes / 2] - at[0]) * 3;
+    return (uint32_t)((h * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
+}
+
+/* The sectors of a list of addresses, if its pattern has been seen. */
+static inline bool coalesce_again(core *c, const uint64_t *at, uint32_t lanes, uint64_t key, global_pattern *g)
+{
+    if (!pattern_is(&g->p, key, at, lanes))
+        return false;
+    uint64_t base = at[0] & SECTOR_MASK;
+    for (uint32_t i = 0; i < g->count; i++) {
+        c->sectors[i] = base + (uint64_t)(int64_t)(int32_t)g->sector[i];
+        c->sector_bytes[i] = g->bytes[i];
+    }
+    c->sector_count = g->count;
+    return true;
+}
+
+static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes, uint64_t key,
+                              global_pattern *g)
+{
+    uint64_t base = at[0] & SECTOR_MASK;
+    g->p.key = 0;
+    if (c->sector_count > LS_COUNT_OF(g->sector))
+        return;
+    for (uint32_t i = 0; i < c->sector_count; i++) {
+        uint64_t from = c->sectors[i] - base;
+        if ((from + (UINT64_C(1) << 31)) >> 32 != 0)
+            return;
+        g->sector[i] = (uint32_t)from;
+        g->bytes[i] = c->sector_bytes[i];
+    }
+    g->count = c->sector_count;
+    pattern_set(&g->p, key, at, lanes);
+}
+
+/* ------------------------------------------------------------------------------------------- global accesses */
+
 void coalesce(core *c, const flight *f)
 {
     uint64_t addresses[32];
@@ -108,8 +218,18 @@ void coalesce(core *c, const flight *f)
     uint32_t size = inst_width(c, f->inst);
     bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
     c->sector_count = 0;
-    if (!atomic && coalesce_dense(c, f, cta->launch.cta, size))
+    if (f->mask == 0 || (!atomic && coalesce_dense(c, f, cta->launch.cta, size)))
         return;
+    const uint64_t *list = &cta->launch.cta->addrs[f->dyn->addr >> 2];
+    uint32_t lanes = lane_count(f->mask);
+    global_pattern *seen = NULL;
+    uint64_t key = 0;
+    if (!atomic && f->space != LS_SPACE_LOCAL && (f->dyn->addr & 3) != LS_ADDR_STRIDE) {
+        key = (uint64_t)f->mask << 32 | size << 16 | (list[0] & (CACHE_SECTOR_BYTES - 1));
+        seen = &c->patterns->global[pattern_hash(key, list, lanes) % LS_COUNT_OF(c->patterns->global)];
+        if (coalesce_again(c, list, lanes, key, seen))
+            return;
+    }
     ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
     for (uint32_t set = f->mask; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
@@ -120,7 +240,11 @@ void coalesce(core *c, const flight *f)
         else
             add_access(c, addresses[lane], size);
     }
+    if (seen != NULL)
+        coalesce_remember(c, list, lanes, key, seen);
 }
+
+/* ------------------------------------------------------------------------------------------- shared memory */
 
 /* The most different units of `unit` bytes in one of the places that they are dealt out to in turn. */
 static uint32_t most_in_one(const uint64_t *addresses, uint32_t lanes, uint32_t unit, uint32_t per_lane,
@@ -153,9 +277,25 @@ static uint32_t most_in_one(const uint64_t *addresses, uint32_t lanes, uint32_t 
     return worst;
 }
 
-/* The cycles that shared memory needs: the most different words in one bank. Wide accesses are served in halves or
- * quarters of the warp (8-byte: 16 lanes at a time, 16-byte: 8 lanes), each a pass of its own, unless the platform
- * asks for Accel-Sim's simpler rule. */
+/* Wide accesses are served in halves or quarters of the warp (8-byte: 16 lanes at a time, 16-byte: 8 lanes), each a
+ * pass of its own, unless the platform asks for Accel-Sim's simpler rule. */
+static uint32_t count_conflicts(const uint64_t addresses[32], uint32_t mask, uint32_t words, uint32_t banks)
+{
+    /* Aligned, a lane's words are met together or not at all: one look for the banks they lie in. */
+    uint64_t bits = 0;
+    for (uint32_t set = mask; set != 0; set &= set - 1)
+        bits |= addresses[__builtin_ctz(set)];
+    bool together = (words & (words - 1)) == 0 && bits % (4 * words) == 0 && banks % words == 0;
+    uint32_t unit = together ? 4 * words : 4, per_lane = together ? 1 : words;
+    uint32_t places = together ? banks / words : banks, lanes = 32 / words, cycles = 0;
+    for (uint32_t first = 0; first < 32; first += lanes) {
+        uint32_t part = lanes == 32 ? mask : mask & (((1u << lanes) - 1) << first);
+        cycles += most_in_one(addresses, part, unit, per_lane, places);
+    }
+    return cycles == 0 ? 1 : cycles;
+}
+
+/* The cycles that shared memory needs: the most different words in one bank. */
 uint32_t shared_conflicts(const core *c, const flight *f)
 {
     uint64_t addresses[32];
@@ -178,17 +318,22 @@ uint32_t shared_conflicts(const core *c, const flight *f)
             return ((uint32_t)__builtin_popcount(f->mask) + distinct - 1) / distinct;
         }
     }
-    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
-    /* Aligned, a lane's words are met together or not at all: one look for the banks they lie in. */
-    uint64_t bits = 0;
-    for (uint32_t set = f->mask; set != 0; set &= set - 1)
-        bits |= addresses[__builtin_ctz(set)];
-    bool together = (words & (words - 1)) == 0 && bits % (4 * words) == 0 && banks % words == 0;
-    uint32_t unit = together ? 4 * words : 4, per_lane = together ? 1 : words;
-    uint32_t places = together ? banks / words : banks, lanes = 32 / words, cycles = 0;
-    for (uint32_t first = 0; first < 32; first += lanes) {
-        uint32_t part = lanes == 32 ? f->mask : f->mask & (((1u << lanes) - 1) << first);
-        cycles += most_in_one(addresses, part, unit, per_lane, places);
+    const uint64_t *list = &cta->launch.cta->addrs[f->dyn->addr >> 2];
+    uint32_t lanes = lane_count(f->mask);
+    shared_pattern *seen = NULL;
+    uint64_t key = 0;
+    if ((f->dyn->addr & 3) != LS_ADDR_STRIDE) {
+        /* Words further on by the same distance lie in other banks, but as many of them in each. */
+        key = (uint64_t)f->mask << 32 | words << 16 | (uint32_t)(list[0] % (4 * words));
+        seen = &c->patterns->shared[pattern_hash(key, list, lanes)];
+        if (pattern_is(&seen->p, key, list, lanes))
+            return seen->cycles;
     }
-    return cycles == 0 ? 1 : cycles;
+    ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
+    uint32_t cycles = count_conflicts(addresses, f->mask, words, banks);
+    if (seen != NULL) {
+        pattern_set(&seen->p, key, list, lanes);
+        seen->cycles = cycles;
+    }
+    return cycles;
 }

@@ -279,7 +279,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].at = ls_domain_alloc(c->domain, ls_ring_size_for(depth) * sizeof(l1_access));
         ok = c->banks[i].at != NULL;
     }
-    if (!ok || !cache_init(&c->l1, &c->spec->l1, &c->n.l1, c->domain) || !options_init(c))
+    if (!ok || !cache_init(&c->l1, &c->spec->l1, &c->n.l1, c->domain) || !options_init(c) || !coalesce_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
@@ -290,7 +290,9 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
-    c->alu = c->spec->alu != ALU_HYBRID ? &core_alu_cycle : c->analytic != NULL ? &core_alu_flow : &core_alu_hybrid;
+    c->alu = c->spec->alu != ALU_HYBRID ? &core_alu_cycle
+             : c->analytic != NULL      ? &core_alu_flow
+                                        : &core_alu_hybrid;
     if (!c->alu->init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     return ls_ticker_add(c->region, &c->ticker, c->alu->tick, c, err);

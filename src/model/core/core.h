@@ -40,6 +40,7 @@
 #define CORE_L1_BANKS_MAX 8
 #define CORE_SECTORS_MAX 272 /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
 #define NO_FLIGHT UINT16_MAX
+#define STORE_TOKEN 0x80000000u /* tokens of stores carry the warp, those of loads the flight */
 #define REG_WORDS ((LS_REG_COUNT + 63) / 64)
 
 typedef enum core_unit {
@@ -216,10 +217,13 @@ typedef struct core_alu {
     void (*release)(struct core *c, const flight *f); /* its registers are written */
     bool (*take_banks)(struct core *c,
                        const flight *f); /* a load writes its registers; false: not in this cycle */
+    /* An answer from memory arrives. True: that is all, the core need not look at it. NULL: it always has to. */
+    bool (*reply)(struct core *c, const mem_message *message, ls_cycle now);
 } core_alu;
 
 typedef struct hybrid hybrid;
 typedef struct flow flow;
+typedef struct coalesce_memory coalesce_memory;
 
 typedef struct core {
     const core_spec *spec;
@@ -268,6 +272,7 @@ typedef struct core {
 
     /* load/store unit */
     uint16_t dispatch; /* instruction in the unit; NO_FLIGHT: none */
+    coalesce_memory *patterns;
     uint32_t sector_count;
     uint64_t sectors[CORE_SECTORS_MAX];
     uint32_t sector_bytes[CORE_SECTORS_MAX];
@@ -351,6 +356,7 @@ void ldst_cycle(core *c);
 bool ldst_can_take(const core *c);
 uint8_t ldst_space(const core *c, const flight *f); /* of its addresses, if they are generic */
 void ldst_take(core *c, uint16_t flight_index);
+uint32_t ldst_shared_cycles(core *c, const flight *f); /* counts an access and says how long it has the unit */
 ls_cycle ldst_next(const core *c);         /* the next cycle with something to do; now + 1 if it is busy */
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 {
@@ -368,6 +374,7 @@ void ldst_put(core *c, const mem_message *message,
 void ldst_clean_l1(core *c);
 
 /* coalesce.c */
+bool coalesce_init(core *c); /* false: the host has no memory left */
 void coalesce(core *c, const flight *f);
 uint32_t shared_conflicts(const core *c, const flight *f);
 

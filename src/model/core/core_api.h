@@ -14,9 +14,10 @@ typedef struct core_launch {
     ls_cta *cta;
     const ls_inst *insts;
     const ls_kernel_info *info;
-    uint32_t kernel;        /* the dispatcher's number */
-    uint32_t ctas_per_core; /* most at once, for the carve-out and for the layout of local memory */
-    uint32_t cores;         /* at work for the kernel: what shared bandwidth is divided by */
+    uint32_t kernel;           /* the dispatcher's slot: another kernel may have had it before */
+    uint32_t number;           /* of the launch: no other has it */
+    uint32_t ctas_per_core;    /* most at once, for the carve-out and for the layout of local memory */
+    uint32_t cores;            /* at work for the kernel: what shared bandwidth is divided by */
     const rates_kernel *rates; /* of memory that is not simulated; else NULL */
 } core_launch;
 

@@ -11,17 +11,38 @@ static inline bool constant_register(const core *c, uint32_t reg)
            !c->spec->accelsim_rules;
 }
 
-static void add_registers(const core *c, hybrid_inst *d, uint32_t reg, uint32_t span)
+static void add_registers(const core *c, hybrid_inst *d, uint32_t first, uint32_t reg, uint32_t span)
 {
     if (constant_register(c, reg))
         return;
     for (uint32_t k = 0; k < span && reg + k < LS_REG_COUNT; k++) {
+        bool again = false;
+        for (uint32_t i = first; i < d->registers; i++)
+            again |= d->reg[i] == reg + k;
+        if (again)
+            continue;
         if (d->registers == HYBRID_REGISTERS) {
             d->wide = true;
             return;
         }
         d->reg[d->registers++] = (uint16_t)(reg + k);
     }
+}
+
+/* A result that is read as well needs one look. */
+static void drop_read_results(hybrid_inst *d)
+{
+    uint32_t results = (uint32_t)d->registers - d->written, kept = 0;
+    for (uint32_t i = 0; i < results; i++) {
+        bool again = false;
+        for (uint32_t k = results; k < d->registers; k++)
+            again |= d->reg[k] == d->reg[i];
+        if (!again)
+            d->reg[kept++] = d->reg[i];
+    }
+    for (uint32_t i = 0; i < d->written; i++)
+        d->reg[kept + i] = d->reg[results + i];
+    d->registers = (uint8_t)(kept + d->written);
 }
 
 void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
@@ -33,10 +54,15 @@ void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
                         .latency = (uint16_t)class_->latency_cycles,
                         .interval = (uint16_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1),
                         .unit = (uint8_t)class_->unit,
+                        .class_ = inst->class_,
                         .effects = front_has_effects(inst),
+                        .yields = class_->unit > UNIT_memory,
+                        .stops = front_has_effects(inst) || class_->unit == UNIT_memory,
+                        .flops_kind = (uint8_t)flops_kind(inst),
+                        .flops = (uint16_t)ls_inst_flops(inst),
                         .unknown = (inst->flags & LS_INST_UNKNOWN) != 0 };
     for (uint32_t i = 0; i < inst->src_count; i++) {
-        add_registers(c, d, inst->src[i], spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1);
+        add_registers(c, d, 0, inst->src[i], spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1);
         bool again = false;
         for (uint32_t j = 0; j < i; j++)
             again |= inst->src[j] == inst->src[i];
@@ -52,10 +78,20 @@ void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
     d->delay = (uint16_t)(d->latency + 2u - forward);
     uint32_t before = d->registers;
     for (uint32_t i = 0; i < inst->dst_count; i++) {
-        add_registers(c, d, inst->dst[i], spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1);
+        add_registers(c, d, before, inst->dst[i], spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1);
         d->banks_written |= (uint8_t)(1u << (inst->dst[i] + 1u) % h->banks);
     }
     d->written = (uint8_t)(d->registers - before);
+    if (!d->wide)
+        drop_read_results(d);
+    for (uint32_t i = 0; i < LS_CLASS_COUNT; i++)
+        d->slow |= c->spec->classes[i].unit == d->unit && c->spec->classes[i].latency_cycles < d->latency;
+    d->many = d->wide || d->written > 1;
+    d->result = d->written > 0 ? d->reg[d->registers - 1] : HYBRID_NO_RESULT;
+    for (uint32_t i = d->registers; i < HYBRID_QUICK; i++)
+        d->reg[i] = HYBRID_NO_REGISTER;
+    d->counts = d->read_count | (uint64_t)d->read_waits << HYBRID_COUNT_BITS |
+                (uint64_t)d->unknown << 2 * HYBRID_COUNT_BITS;
 }
 
 /* ---------------------------------------------------------------------------------- in front of the load/store unit */
@@ -76,18 +112,20 @@ void hybrid_park(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 
 void hybrid_written(core *c, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 {
-    hybrid_write(c->hybrid, &c->hybrid->subs[sub], d->banks_written, warp, c->now);
+    hybrid_write(c->hybrid, &c->hybrid->subs[sub], d->banks_written, warp, c->now, hybrid_any(c->hybrid));
 }
 
 static void collect_memory(core *c, hybrid_sub *s, hybrid_wait *w, uint32_t warp, const hybrid_inst *d,
                            uint32_t collector, uint64_t enter)
 {
-    uint64_t dispatched = hybrid_read(c->hybrid, s, d, warp, enter, c->now) + 1;
+    uint64_t dispatched = hybrid_read(c->hybrid, s, d, warp, enter, c->now, hybrid_any(c->hybrid)) + 1;
+    uint64_t free_step = s->execute_free[UNIT_memory];
+    dispatched = dispatched > free_step ? dispatched : free_step;
     w->ready = dispatched / c->hybrid->steps + 1;
     w->collector = (uint8_t)collector;
     /* The oldest goes on to the register before the unit; the others keep their collectors. */
     bool oldest = &s->queue[s->head % HYBRID_QUEUE] == w;
-    s->collector_free[collector] = oldest ? dispatched : HYBRID_STEP_NEVER;
+    hybrid_leave_collector(s, collector, oldest ? dispatched : HYBRID_STEP_NEVER);
     if (oldest)
         w->collector = CORE_COLLECTORS_MAX;
 }
@@ -97,7 +135,7 @@ void hybrid_enter_memory(core *c, uint32_t sub, uint32_t warp, const hybrid_inst
     hybrid *h = c->hybrid;
     hybrid_sub *s = &h->subs[sub];
     uint64_t enter, soonest = (c->now + 1) * h->steps;
-    uint32_t collector = hybrid_collector(h, s, &enter);
+    uint32_t collector = hybrid_collector_memory(s, &enter, soonest, hybrid_any(h));
     hybrid_wait *w = &s->queue[s->tail++ % HYBRID_QUEUE];
     *w = (hybrid_wait){ .flight = index, .collector = CORE_COLLECTORS_MAX, .ready = LS_CYCLE_MAX };
     h->waiting |= 1u << sub;
@@ -117,14 +155,15 @@ static void unpark(core *c, hybrid_sub *s, uint32_t sub, uint64_t step)
 {
     while (s->parked != 0) {
         uint64_t enter;
-        uint32_t collector = hybrid_collector(c->hybrid, s, &enter);
+        uint32_t collector = hybrid_collector(s, &enter, hybrid_any(c->hybrid));
         if (enter == HYBRID_STEP_NEVER)
             return;
         enter = enter > step ? enter : step;
         uint32_t unit = (uint32_t)__builtin_ctz(s->parked);
         const ls_inst *inst = s->parked_at[unit].inst;
         uint32_t warp = s->parked_at[unit].warp;
-        const hybrid_inst *d = hybrid_decode(c, inst, (uint32_t)(inst - c->warps[warp].insts));
+        const ls_inst *insts = c->warps[warp].insts;
+        const hybrid_inst *d = hybrid_decode(c, warp, insts, (uint32_t)(inst - insts));
         s->parked &= ~(1u << unit);
         c->front_changed |= 1u << sub;
         s->issue_free[unit] = enter / c->hybrid->steps;
@@ -134,7 +173,8 @@ static void unpark(core *c, hybrid_sub *s, uint32_t sub, uint64_t step)
             collect_memory(c, s, w, warp, d, collector, enter);
             hybrid_look_at(c, w->ready);
         } else {
-            hybrid_result(c, warp, d, hybrid_run(c, s, warp, d, collector, enter, c->now));
+            hybrid_result(c, warp, d,
+                          hybrid_run(c->hybrid, s, warp, d, collector, enter, c->now, hybrid_any(c->hybrid)));
         }
     }
 }
@@ -169,7 +209,7 @@ void hybrid_took(core *c, uint32_t sub)
         hybrid_wait *next = &s->queue[s->head % HYBRID_QUEUE];
         if (next->collector < CORE_COLLECTORS_MAX) {
             uint64_t step = (next->ready - 1) * h->steps, soonest = c->now * h->steps;
-            s->collector_free[next->collector] = step > soonest ? step : soonest;
+            hybrid_leave_collector(s, next->collector, step > soonest ? step : soonest);
             next->collector = CORE_COLLECTORS_MAX;
         }
         if (next->ready <= c->now)

@@ -2,9 +2,6 @@
  * and their answers. */
 #include "model/core/core.h"
 
-/* Tokens of stores carry the warp, those of loads the flight. */
-#define STORE_TOKEN 0x80000000u
-
 bool ldst_can_take(const core *c)
 {
     if (OPTION_ON(c->analytic))
@@ -44,6 +41,17 @@ static inline bool is_store(const flight *f)
 static inline bool bypasses(const core *c, const flight *f)
 {
     return (f->inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
+}
+
+uint32_t ldst_shared_cycles(core *c, const flight *f)
+{
+    c->n.memory_instructions++;
+    if (f->mask == 0 || f->inst->mem_op == LS_MEM_NONE || f->dyn->addr == LS_ADDR_NONE)
+        return 1;
+    uint32_t cycles = shared_conflicts(c, f);
+    c->n.shared_accesses++;
+    c->n.bank_conflict_cycles += cycles > 1 ? cycles - 1 : 0;
+    return cycles > 1 ? cycles : 1;
 }
 
 static void begin(core *c, uint16_t index)
@@ -240,11 +248,14 @@ void ldst_network_event(void *self, ls_cycle now)
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     core *c = self;
-    (void)now;
+    c->n.replies++;
+    if (c->alu->reply != NULL && c->alu->reply(c, payload, now)) {
+        ls_link_release(link, 1);
+        return;
+    }
     /* The queue is as large as all links' credits together: it cannot overflow. */
     c->replies[ls_ring_push(&c->reply_ring)] = *(const mem_message *)payload;
     ls_link_release(link, 1);
-    c->n.replies++;
     ls_ticker_wake(&c->ticker);
 }
 
