@@ -76,6 +76,7 @@ typedef struct cu_access {
     uint8_t pipe;
     bool large, complete, linear, invalidate;
     bool straddle; /* some lane has bytes in two lines */
+    bool columns;  /* data: 64 lanes of the first dword, then of the next */
     uint8_t stride;
     uint16_t line_count, sent, back;
     const cu_inst *inst;

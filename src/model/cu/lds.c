@@ -34,15 +34,61 @@ static unsigned lds_part(const cu *c, const amd_access *access, uint64_t lanes)
     return most;
 }
 
+/* The same if places are aligned and of 4, 8 or 16 bytes: two of them are the same or have nothing in common, and the
+ * banks of one always work together. */
+#define LDS_SEEN 256u
+static unsigned lds_part_aligned(const cu *c, const amd_access *access, uint64_t lanes, unsigned shift)
+{
+    uint32_t seen[LDS_SEEN] = { 0 }; /* by number of the place: that number + 1 */
+    uint8_t count[64] = { 0 };
+    unsigned sets = (unsigned)c->spec->lds_banks >> (shift - 2), most = 0;
+    unsigned from = (unsigned)__builtin_ctzll(lanes), to = 64 - (unsigned)__builtin_clzll(lanes);
+    for (unsigned piece = 0; piece < access->pieces; piece++) {
+        uint32_t before = UINT32_MAX;
+        uint64_t there = lanes & ~access->absent[piece];
+        for (unsigned lane = from; lane < to; lane++) {
+            uint32_t place = (uint32_t)access->address[piece][lane] >> shift;
+            if (place == before || !(there >> lane & 1))
+                continue;
+            before = place;
+            uint32_t at = place % LDS_SEEN;
+            while (seen[at] != 0 && seen[at] != place + 1)
+                at = (at + 1) % LDS_SEEN;
+            if (seen[at] != 0)
+                continue;
+            seen[at] = place + 1;
+            unsigned set = place & (sets - 1);
+            if (++count[set] > most)
+                most = count[set];
+        }
+    }
+    return most;
+}
+
+/* log2 of the size of aligned places; 0: they may not be (lanes that are not active are looked at, too). */
+static unsigned lds_aligned(const cu *c, const amd_access *access)
+{
+    unsigned lanes = access->lanes >> 32 != 0 ? 64 : 32;
+    unsigned bytes = access->piece_bytes < 4 ? 4 : access->piece_bytes;
+    if ((bytes & (bytes - 1)) != 0 || bytes > 16 || bytes / 4 > c->spec->lds_banks || access->pieces > 2)
+        return 0;
+    uint64_t low = 0;
+    for (unsigned piece = 0; piece < access->pieces; piece++)
+        for (unsigned lane = 0; lane < lanes; lane++)
+            low |= access->address[piece][lane];
+    unsigned natural = access->piece_bytes < 4 ? access->piece_bytes : bytes;
+    return (low & (natural - 1)) == 0 ? (unsigned)__builtin_ctz(bytes) : 0;
+}
+
 unsigned cu_lds_cycles(const cu *c, const amd_access *access)
 {
     uint64_t width = c->spec->lds_lanes;
-    unsigned cycles = 0;
+    unsigned cycles = 0, aligned = lds_aligned(c, access);
     uint64_t part = width >= 64 ? UINT64_MAX : (1ull << width) - 1;
     for (unsigned shift = 0; shift < 64; shift += (unsigned)width) {
         uint64_t lanes = access->lanes & part << shift;
         if (lanes != 0)
-            cycles += lds_part(c, access, lanes);
+            cycles += aligned != 0 ? lds_part_aligned(c, access, lanes, aligned) : lds_part(c, access, lanes);
     }
     return cycles != 0 ? cycles : 1;
 }

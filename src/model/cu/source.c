@@ -101,37 +101,78 @@ void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes)
     s->lanes = all;
 }
 
+/* Inlined for each number of dwords. */
+static inline __attribute__((always_inline)) void source_lds_gather(const uint8_t *lds,
+                                                                    const uint64_t *address, uint64_t lanes,
+                                                                    uint32_t *to, unsigned dwords)
+{
+    if (lanes == UINT64_MAX)
+        for (unsigned lane = 0; lane < 64; lane++)
+            for (unsigned i = 0; i < dwords; i++)
+                memcpy(to + i * 64 + lane, lds + address[lane] + i * 4, 4);
+    else
+        for (uint64_t left = lanes; left != 0; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(left);
+            for (unsigned i = 0; i < dwords; i++)
+                memcpy(to + i * 64 + lane, lds + address[lane] + i * 4, 4);
+        }
+}
+
+/* From LDS to where registers are filled from, without a stop in between. */
+static void source_lds_load(cu *c, cu_wave *w, cu_access *a)
+{
+    const amd_access *s = &c->scratch;
+    unsigned dwords = s->piece_bytes / 4u;
+    const uint8_t *lds = w->group->arch.lds;
+    cu_access_keep_head(c, w, a);
+    a->columns = true;
+    for (unsigned piece = 0; piece < s->pieces; piece++) {
+        const uint64_t *address = s->address[piece];
+        uint32_t *to = a->data + piece * dwords * 64;
+        if (dwords == 1)
+            source_lds_gather(lds, address, s->lanes, to, 1);
+        else if (dwords == 2)
+            source_lds_gather(lds, address, s->lanes, to, 2);
+        else if (dwords == 4)
+            source_lds_gather(lds, address, s->lanes, to, 4);
+        else
+            source_lds_gather(lds, address, s->lanes, to, dwords);
+    }
+}
+
+static void source_lds_store(const cu *c, const cu_wave *w)
+{
+    const amd_access *s = &c->scratch;
+    unsigned bytes = s->piece_bytes;
+    uint8_t *lds = w->group->arch.lds;
+    for (unsigned piece = 0; piece < s->pieces; piece++)
+        for (uint64_t left = s->lanes; left != 0; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(left);
+            uint8_t *to = lds + s->address[piece][lane];
+            const uint32_t *from = s->data[lane] + piece * (bytes / 4u);
+            for (unsigned i = 0; i < bytes; i += 4)
+                memcpy(to + i, from + i / 4, 4);
+        }
+}
+
 void cu_source_lds(cu *c, cu_wave *w, cu_access *a)
 {
     amd_access *s = &c->scratch;
-    if (s->kind == AMD_ACCESS_LOAD && a->inst->plain && s->pieces == 1 && s->absent[0] == 0 && !w->tape) {
-        /* From LDS to where registers are filled from, without a stop in between. */
-        unsigned dwords = s->piece_bytes / 4u;
-        cu_access_keep_head(c, w, a);
-        a->stride = (uint8_t)dwords;
-        const uint8_t *lds = w->group->arch.lds;
-        for (uint64_t left = s->lanes; left != 0; left &= left - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(left);
-            const uint8_t *from = lds + s->address[0][lane];
-            uint32_t *to = a->data + lane * dwords;
-            memcpy(to, from, 4);
-            for (unsigned i = 1; i < dwords; i++)
-                memcpy(to + i, from + i * 4, 4);
-        }
+    bool whole = (s->absent[0] | s->absent[1]) == 0 && (s->piece_bytes & 3) == 0 && !w->tape;
+    if (s->kind == AMD_ACCESS_LOAD && a->inst->plain && whole) {
+        source_lds_load(c, w, a);
         return;
     }
-    if (s->kind == AMD_ACCESS_STORE && s->pieces == 1 && s->piece_bytes == 4 && s->absent[0] == 0 &&
-        !w->tape) {
-        uint8_t *lds = w->group->arch.lds;
-        for (uint64_t left = s->lanes; left != 0; left &= left - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(left);
-            memcpy(lds + s->address[0][lane], s->data[lane], 4);
-        }
-    } else if (s->kind != AMD_ACCESS_EXCHANGE) {
-        cu_source_lds_part(c, w, s->lanes);
-    } else {
+    if (s->kind == AMD_ACCESS_STORE && whole) {
+        source_lds_store(c, w);
+        cu_access_keep_head(c, w, a);
+        return;
+    }
+    if (s->kind == AMD_ACCESS_EXCHANGE) {
         s->pieces = 1;
         s->piece_bytes = 4;
+    } else {
+        cu_source_lds_part(c, w, s->lanes);
     }
     cu_access_keep(c, w, a, false);
 }
@@ -140,11 +181,11 @@ void cu_source_lds(cu *c, cu_wave *w, cu_access *a)
 static void source_plain(cu_wave *w, const cu_access *a, uint64_t lanes, uint64_t zero)
 {
     amd_wave *arch = &w->arch;
-    unsigned dwords = a->inst->access_bytes / 4u, stride = a->stride;
+    unsigned dwords = a->inst->access_bytes / 4u, stride = a->columns ? 1 : a->stride;
     uint64_t all = arch->lanes == 64 ? UINT64_MAX : UINT32_MAX;
     for (unsigned i = 0; i < dwords; i++) {
         uint32_t *to = arch->vgpr + (size_t)(a->inst->inst->vdst.code - AMD_VGPR + i) * arch->lanes;
-        const uint32_t *from = a->data + i;
+        const uint32_t *from = a->columns ? a->data + i * 64 : a->data + i;
         if (lanes == all && stride == 1) {
             memcpy(to, from, arch->lanes * sizeof *to);
         } else if (lanes == all) {

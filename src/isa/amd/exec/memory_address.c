@@ -106,21 +106,25 @@ static bool address_lds_whole(const amd_wave *wave, const amd_inst *inst, const 
                               amd_access *access)
 {
     const uint32_t *from = mem_vgpr(wave, inst->src[0].code);
-    uint32_t offset = (uint32_t)inst->offset, limit = mem_lds_bytes(wave), most = 0, low = 0;
+    uint32_t limit = mem_lds_bytes(wave), most = 0, low = 0;
+    uint32_t step = row->flags & MEM_TWO ? row->bytes * ((row->flags & MEM_ST64) ? 64u : 1u) : 1;
     if (access->lanes != (wave->lanes == 64 ? UINT64_MAX : UINT32_MAX))
         return false;
-    for (unsigned lane = 0; lane < wave->lanes; lane++) {
-        uint32_t address = from[lane] + offset;
-        most = address > most ? address : most;
-        low |= address;
-        access->address[0][lane] = address;
+    for (unsigned piece = 0; piece < access->pieces; piece++) {
+        uint32_t offset = step * (uint32_t)(piece == 0 ? inst->offset : inst->simm);
+        for (unsigned lane = 0; lane < wave->lanes; lane++) {
+            uint32_t address = from[lane] + offset;
+            most = address > most ? address : most;
+            low |= address;
+            access->address[piece][lane] = address;
+        }
     }
     return most < limit && limit - most >= row->bytes && (low & (address_align(wave, row) - 1)) == 0;
 }
 
 static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row, amd_access *access)
 {
-    if (!(row->flags & (MEM_ADDTID | MEM_SRC2 | MEM_TWO)) && address_lds_whole(wave, inst, row, access)) {
+    if (!(row->flags & (MEM_ADDTID | MEM_SRC2)) && address_lds_whole(wave, inst, row, access)) {
         access->space = AMD_SPACE_LDS;
         return true;
     }
