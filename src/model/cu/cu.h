@@ -178,6 +178,16 @@ typedef struct cu_simd {
     uint8_t clause_unit;
 } cu_simd;
 
+/* What the banks of LDS needed for an instruction the last time. */
+#define CU_LDS_MEMOS 16u
+typedef struct cu_lds_memo {
+    const cu_inst *inst;
+    uint64_t lanes;
+    uint32_t base;
+    uint16_t cycles, least;
+    uint32_t offset[2][64]; /* of the lanes, from base */
+} cu_lds_memo;
+
 /* --- the compute unit ------------------------------------------------------------------------------------- */
 
 #define CU_TIMED 128u
@@ -209,6 +219,7 @@ typedef struct cu {
     uint16_t free_small, free_large;
     cu_pipe pipes[2];
     ls_cycle lds_free[2], export_free;
+    cu_lds_memo lds_memo[CU_LDS_MEMOS];
     uint16_t timed[CU_TIMED]; /* accesses that end at that cycle */
     uint64_t timed_used[CU_TIMED / 64];
     uint32_t timed_count;
