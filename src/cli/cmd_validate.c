@@ -8,9 +8,9 @@ typedef ls_status measuring(const validate_reference *ref, validate_report *repo
 
 /* "all", then as in fidelity_presets without the first, against which the others are held. */
 static const char *const fidelities[] = { "all", "basic", "memory", NULL };
-static const char *const parts[] = { "micro", "traces", "hardware", "determinism", NULL };
+static const char *const parts[] = { "micro", "traces", "hardware", "determinism", "amd", NULL };
 static measuring *const measurings[] = { validate_micro, validate_traces, validate_hardware,
-                                         validate_determinism };
+                                         validate_determinism, validate_amd };
 
 static ls_status write_file(const validate_report *report, const char *path,
                             void (*tell)(const validate_report *report, FILE *to), ls_error *err)
@@ -76,7 +76,7 @@ static const cli_option options[] = {
     { .name = "reference", .letter = 'r', .type = CLI_TEXT, .arg = "DIR", .complete = CLI_COMPLETE_DIR,
       .help = "measured facts, beside traces and formats; else $" VALIDATE_VARIABLE ", else " VALIDATE_DEFAULT },
     { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts,
-      .help = "run one part instead of all four" },
+      .help = "run one part instead of all five" },
     { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelities,
       .help = "instead: what simpler models cost in accuracy and gain in speed; needs no reference" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
@@ -104,7 +104,8 @@ static const cli_command command = {
         "micro runs one-purpose kernels, traces real programs, both on platforms imported from Accel-Sim's "
         "configurations and against Accel-Sim's own numbers. hardware compares native platforms with "
         "measurements of "
-        "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results.\n\n"
+        "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results. amd executes "
+        "microbenchmarks and all workloads on AMD platforms.\n\n"
         "The reference data is not part of the program. A check that fails makes the exit code 5; "
         "deviations that are "
         "known are shown with their explanation.",

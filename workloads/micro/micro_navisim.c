@@ -93,9 +93,13 @@ WL_REGISTER(multi_thread_loop);
 
 static void chase(wl_run *r, bool is_random)
 {
-    const uint32_t cells = wl_u32(r, "size") / 8, steps = wl_u32(r, "steps") ? wl_u32(r, "steps") : 2 * cells;
-    uint64_t *next = wl_zeros(r, cells, sizeof *next), *region = wl_zeros(r, cells, sizeof *region), end = 0;
-    const ls_gpu_address base = wl_buffer(r, cells * sizeof *region), d_out = wl_buffer(r, sizeof end);
+    const uint32_t words = wl_u32(r, "stride") / 8, cells = wl_u32(r, "size") / (8 * words);
+    const uint32_t steps = wl_u32(r, "steps") ? wl_u32(r, "steps") : 2 * cells;
+    const size_t bytes = (size_t)cells * words * sizeof(uint64_t);
+    if (cells == 0)
+        wl_fail(r, LS_ERR_USAGE, "the region is smaller than the distance of its cells");
+    uint64_t *next = wl_zeros(r, cells, sizeof *next), *region = wl_zeros(r, bytes, 1), end = 0;
+    const ls_gpu_address base = wl_buffer(r, bytes), d_out = wl_buffer(r, sizeof end);
     if (wl_failed(r))
         return;
     /* Sattolo's shuffle makes one cycle of all cells, so that no walk is caught in a short one. */
@@ -108,8 +112,8 @@ static void chase(wl_run *r, bool is_random)
         next[other] = kept;
     }
     for (uint32_t i = 0; i < cells; i++)
-        region[i] = base + next[i] * sizeof *region;
-    wl_write(r, base, region, cells * sizeof *region);
+        region[(size_t)i * words] = base + next[i] * words * sizeof *region;
+    wl_write(r, base, region, bytes);
     wl_launch(r, "micro_chase", WL_1D(1), WL_1D(1), WL_ARG(base), WL_ARG(d_out), WL_ARG(steps));
     wl_download(r, &end, d_out, sizeof end);
     if (!wl_checking(r))
@@ -117,7 +121,7 @@ static void chase(wl_run *r, bool is_random)
     uint64_t at = 0;
     for (uint32_t i = 0; i < steps; i++)
         at = next[at];
-    wl_expect_u64(r, "cell", 0, end, at);
+    wl_expect_u64(r, "cell", 0, end, at * words);
 }
 
 static void run_chase_random(wl_run *r)
@@ -133,6 +137,7 @@ static void run_chase_linear(wl_run *r)
 static const wl_option chase_options[] = {
     { "size", 8192, 8, 1u << 30, "bytes of the region" },
     { "steps", 0, 0, 1u << 30, "loads; 0: twice the cells" },
+    { "stride", 8, 8, 1u << 20, "bytes from cell to cell, a multiple of 8: a line for the latency of one level" },
 };
 static const wl_workload pointer_chasing_random = { .name = "pointer_chasing_random",
                                                     .summary =

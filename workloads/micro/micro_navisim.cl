@@ -22,6 +22,7 @@ __kernel void micro_loop(__global float *out, uint iterations, float step)
 __kernel void micro_chase(__global const ulong *start, __global ulong *out, uint steps)
 {
     __global const ulong *at = start;
+#pragma unroll 16
     for (uint i = 0; i < steps; i++)
         at = (__global const ulong *)*at;
     *out = (ulong)(at - start);

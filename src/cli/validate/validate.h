@@ -1,7 +1,7 @@
 /* validate.h: what `lockstep validate` compares and how it tells: measured rows with a verdict each, in
  * sections.
  *
- * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c) fills a
+ * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c, amd.c) fills a
  * validate_report; the telling half (tell.c, tell_html.c) prints one. Deviations that are known and
  * understood stand in notes.def with the bound within which they are expected: beyond it they fail like
  * any other. */
@@ -133,6 +133,7 @@ ls_status validate_micro(const validate_reference *ref, validate_report *report,
 ls_status validate_traces(const validate_reference *ref, validate_report *report, ls_error *err);
 ls_status validate_determinism(const validate_reference *ref, validate_report *report, ls_error *err);
 ls_status validate_hardware(const validate_reference *ref, validate_report *report, ls_error *err);
+ls_status validate_amd(const validate_reference *ref, validate_report *report, ls_error *err);
 /* One preset of cli/fidelity.h, or all of them (only < 0). Needs no reference: ref->traces may be NULL. */
 ls_status validate_fidelity(const validate_reference *ref, validate_report *report, int only, ls_error *err);
 

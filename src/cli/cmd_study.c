@@ -1,0 +1,187 @@
+/* cmd_study.c: `lockstep study`: experiments of the literature, repeated with one command. What they are stands in
+ * study/studies.def, how they are told in study/tell.c. */
+#include "base/file.h"
+#include "cli/study/study.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* "key=value ..." of a configuration, as a request wants them; text is the arena's own copy. */
+static size_t split_sets(char *text, const char *out[STUDY_SETS_MAX])
+{
+    size_t count = 0;
+    for (char *at = strtok(text, " "); at && count < STUDY_SETS_MAX; at = strtok(NULL, " "))
+        out[count++] = at;
+    return count;
+}
+
+static ls_status run_one(const cli_context *ctx, const study_workload *workload, const study_config *config,
+                         program_result *out, ls_error *err)
+{
+    const char *sets[STUDY_SETS_MAX];
+    char *text = ls_arena_strdup(ctx->arena, config->sets);
+    const char *const *dirs = cli_texts(ctx, "platform-dir");
+    if (!text || !dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    uint64_t size = workload->size >> cli_uint(ctx, "shrink");
+    const wl_setting setting = { "size", size ? size : 1 };
+    const program_job job = { .platform = { .platform = config->platform,
+                                            .sets = sets,
+                                            .set_count = split_sets(text, sets),
+                                            .platform_dirs = dirs,
+                                            .platform_dir_count = cli_count(ctx, "platform-dir") },
+                              .gpu = config->gpu,
+                              .workload = workload->name,
+                              .settings = &setting,
+                              .setting_count = 1,
+                              .threads = (uint32_t)cli_uint(ctx, "threads"),
+                              .verify = true };
+    return program_simulate(&job, out, err);
+}
+
+static bool is_chosen(const cli_context *ctx, const study_workload *workload)
+{
+    for (size_t i = 0; i < cli_count(ctx, "workload"); i++)
+        if (strcmp(cli_text_at(ctx, "workload", i), workload->name) == 0)
+            return true;
+    return cli_count(ctx, "workload") == 0;
+}
+
+/* A name that is in no study would silently choose nothing. */
+static ls_status check_chosen(const cli_context *ctx, ls_error *err)
+{
+    for (size_t i = 0; i < cli_count(ctx, "workload"); i++) {
+        const char *names[64], *name = cli_text_at(ctx, "workload", i);
+        size_t count = study_workload_count() < 64 ? study_workload_count() : 64, w = 0;
+        for (; w < count; w++)
+            names[w] = study_workload_at(w)->name;
+        for (w = 0; w < count && strcmp(names[w], name) != 0; w++)
+            ;
+        const char *nearest = ls_nearest_of(name, names, count);
+        if (w == count)
+            return nearest ? ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'; did you mean '%s'?",
+                                     name, nearest)
+                           : ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'", name);
+    }
+    return LS_OK;
+}
+
+static ls_status run_study(const cli_context *ctx, const study *s, study_result *out, ls_error *err)
+{
+    study_row *rows = ls_arena_array(ctx->arena, study_workload_count(), sizeof *rows);
+    bool is_watched = isatty(STDERR_FILENO) != 0;
+    ls_status status = rows ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    *out = (study_result){ .study = s, .rows = rows };
+    for (size_t w = 0; w < study_workload_count() && status == LS_OK; w++) {
+        const study_workload *workload = study_workload_at(w);
+        if (!is_chosen(ctx, workload))
+            continue;
+        rows[out->row_count].workload = workload;
+        for (size_t c = 0; c < s->config_count && status == LS_OK; c++) {
+            if (is_watched)
+                fprintf(stderr, "\r\033[K%s: %s, %s", s->name, workload->label, s->configs[c].label);
+            status = run_one(ctx, workload, &s->configs[c], &rows[out->row_count].results[c], err);
+        }
+        out->row_count++;
+    }
+    if (is_watched)
+        fprintf(stderr, "\r\033[K");
+    return status;
+}
+
+static void list(FILE *to)
+{
+    fprintf(to, "Studies\n");
+    for (size_t i = 0; i < study_count(); i++)
+        fprintf(to, "  %-12s %s\n", study_at(i)->name, study_at(i)->title);
+}
+
+static ls_status write_files(const cli_context *ctx, const study_result *const *results, size_t count,
+                             ls_error *err)
+{
+    ls_file_writer writer;
+    ls_status status = LS_OK;
+    if (cli_text(ctx, "html")) {
+        status = ls_file_writer_open(&writer, cli_text(ctx, "html"), err);
+        if (status == LS_OK) {
+            study_tell_html(results, count, writer.stream);
+            status = ls_file_writer_commit(&writer, err);
+        }
+    }
+    if (status == LS_OK && cli_text(ctx, "out")) {
+        status = ls_file_writer_open(&writer, cli_text(ctx, "out"), err);
+        if (status == LS_OK) {
+            fprintf(writer.stream,
+                    "study,workload,configuration,size,kernel_seconds,kernel_cycles,instructions,"
+                    "times_faster,l0_reads,l0_hits,l1_reads,l1_hits,l2_reads,l2_hits\n");
+            for (size_t i = 0; i < count; i++)
+                study_tell_csv(results[i], writer.stream);
+            status = ls_file_writer_commit(&writer, err);
+        }
+    }
+    return status;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    size_t count = cli_positional_count(ctx);
+    if (count == 0) {
+        list(ctx->out);
+        return LS_OK;
+    }
+    const study **chosen = ls_arena_array(ctx->arena, count, sizeof *chosen);
+    study_result *results = ls_arena_array(ctx->arena, count, sizeof *results);
+    const study_result **pointers = ls_arena_array(ctx->arena, count, sizeof *pointers);
+    if (!chosen || !results || !pointers)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    ls_status status = check_chosen(ctx, err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        status = study_find(cli_positional_at(ctx, i), &chosen[i], err);
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        pointers[i] = &results[i];
+        status = run_study(ctx, chosen[i], &results[i], err);
+        if (status == LS_OK)
+            study_tell_text(&results[i], ctx->out);
+    }
+    return status == LS_OK ? write_files(ctx, pointers, count, err) : status;
+}
+
+/* clang-format off */
+static const cli_option options[] = {
+    { .name = "workload", .letter = 'w', .type = CLI_TEXT, .arg = "NAME", .repeatable = true,
+      .help = "only this one; may be given several times" },
+    { .name = "shrink", .type = CLI_UINT, .arg = "N", .max = 16, .default_text = "0",
+      .help = "halve the problems so many times: for a first look" },
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
+      .help = "host threads of each simulation; no result depends on it" },
+    { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write one self-contained page with tables and plots" },
+    { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write one CSV row per workload and configuration" },
+};
+/* clang-format on */
+
+static const cli_positional positionals[] = {
+    { .name = "STUDY", .optional = true, .repeatable = true, .help = "its name; without one, all are listed" },
+};
+
+static const cli_example examples[] = {
+    { "lockstep study", "list the studies" },
+    { "lockstep study navisim-8 --html figure8.html", "CUs and DCUs, each with both instruction sets" },
+    { "lockstep study navisim-9 navisim-11 -w fir -w floydwarshall", "two studies, two of their workloads" },
+};
+
+static const cli_command command = {
+    .name = "study",
+    .summary = "repeat experiments of the literature on AMD platforms",
+    .about =
+        "Runs the workloads of a study under each of its configurations in simulated time, verifies their "
+        "results, and shows how many times faster each is than under the first, with the hit rates of caches "
+        "and what the literature found.",
+    .order = 45,
+    CLI_OPTIONS(options),
+    CLI_POSITIONALS(positionals),
+    CLI_EXAMPLES(examples),
+    .run = run,
+};
+CLI_REGISTER(command);

@@ -1,0 +1,142 @@
+/* program_job.c: see program_job.h. */
+#include "cli/program_job.h"
+
+#include "base/pool.h"
+#include "model/amd/amd_gpu.h"
+#include "report/export.h"
+#include "runtime/timing/timing.h"
+
+#include <stdlib.h>
+
+/* Where a level's caches are in the machine `amd`. */
+static const struct {
+    const char *name, *path;
+} levels[PROGRAM_LEVELS] = {
+    [PROGRAM_L0] = { "L0", "*.vector*" },
+    [PROGRAM_L1] = { "L1", "*.l1" },
+    [PROGRAM_L2] = { "L2", "*.l2_*" },
+};
+
+const char *program_level_name(program_level level)
+{
+    return levels[level].name;
+}
+
+typedef struct program_watch {
+    ls_time kernels, copies;
+    uint64_t launches, instructions;
+} program_watch;
+
+static ls_status command_over(void *self, const timing_record *record, ls_error *err)
+{
+    program_watch *watch = self;
+    (void)err;
+    if (record->kind == DRV_WORK_LAUNCH) {
+        watch->kernels += record->end - record->begin;
+        watch->launches++;
+        watch->instructions += record->instructions;
+    } else {
+        watch->copies += record->end - record->begin;
+    }
+    return LS_OK;
+}
+
+static uint64_t count(ls_metrics *metrics, const char *path, const char *name)
+{
+    ls_metric_value value;
+    return ls_metrics_get(metrics, LS_METRICS_RUN, "line-cache/*", path, name, &value, NULL) == LS_OK &&
+                   value.present
+               ? value.value
+               : 0;
+}
+
+static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run,
+                              ls_hash *out, ls_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    if (!to)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    const ls_results results = {
+        .platform = ls_config_name(config),
+        .config_text = ls_config_yaml(config),
+        .end_time = run->end_time,
+        .events = run->events,
+        .messages = run->messages,
+        .ticks = run->ticks,
+        .cycles = run->cycles,
+        .metrics = metrics,
+    };
+    ls_status status = ls_export_stream(&results, LS_EXPORT_JSON, NULL, to, err);
+    bool failed = ferror(to) != 0;
+    if ((fclose(to) != 0 || failed) && status == LS_OK)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    if (status == LS_OK)
+        *out = ls_hash_of(text, bytes);
+    free(text);
+    return status;
+}
+
+static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *metrics, program_result *out,
+                     ls_error *err)
+{
+    program_watch watch = { 0 };
+    wl_result result = { 0 };
+    wl_request request = {
+        .system = system, .settings = job->settings, .setting_count = job->setting_count, .check = job->verify
+    };
+    ls_engine *engine = timing_engine(system);
+    ls_status status = wl_find(job->workload, &request.workload, err);
+    if (status == LS_OK)
+        status = ls_metrics_add_engine(metrics, engine, err);
+    if (status != LS_OK)
+        return status;
+    const ls_clock *clock = ls_region_clock(ls_block_region(ls_engine_find_block(engine, COMMAND_BLOCK)));
+    const ls_run_options options = { .threads = job->threads, .watchdog_fs = LS_FS_PER_SECOND / 10 };
+    timing_watch(system, command_over, &watch);
+    timing_set_options(system, &options);
+    uint64_t start_ns = ls_host_ns();
+    status = wl_run_workload(&request, &result, err);
+    out->host_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
+    if (status != LS_OK)
+        return status;
+    out->kernel_seconds = (double)watch.kernels * 1e-15;
+    out->copy_seconds = (double)watch.copies * 1e-15;
+    out->kernel_cycles = (double)ls_clock_cycle_at(clock, watch.kernels);
+    out->launches = watch.launches;
+    out->instructions = watch.instructions;
+    for (size_t i = 0; i < PROGRAM_LEVELS; i++) {
+        out->reads[i] = count(metrics, levels[i].path, "reads");
+        out->hits[i] =
+            count(metrics, levels[i].path, "read_hits") + count(metrics, levels[i].path, "read_mshr_hits");
+    }
+    ls_run_result done = timing_result(system);
+    return job->hash ? hash_results(timing_config(system), metrics, &done, &out->hash, err) : LS_OK;
+}
+
+ls_status program_simulate(const program_job *job, program_result *out, ls_error *err)
+{
+    ls_gpu_system *system = NULL;
+    ls_metrics *metrics = NULL;
+    const ls_gpu_options options = { .gpus = job->gpu ? &job->gpu : NULL,
+                                     .gpu_count = 1,
+                                     .threads = job->threads,
+                                     .platform = job->platform.platform,
+                                     .sets = job->platform.sets,
+                                     .set_count = job->platform.set_count,
+                                     .platform_dirs = job->platform.platform_dirs,
+                                     .platform_dir_count = job->platform.platform_dir_count,
+                                     .seed = 1 };
+    *out = (program_result){ 0 };
+    ls_status status = ls_gpu_system_create(&options, &system, err);
+    if (status == LS_OK)
+        status = ls_metrics_create(&metrics, err);
+    if (status == LS_OK)
+        status = run(job, system, metrics, out, err);
+    if (status != LS_OK)
+        ls_error_prefix(err, "%s on %s", job->workload, job->platform.platform);
+    ls_metrics_destroy(metrics);
+    ls_gpu_system_destroy(system);
+    return status;
+}

@@ -1,0 +1,211 @@
+/* tell.c: a study's result as text, CSV rows and a page with bars. */
+#include "cli/study/study.h"
+
+#include "report/html.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static bool has_level(const study_result *result, program_level level)
+{
+    for (size_t i = 0; i < result->row_count; i++)
+        for (size_t c = 0; c < result->study->config_count; c++)
+            if (result->rows[i].results[c].reads[level])
+                return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------- text */
+
+static void print_rate(FILE *to, double rate)
+{
+    if (isnan(rate))
+        fprintf(to, " %6s", "-");
+    else
+        fprintf(to, " %5.1f%%", 100 * rate);
+}
+
+void study_tell_text(const study_result *result, FILE *to)
+{
+    const study *s = result->study;
+    fprintf(to, "%s\n", s->title);
+    cli_help_fill(to, s->about, 2, 100, true);
+    fprintf(to, "\n  %-8s %14s", "", "time");
+    for (size_t c = 1; c < s->config_count; c++)
+        fprintf(to, " %16s", "times faster");
+    fprintf(to, "\n  %-8s %14s", "workload", s->configs[0].label);
+    for (size_t c = 1; c < s->config_count; c++)
+        fprintf(to, " %16s", s->configs[c].label);
+    fputc('\n', to);
+    for (size_t i = 0; i < result->row_count; i++) {
+        const study_row *row = &result->rows[i];
+        fprintf(to, "  %-8s %11.1f us", row->workload->label, 1e6 * row->results[0].kernel_seconds);
+        for (size_t c = 1; c < s->config_count; c++)
+            fprintf(to, " %16.2f", study_speedup(row, c));
+        fputc('\n', to);
+    }
+    fprintf(to, "  %-8s %14s", "mean", "");
+    for (size_t c = 1; c < s->config_count; c++)
+        fprintf(to, " %16.2f", study_mean(result, c));
+    fprintf(to, "  (geometric)\n\n  hits     ");
+    for (size_t c = 0; c < s->config_count; c++)
+        fprintf(to, " %-20s", s->configs[c].label);
+    fprintf(to, "\n  %-8s ", "");
+    for (size_t c = 0; c < s->config_count; c++) {
+        for (program_level l = 0; l < PROGRAM_LEVELS; l++)
+            fprintf(to, " %6s", program_level_name(l));
+    }
+    fputc('\n', to);
+    for (size_t i = 0; i < result->row_count; i++) {
+        fprintf(to, "  %-8s ", result->rows[i].workload->label);
+        for (size_t c = 0; c < s->config_count; c++)
+            for (program_level l = 0; l < PROGRAM_LEVELS; l++)
+                print_rate(to, study_hit_rate(&result->rows[i].results[c], l));
+        fputc('\n', to);
+    }
+    fputc('\n', to);
+    cli_help_fill(to, s->discussion, 2, 100, true);
+    fputc('\n', to);
+}
+
+/* -------------------------------------------------------------------------------------------------------- CSV */
+
+void study_tell_csv(const study_result *result, FILE *to)
+{
+    for (size_t i = 0; i < result->row_count; i++)
+        for (size_t c = 0; c < result->study->config_count; c++) {
+            const program_result *r = &result->rows[i].results[c];
+            fprintf(to, "%s,%s,%s,%" PRIu64 ",%.9f,%.0f,%" PRIu64 ",%.4f", result->study->name,
+                    result->rows[i].workload->label, result->study->configs[c].label,
+                    result->rows[i].workload->size, r->kernel_seconds, r->kernel_cycles, r->instructions,
+                    study_speedup(&result->rows[i], c));
+            for (program_level l = 0; l < PROGRAM_LEVELS; l++)
+                fprintf(to, ",%" PRIu64 ",%" PRIu64, r->reads[l], r->hits[l]);
+            fputc('\n', to);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------- page */
+
+static const char *const colors[STUDY_CONFIGS_MAX] = { "#4c78a8", "#f58518", "#54a24b", "#b279a2" };
+
+/* One bar per configuration in a group per workload; value 1 is drawn as a line if it is in range. */
+static void bars(const study_result *result, FILE *to, const char *unit, double top,
+                 double (*value)(const study_row *row, size_t config))
+{
+    const study *s = result->study;
+    const double height = 220, group = 76, left = 44, bottom = 24,
+                 width = left + group * (double)result->row_count;
+    fprintf(to,
+            "<svg width=\"%.0f\" height=\"%.0f\" role=\"img\" font-family=\"sans-serif\" font-size=\"11\">\n",
+            width + 8, height + bottom + 12);
+    for (unsigned tick = 0; tick <= 4; tick++) {
+        double y = 8 + height * (1 - tick / 4.0);
+        fprintf(to, "<line x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ccc\"/>", left, width, y,
+                y);
+        fprintf(to, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%.2g%s</text>\n", left - 4, y + 4,
+                top * tick / 4, unit);
+    }
+    for (size_t i = 0; i < result->row_count; i++) {
+        double x = left + group * (double)i + 6, bar = (group - 12) / (double)s->config_count;
+        for (size_t c = 0; c < s->config_count; c++) {
+            double v = value(&result->rows[i], c), h = isnan(v) ? 0 : height * (v > top ? top : v) / top;
+            fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\">",
+                    x + bar * (double)c, 8 + height - h, bar - 2, h, colors[c]);
+            fprintf(to, "<title>%s, ", result->rows[i].workload->label);
+            ls_html_text(to, s->configs[c].label);
+            fprintf(to, ": %.3f%s</title></rect>\n", v, unit);
+        }
+        fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x + (group - 12) / 2,
+                8 + height + 16, result->rows[i].workload->label);
+    }
+    fprintf(to, "</svg>\n");
+}
+
+static double level_value(const study_row *row, size_t config, program_level level)
+{
+    return 100 * study_hit_rate(&row->results[config], level);
+}
+static double l0_value(const study_row *row, size_t config)
+{
+    return level_value(row, config, PROGRAM_L0);
+}
+static double l1_value(const study_row *row, size_t config)
+{
+    return level_value(row, config, PROGRAM_L1);
+}
+static double l2_value(const study_row *row, size_t config)
+{
+    return level_value(row, config, PROGRAM_L2);
+}
+
+static void legend(const study *s, FILE *to)
+{
+    fprintf(to, "<p>");
+    for (size_t c = 0; c < s->config_count; c++) {
+        fprintf(to, "<span style=\"color:%s\">&#9632;</span> ", colors[c]);
+        ls_html_text(to, s->configs[c].label);
+        fprintf(to, " &nbsp; ");
+    }
+    fprintf(to, "</p>\n");
+}
+
+static void page_table(const study_result *result, FILE *to)
+{
+    const study *s = result->study;
+    fprintf(to, "<table><tr>");
+    ls_html_cell(to, "th", "workload");
+    for (size_t c = 0; c < s->config_count; c++)
+        ls_html_cell(to, "th", s->configs[c].label);
+    fprintf(to, "</tr>\n");
+    for (size_t i = 0; i < result->row_count; i++) {
+        fprintf(to, "<tr>");
+        ls_html_cell(to, "td", result->rows[i].workload->label);
+        for (size_t c = 0; c < s->config_count; c++)
+            fprintf(to, "<td>%.1f us (%.2f)</td>", 1e6 * result->rows[i].results[c].kernel_seconds,
+                    study_speedup(&result->rows[i], c));
+        fprintf(to, "</tr>\n");
+    }
+    fprintf(to, "<tr>");
+    ls_html_cell(to, "td", "geometric mean");
+    for (size_t c = 0; c < s->config_count; c++)
+        fprintf(to, "<td>%.2f</td>", study_mean(result, c));
+    fprintf(to, "</tr></table>\n");
+}
+
+static void page_of(const study_result *result, FILE *to)
+{
+    static double (*const rates[PROGRAM_LEVELS])(const study_row *, size_t) = { l0_value, l1_value, l2_value };
+    const study *s = result->study;
+    double top = 1;
+    for (size_t i = 0; i < result->row_count; i++)
+        for (size_t c = 0; c < s->config_count; c++)
+            top = fmax(top, study_speedup(&result->rows[i], c));
+    fprintf(to, "<h2>");
+    ls_html_text(to, s->title);
+    fprintf(to, "</h2>\n<p>");
+    ls_html_text(to, s->about);
+    fprintf(to, "</p>\n");
+    legend(s, to);
+    fprintf(to, "<h3>Times faster than ");
+    ls_html_text(to, s->configs[0].label);
+    fprintf(to, "</h3>\n");
+    bars(result, to, "", ceil(2 * top) / 2, study_speedup);
+    for (program_level l = 0; l < PROGRAM_LEVELS; l++)
+        if (has_level(result, l)) {
+            fprintf(to, "<h3>Hit rate of %s</h3>\n", program_level_name(l));
+            bars(result, to, "%", 100, rates[l]);
+        }
+    page_table(result, to);
+    fprintf(to, "<p>");
+    ls_html_text(to, s->discussion);
+    fprintf(to, "</p>\n");
+}
+
+void study_tell_html(const study_result *const *results, size_t count, FILE *to)
+{
+    ls_html_begin(to, "studies");
+    for (size_t i = 0; i < count; i++)
+        page_of(results[i], to);
+    ls_html_end(to);
+}

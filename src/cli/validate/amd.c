@@ -1,0 +1,231 @@
+/* amd.c: AMD platforms in simulated time, against measurements of the GPUs they describe (amd.def) and against
+ * themselves: every workload right, and the same for any number of threads. */
+#include "cli/program_job.h"
+#include "cli/validate/validate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define SETTINGS_MAX 8
+
+typedef enum measure { PER_UNIT, INTERCEPT } measure;
+
+typedef struct check {
+    const char *platform, *workload, *settings, *parameter;
+    uint64_t low, high;
+    measure measure;
+    double unit; /* of the parameter: what one thing of PER_UNIT is */
+    double expected, tolerance;
+    const char *what, *source;
+} check;
+
+static const check checks[] = {
+#define PER_UNIT_OF(items_) PER_UNIT, (items_)
+#define INTERCEPT INTERCEPT, 1
+#define AMD(platform_, workload_, settings_, parameter_, low_, high_, measure_, expected_, tolerance_, what_, \
+            source_)                                                                                          \
+    {                                                                                                         \
+        platform_, workload_, settings_,  parameter_, low_,   high_,                                          \
+        measure_,  expected_, tolerance_, what_,      source_                                                 \
+    },
+#include "cli/validate/amd.def"
+#undef AMD
+#undef INTERCEPT
+#undef PER_UNIT_OF
+};
+
+static const char *const columns[] = { "what",  "platform", "workload", "measured", "hardware",
+                                       "apart", "limit",    "source",   NULL };
+static const char *const units[] = { "cycles", "us" };
+
+/* "name=value,..." and the parameter. */
+static ls_status read_settings(ls_arena *arena, const check *c, uint64_t value, wl_setting out[SETTINGS_MAX],
+                               size_t *count, ls_error *err)
+{
+    const char *at = c->settings;
+    *count = 0;
+    out[(*count)++] = (wl_setting){ c->parameter, value };
+    while (*at) {
+        size_t name = strcspn(at, "="), text = strcspn(at + name + 1, ",");
+        wl_setting *s = &out[(*count)++];
+        char *copy = ls_arena_printf(arena, "%.*s", (int)name, at);
+        if (!copy)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for settings");
+        s->name = copy;
+        ls_status status = ls_parse_u64(at + name + 1, text, &s->value, err);
+        if (status != LS_OK)
+            return status;
+        at += name + 1 + text;
+        at += *at == ',';
+    }
+    return LS_OK;
+}
+
+static ls_status simulate(const validate_reference *ref, ls_arena *arena, const check *c, uint64_t value,
+                          program_result *out, ls_error *err)
+{
+    wl_setting settings[SETTINGS_MAX];
+    program_job job = { .platform = { .platform = c->platform,
+                                      .platform_dirs = ref->platform_dirs,
+                                      .platform_dir_count = ref->platform_dir_count },
+                        .workload = c->workload,
+                        .settings = settings,
+                        .threads = ref->threads };
+    ls_status status = read_settings(arena, c, value, settings, &job.setting_count, err);
+    return status == LS_OK ? program_simulate(&job, out, err) : status;
+}
+
+static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const check *c, double *out,
+                          ls_error *err)
+{
+    program_result low, high;
+    ls_status status = simulate(ref, arena, c, c->low, &low, err);
+    if (status == LS_OK)
+        status = simulate(ref, arena, c, c->high, &high, err);
+    if (status != LS_OK)
+        return status;
+    double span = (double)(c->high - c->low);
+    if (c->measure == PER_UNIT)
+        *out = (high.kernel_cycles - low.kernel_cycles) / span * c->unit;
+    else
+        *out = 1e6 * (low.kernel_seconds - (high.kernel_seconds - low.kernel_seconds) / span * (double)c->low);
+    return LS_OK;
+}
+
+static ls_status add_check(const validate_reference *ref, validate_report *report, validate_section *section,
+                           const check *c, ls_error *err)
+{
+    ls_arena *arena = &report->arena;
+    validate_row row = { .cells = { c->what, c->platform, c->workload, "", "", "", "", c->source } };
+    double value = 0;
+    ls_status status = evaluate(ref, arena, c, &value, err);
+    if (status == LS_ERR_NOMEM)
+        return status;
+    if (status != LS_OK) { /* a platform that is not there is a result, too */
+        char text[512];
+        row.verdict = VALIDATE_FAIL;
+        row.note = ls_arena_strdup(arena, ls_error_text(err, text, sizeof text));
+    } else {
+        row.reference = c->expected;
+        row.ours = value;
+        row.deviation = 100 * (value / c->expected - 1);
+        row.cells[3] = ls_arena_printf(arena, "%.3g %s", value, units[c->measure]);
+        row.cells[5] = ls_arena_printf(arena, "%+.1f %%", row.deviation);
+        if (fabs(row.deviation) > c->tolerance || !isfinite(row.deviation)) {
+            row.note = validate_note(section->name, c->what, c->platform, row.deviation);
+            row.verdict = row.note ? VALIDATE_KNOWN : VALIDATE_FAIL;
+        }
+    }
+    row.cells[4] = ls_arena_printf(arena, "%.4g %s", c->expected, units[c->measure]);
+    row.cells[6] = ls_arena_printf(arena, "%.1f %%", c->tolerance);
+    for (size_t i = 0; i < section->column_count; i++)
+        if (!row.cells[i])
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+}
+
+static ls_status measure_hardware(const validate_reference *ref, validate_report *report, ls_error *err)
+{
+    validate_section *section = validate_section_add(report, "amd", "AMD platforms against GPUs", columns);
+    if (!section)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+    section->about =
+        "Programs executed in simulated time, against what was measured on the GPUs. Values are slopes between a "
+        "short and a long run, so that launches and first touches cancel out, except the launch itself. Latencies "
+        "of these platforms were chosen by the same measurements: the rows show that the machine does what its "
+        "parameters promise.";
+    section->plot_label = "measured quantity";
+    section->plot_unit = "cycles or us";
+    ls_status status = LS_OK;
+    double sum = 0;
+    for (size_t i = 0; i < LS_COUNT_OF(checks) && status == LS_OK; i++)
+        status = add_check(ref, report, section, &checks[i], err);
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < section->rows.count; i++)
+        sum += fabs(section->rows.at[i].deviation);
+    section->summary =
+        ls_arena_printf(&report->arena,
+                        "AMD: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
+                        "%zu failed",
+                        section->rows.count, sum / (double)section->rows.count,
+                        validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
+                        validate_count(section, VALIDATE_FAIL));
+    return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+}
+
+/* --------------------------------------------------------------------------------------------------- programs */
+
+static const char *const program_columns[] = {
+    "workload", "platform", "kernel cycles", "instructions", "result", "threads", NULL
+};
+static const char *const program_platforms[] = { "r9nano", "rx5500xt" };
+static const uint32_t thread_counts[] = { 1, 2, 3, 8 };
+
+static ls_status add_program(const validate_reference *ref, validate_report *report, validate_section *section,
+                             const wl_workload *workload, const char *platform, ls_error *err)
+{
+    ls_arena *arena = &report->arena;
+    program_result first = { 0 };
+    validate_row row = { .cells = { workload->name, platform, "", "", "right", "1, 2, 3 and 8: identical" } };
+    for (size_t i = 0; i < LS_COUNT_OF(thread_counts); i++) {
+        program_result result;
+        const program_job job = { .platform = { .platform = platform,
+                                                .platform_dirs = ref->platform_dirs,
+                                                .platform_dir_count = ref->platform_dir_count },
+                                  .workload = workload->name,
+                                  .threads = thread_counts[i],
+                                  .verify = true,
+                                  .hash = true };
+        ls_status status = program_simulate(&job, &result, err);
+        if (status == LS_ERR_NOMEM)
+            return status;
+        if (status != LS_OK) {
+            char text[512];
+            row.verdict = VALIDATE_FAIL;
+            row.cells[4] = "failed";
+            row.note = ls_arena_strdup(arena, ls_error_text(err, text, sizeof text));
+            break;
+        }
+        if (i == 0)
+            first = result;
+        else if (memcmp(&first.hash, &result.hash, sizeof result.hash) != 0) {
+            row.verdict = VALIDATE_FAIL;
+            row.cells[5] = ls_arena_printf(arena, "%" PRIu32 ": DIFFERENT", thread_counts[i]);
+        }
+    }
+    row.cells[2] = ls_arena_printf(arena, "%.0f", first.kernel_cycles);
+    row.cells[3] = ls_arena_printf(arena, "%" PRIu64, first.instructions);
+    if (!row.cells[2] || !row.cells[3] || !row.cells[5] || !ls_vec_push(&section->rows, row))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    return LS_OK;
+}
+
+static ls_status measure_programs(const validate_reference *ref, validate_report *report, ls_error *err)
+{
+    validate_section *section =
+        validate_section_add(report, "programs", "AMD programs in simulated time", program_columns);
+    if (!section)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+    section->about =
+        "Every workload in its default size, executed with data in the messages between compute units, "
+        "caches and DRAM: its result compared with a reference on the CPU, and everything that is "
+        "counted compared between numbers of threads.";
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < wl_count() && status == LS_OK; i++)
+        for (size_t p = 0; p < LS_COUNT_OF(program_platforms) && status == LS_OK; p++)
+            if (!wl_at(i)->is_micro)
+                status = add_program(ref, report, section, wl_at(i), program_platforms[p], err);
+    if (status != LS_OK)
+        return status;
+    section->summary = ls_arena_printf(&report->arena, "programs: %zu of %zu right and identical",
+                                       validate_count(section, VALIDATE_PASS), section->rows.count);
+    return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+}
+
+ls_status validate_amd(const validate_reference *ref, validate_report *report, ls_error *err)
+{
+    ls_status status = measure_hardware(ref, report, err);
+    return status == LS_OK ? measure_programs(ref, report, err) : status;
+}
