@@ -124,7 +124,7 @@ static ls_status write_files(const cli_context *ctx, const study_result *const *
 
 static ls_status run(cli_context *ctx, ls_error *err)
 {
-    size_t count = cli_positional_count(ctx);
+    size_t count = ctx->positional_count;
     if (count == 0) {
         list(ctx->out);
         return LS_OK;
@@ -136,7 +136,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     ls_status status = check_chosen(ctx, err);
     for (size_t i = 0; i < count && status == LS_OK; i++)
-        status = study_find(cli_positional_at(ctx, i), &chosen[i], err);
+        status = study_find(ctx->positionals[i], &chosen[i], err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         pointers[i] = &results[i];
         status = run_study(ctx, chosen[i], &results[i], err);
