@@ -20,10 +20,12 @@
 #endif
 
 #define KERNEL(name, type, count, unit, code, in_c)                                                           \
-    __kernel void name##_##count(__global type *data)                                                         \
+    __kernel void name##_##count(__global type *data, uint repeats)                                           \
     {                                                                                                         \
         type x = data[0], y = data[1];                                                                        \
-        unit(count, code, in_c);                                                                              \
+        for (uint r = 0; r < repeats; r++) {                                                                  \
+            unit(count, code, in_c);                                                                          \
+        }                                                                                                     \
         data[2 + get_global_id(0)] = x;                                                                       \
     }
 

@@ -83,6 +83,7 @@ static size_t put(const chain *c, void *at, double value)
 static void run_alu(wl_run *r)
 {
     const uint32_t count = wl_u32(r, "size"), groups = wl_u32(r, "groups"), type = wl_u32(r, "type");
+    const uint32_t repeats = wl_u32(r, "repeats");
     if (count & (count - 1))
         wl_fail(r, LS_ERR_USAGE, "micro_alu: size must be a power of two, not %u", count);
     const chain *c = &chains[type < LS_COUNT_OF(chains) ? type : 0];
@@ -95,13 +96,13 @@ static void run_alu(wl_run *r)
     char kernel[64];
     snprintf(kernel, sizeof kernel, "%s_%u", c->instruction, count);
     const ls_gpu_address d_data = wl_upload(r, data, bytes);
-    wl_launch(r, kernel, WL_1D(items), WL_1D(64), WL_ARG(d_data));
+    wl_launch(r, kernel, WL_1D(items), WL_1D(64), WL_ARG(d_data), WL_ARG(repeats));
     wl_download(r, data, d_data, bytes);
 
     if (!wl_checking(r))
         return;
     double x = c->x;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < (uint64_t)count * repeats; i++)
         x = c->next(x, c->y);
     uint8_t expected[8];
     put(c, expected, x);
@@ -116,6 +117,7 @@ static const wl_option alu_options[] = {
       "which instruction: 0 v_add_f32, 1 v_mul_f32, 2 v_fma_f32, 3 v_fma_f64, 4 v_max_u32, "
       "5 v_xor_b32, 6 v_mul_lo_u32, 7 v_rcp_f32, 8 s_add_u32, 9 s_mul_i32" },
     { "groups", 1, 1, 1u << 16, "work-groups of 64" },
+    { "repeats", 1, 1, 1u << 20, "rounds over the row: from the second on its code is in the cache" },
 };
 static const wl_workload micro_alu = { .name = "micro_alu",
                                        .summary = "one instruction, many times in a row",

@@ -1,5 +1,9 @@
 /* micro_navisim.cl: the kernels of NaviSim's seven microbenchmarks (its table 3). */
 
+/* Work-groups of any size. */
+#ifdef __AMDGCN__
+__attribute__((amdgpu_flat_work_group_size(1, 1024)))
+#endif
 __kernel void micro_empty(void)
 {
 }
@@ -17,11 +21,11 @@ __kernel void micro_loop(__global float *out, uint iterations, float step)
     out[get_global_id(0)] = sum;
 }
 
-/* Cells of 8 bytes, each with the address of the next: one work-item follows them and says where
- * it came to. */
+/* Cells, each with the address of the next: one work-item follows them and says where it came to. Its own number, 0, keeps
+ * the compiler from loading with scalar instructions. */
 __kernel void micro_chase(__global const ulong *start, __global ulong *out, uint steps)
 {
-    __global const ulong *at = start;
+    __global const ulong *at = start + get_local_id(0);
 #pragma unroll 16
     for (uint i = 0; i < steps; i++)
         at = (__global const ulong *)*at;
