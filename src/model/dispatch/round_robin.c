@@ -22,7 +22,6 @@ typedef struct kernel_state {
     dispatch_kernel kernel;
     bool used, exhausted;
     uint64_t sent, done;
-    uint32_t number; /* of the launch */
     uint32_t warps, registers, per_core;
     uint32_t cores; /* that it can keep busy */
     uint64_t shared_bytes;
@@ -123,7 +122,7 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
     while (d->kernels[slot].used)
         slot++;
     kernel_state *k = &d->kernels[slot];
-    *k = (kernel_state){ .kernel = *kernel, .used = true, .number = (uint32_t)d->n.kernels, .begin = begin };
+    *k = (kernel_state){ .kernel = *kernel, .used = true, .begin = begin };
     k->warps = block_warps(kernel->info);
     k->registers = block_registers(&d->capacity, kernel->info);
     k->shared_bytes = kernel->info->shared_bytes;
@@ -223,7 +222,7 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
                               .insts = k->kernel.insts,
                               .info = k->kernel.info,
                               .kernel = slot,
-                              .number = k->number,
+                              .number = (uint32_t)k->number,
                               .ctas_per_core = k->per_core,
                               .cores = k->cores,
                               .rates = k->kernel.rates };
