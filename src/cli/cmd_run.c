@@ -60,7 +60,7 @@ static ls_status check_options(const session *s, ls_error *err)
     static const char *const for_traces[] = { "fidelity", "kernels",         "ctas",  "profile",
                                               "warm-l2",  "unknown-opcodes", "stats", NULL };
     static const char *const for_programs[] = {
-        "gpu", "size", "param", "verify", "variant", "memory-mib", "max-instructions", NULL
+        "gpu", "size", "param", "verify", "variant", "memory-mib", "max-instructions", "record", NULL
     };
     const char *which;
     if (s->has_program && any_given(s->ctx, for_traces, &which))
@@ -364,6 +364,8 @@ static const cli_option options[] = {
       .help = "workload: memory of the GPU; otherwise what the platform says" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
       .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
+    { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "workload: write what every wavefront executes, without data, as a packed recording" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads; no result depends on it" },
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
@@ -394,13 +396,16 @@ static const cli_option options[] = {
 static const cli_positional positionals[] = {
     { .name = "WORKLOAD", .optional = true, .complete = CLI_COMPLETE_FILE,
       .help = "a trace: a directory with kernelslist.g, a list, a kernel file, a packed trace, or "
-              "synth:KIND,name=value; or the name of a workload (lockstep workload list), which is executed" },
+              "synth:KIND,name=value; or the name of a workload (lockstep workload list), which is executed; or "
+              "the recording of one" },
 };
 
 static const cli_example examples[] = {
     { "lockstep run traces/bfs --platform rtx3070", "replay a trace, and print a summary" },
     { "lockstep run fir --platform r9nano --size 65536 --verify",
       "execute a workload on an AMD GPU in simulated time, and check its result" },
+    { "lockstep run fir -p r9nano --record fir.lspk && lockstep run fir.lspk -p rx5500xt",
+      "record what its wavefronts execute, and run that on another GPU" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "change two keys, use 8 threads, and keep everything that was counted" },
     { "lockstep --plugin ./my-blocks.so run -p my-machine.yaml --dry-run",

@@ -12,6 +12,8 @@
 bool run_program_is(const char *name)
 {
     const wl_workload *w;
+    if (amd_file_is(name))
+        return true;
     return strpbrk(name, "/.:") == NULL && !ls_file_exists(name) && wl_find(name, &w, NULL) == LS_OK;
 }
 
@@ -36,15 +38,31 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     return ls_metrics_mark(p->metrics, &interval, err);
 }
 
+/* What a recording says itself cannot be asked for. */
+static ls_status open_recording(run_program *p, const cli_context *ctx, ls_error *err)
+{
+    static const char *const for_workloads[] = { "gpu",    "size",    "param",
+                                                 "verify", "variant", "max-instructions",
+                                                 "record" };
+    for (size_t i = 0; i < LS_COUNT_OF(for_workloads); i++)
+        if (cli_given(ctx, for_workloads[i]))
+            return ls_fail(err, LS_ERR_USAGE,
+                           "run: --%s is for workloads that are executed, but '%s' is a recording",
+                           for_workloads[i], p->name);
+    return amd_file_open(p->name, &p->recording, err);
+}
+
 ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, ls_error *err)
 {
     ls_config_request request;
     const char *gpu = cli_text(ctx, "gpu");
+    bool is_recording = amd_file_is(name);
     p->arena = ctx->arena;
-    ls_status status = wl_find(name, &p->workload, err);
+    p->name = name;
+    ls_status status = is_recording ? open_recording(p, ctx, err) : wl_find(name, &p->workload, err);
     if (status == LS_OK)
         status = cli_platform_request(ctx, cli_text(ctx, "platform"), &request, err);
-    if (status == LS_OK)
+    if (status == LS_OK && !is_recording)
         status = workload_args_read(ctx, p->workload, &p->settings, &p->request.setting_count, err);
     if (status != LS_OK)
         return status;
@@ -53,6 +71,7 @@ ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, l
                                      .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
                                      .threads = (uint32_t)cli_uint(ctx, "threads"),
                                      .max_instructions = cli_uint(ctx, "max-instructions"),
+                                     .record_path = cli_text(ctx, "record"),
                                      .platform = request.platform,
                                      .sets = request.sets,
                                      .set_count = request.set_count,
@@ -65,7 +84,7 @@ ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, l
     p->request.variant = cli_text(ctx, "variant");
     status = ls_gpu_system_create(&options, &p->request.system, err);
     if (status != LS_OK)
-        return status;
+        return is_recording ? ls_error_prefix(err, "'%s' is a recording of an AMD program", name) : status;
     ls_engine *engine = timing_engine(p->request.system);
     p->clock = ls_region_clock(ls_block_region(ls_engine_find_block(engine, COMMAND_BLOCK)));
     timing_watch(p->request.system, command_over, p);
@@ -76,6 +95,7 @@ void run_program_close(run_program *p)
 {
     ls_vec_fini(&p->records);
     ls_gpu_system_destroy(p->request.system);
+    amd_file_close(p->recording);
 }
 
 ls_engine *run_program_engine(const run_program *p)
@@ -96,7 +116,12 @@ void run_program_set_metrics(run_program *p, ls_metrics *metrics)
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
     timing_set_options(p->request.system, options);
-    p->status = wl_run_workload(&p->request, &p->result, err);
+    if (p->recording)
+        p->status = timing_replay(p->request.system, p->recording, &p->result.counts, err);
+    else
+        p->status = wl_run_workload(&p->request, &p->result, err);
+    if (p->status == LS_OK)
+        p->status = ls_gpu_system_close_trace(p->request.system, err);
     *result = timing_result(p->request.system);
     /* An interrupted run has results, too. */
     return p->status == LS_ERR_INTERRUPTED && result->partial ? LS_OK : p->status;
@@ -252,7 +277,10 @@ void run_program_table(const run_program *p, FILE *to)
 {
     const wl_result *r = &p->result;
     char text[LS_FORMAT_BYTES];
-    fprintf(to, "%s on %s\n", p->workload->name, ls_config_name(run_program_config(p)));
+    fprintf(to, "%s on %s\n", p->name, ls_config_name(run_program_config(p)));
+    if (p->recording)
+        fprintf(to, "  %-22s %14s  %.80s\n", "recorded by", amd_file_producer(p->recording),
+                "replayed without data");
     if (p->request.check && p->status == LS_OK)
         fprintf(to, "  %-22s %14s  %s values compared with the CPU\n", "verification", "correct",
                 ls_format_count(r->compared, text, sizeof text));

@@ -1,5 +1,5 @@
 /* run_program.h: the part of `lockstep run` that is about programs: a workload on a simulated AMD GPU, through the
- * driver, and the tables about it. */
+ * driver, or the recording of one; and the tables about it. */
 #ifndef CLI_RUN_PROGRAM_H
 #define CLI_RUN_PROGRAM_H
 
@@ -11,7 +11,9 @@
 
 /* All zero is nothing. */
 typedef struct run_program {
-    const wl_workload *workload;
+    const wl_workload *workload; /* NULL: a recording */
+    amd_file *recording;
+    const char *name;
     wl_setting *settings;
     wl_request request;
     wl_result result;
@@ -23,7 +25,7 @@ typedef struct run_program {
     ls_status status; /* of the run */
 } run_program;
 
-/* Whether the name on the command line is a program rather than a trace. */
+/* Whether the name on the command line is a program, or a recording of one, rather than a trace. */
 bool run_program_is(const char *name);
 /* Builds the GPU. run_program_close() is due in every case. */
 ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, ls_error *err);

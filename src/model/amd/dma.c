@@ -185,7 +185,8 @@ static void fill_line(const dma *d, const dma_job *j, uint64_t offset, uint32_t 
 {
     switch (j->kind) {
     case DMA_IN:
-        memcpy(data + first, j->host_from + offset, bytes);
+        if (j->host_from)
+            memcpy(data + first, j->host_from + offset, bytes);
         break;
     case DMA_COPY:
         memcpy(data + first, d->stage[j->stage] + offset, bytes);
@@ -348,7 +349,8 @@ static void on_reply(void *self, const line_message *m, ls_cycle now)
     dma_job *j = f->job;
     if (m->kind == LINE_READ) {
         uint8_t *to = j->kind == DMA_OUT ? j->host_to : d->stage[j->stage];
-        memcpy(to + f->offset, m->data + f->first, f->bytes);
+        if (to)
+            memcpy(to + f->offset, m->data + f->first, f->bytes);
         if (j->kind == DMA_OUT && !j->local) {
             uint64_t begin = d->out_free > now << FRACTION ? d->out_free : now << FRACTION;
             d->out_free = begin + f->bytes * d->byte_cost;

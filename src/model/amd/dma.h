@@ -21,7 +21,7 @@ typedef struct dma_job {
     uint8_t kind;
     bool local; /* DMA_IN, DMA_OUT: what the command processor does for itself: no host link, no set-up */
     uint64_t to, from, bytes;
-    const uint8_t *host_from;
+    const uint8_t *host_from; /* NULL, here and below: a transfer without data */
     uint8_t *host_to;
     const uint8_t *pattern;
     uint32_t pattern_bytes;

@@ -29,7 +29,7 @@ typedef struct emu {
     bool lenient_barriers;
     pthread_mutex_t lock; /* of the window's table */
     drv_trace trace;
-    record *record; /* NULL: nothing is recorded */
+    recorder *record; /* NULL: nothing is recorded */
 } emu;
 
 /* ------------------------------------------------------------------------------------------ life and death */
@@ -92,7 +92,7 @@ static ls_status emu_close_trace(void *self, ls_error *err)
 {
     emu *e = self;
     ls_status status = drv_trace_close(&e->trace, err);
-    record *rec = e->record;
+    recorder *rec = e->record;
     e->record = NULL;
     if (rec && status == LS_OK)
         return record_finish(rec, err);
@@ -136,21 +136,31 @@ static ls_status emu_protect(void *self, uint64_t address, uint64_t bytes, ls_er
 /* A command that succeeded belongs into the recording. */
 static ls_status keep(emu *e, amd_file_command command, ls_status status, ls_error *err)
 {
-    return status == LS_OK && e->record ? record_command(e->record, &command, err) : status;
+    return status == LS_OK && e->record ? record_command(e->record, &command, NULL, err) : status;
 }
 
 static ls_status emu_write(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes,
                            ls_error *err)
 {
     emu *e = self;
-    return keep(e, (amd_file_command){ AMD_FILE_COPY_IN, (uint32_t)gpu, 0, to, 0, bytes },
+    return keep(e,
+                (amd_file_command){
+                    .kind = AMD_FILE_COPY_IN, .gpu = (uint32_t)gpu, .to = to, .from = 0, .bytes = bytes },
                 ls_window_write(e->window, to, from, bytes, err), err);
+}
+
+static ls_status emu_load(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
+{
+    (void)gpu;
+    return ls_window_write(((emu *)self)->window, to, from, bytes, err);
 }
 
 static ls_status emu_read(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err)
 {
     emu *e = self;
-    return keep(e, (amd_file_command){ AMD_FILE_COPY_OUT, (uint32_t)gpu, 0, 0, from, bytes },
+    return keep(e,
+                (amd_file_command){
+                    .kind = AMD_FILE_COPY_OUT, .gpu = (uint32_t)gpu, .to = 0, .from = from, .bytes = bytes },
                 ls_window_read(e->window, from, to, bytes, err), err);
 }
 
@@ -171,7 +181,10 @@ static ls_status emu_copy(void *self, size_t gpu, uint64_t to, uint64_t from, ui
         status = emu_host(self, to, bytes, &target, err);
     if (status == LS_OK)
         memmove(target, source, bytes);
-    return keep(self, (amd_file_command){ AMD_FILE_COPY, (uint32_t)gpu, 0, to, from, bytes }, status, err);
+    return keep(self,
+                (amd_file_command){
+                    .kind = AMD_FILE_COPY, .gpu = (uint32_t)gpu, .to = to, .from = from, .bytes = bytes },
+                status, err);
 }
 
 static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *pattern, size_t pattern_bytes,
@@ -188,7 +201,10 @@ static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *patte
         memcpy((uint8_t *)target + done, target, n);
         done += n;
     }
-    return keep(self, (amd_file_command){ AMD_FILE_FILL, (uint32_t)gpu, 0, to, 0, bytes }, LS_OK, err);
+    return keep(self,
+                (amd_file_command){
+                    .kind = AMD_FILE_FILL, .gpu = (uint32_t)gpu, .to = to, .from = 0, .bytes = bytes },
+                LS_OK, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- launches */
@@ -316,9 +332,13 @@ static ls_status run_recorded(emu *e, size_t index, const amd_program *program, 
     bool traced = e->trace.is_open && (!*e->trace.kernel || strcmp(e->trace.kernel, dispatch->kernel) == 0);
     ls_status status = LS_OK;
     if (e->record) {
-        status =
-            record_begin(e->record, (uint32_t)index, &start, launch->dims,
-                         program->kernel.lds_bytes + launch->dynamic_lds_bytes, e->window, &recorded, err);
+        const record_what what = { .start = &start,
+                                   .window = e->window,
+                                   .gpu = (uint32_t)index,
+                                   .dims = launch->dims,
+                                   .lds_bytes = program->kernel.lds_bytes + launch->dynamic_lds_bytes,
+                                   .argument_bytes = dispatch->kernarg_bytes };
+        status = record_begin(e->record, &what, &recorded, err);
         launch->before = record_hook;
         launch->before_self = recorded;
     }
@@ -362,7 +382,7 @@ const drv_backend drv_backend_emulate = {
     .alloc = emu_alloc,
     .free = emu_free,
     .protect = emu_protect,
-    .load = emu_write,
+    .load = emu_load,
     .write = emu_write,
     .read = emu_read,
     .copy = emu_copy,

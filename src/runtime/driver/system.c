@@ -122,6 +122,7 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                             .max_instructions = options->max_instructions,
                             .lenient_barriers = options->lenient_barriers,
                             .memory_bytes = &options->memory_bytes,
+                            .record_path = options->record_path,
                             .platform = options->platform ? options->platform : default_platform(options),
                             .target = options->gpus ? options->gpus[0] : NULL,
                             .sets = options->sets,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct record {
+struct recorder {
     amd_file_writer *file;
     pthread_mutex_t lock; /* of the rest */
     uint64_t launches;
@@ -15,10 +15,11 @@ struct record {
 };
 
 struct record_launch {
-    record *rec;
+    recorder *rec;
     const amd_start *start;
     amd_tape_code code;
     amd_file_part *part;
+    uint32_t number;
     /* The first failure. */
     pthread_mutex_t lock;
     ls_status status;
@@ -37,9 +38,9 @@ static ls_status no_memory(ls_error *err)
 
 /* ----------------------------------------------------------------------------------------------- the file */
 
-ls_status record_create(const char *path, const char *producer, record **out, ls_error *err)
+ls_status record_create(const char *path, const char *producer, recorder **out, ls_error *err)
 {
-    record *rec = calloc(1, sizeof *rec);
+    recorder *rec = calloc(1, sizeof *rec);
     if (!rec)
         return no_memory(err);
     ls_status status = amd_file_create(path, LS_PACK_LEVEL, producer, &rec->file, err);
@@ -52,13 +53,13 @@ ls_status record_create(const char *path, const char *producer, record **out, ls
     return LS_OK;
 }
 
-static void destroy(record *rec)
+static void destroy(recorder *rec)
 {
     pthread_mutex_destroy(&rec->lock);
     free(rec);
 }
 
-ls_status record_finish(record *rec, ls_error *err)
+ls_status record_finish(recorder *rec, ls_error *err)
 {
     ls_status status = LS_OK;
     if (!rec->failed && rec->launches == 0)
@@ -71,7 +72,7 @@ ls_status record_finish(record *rec, ls_error *err)
     return status;
 }
 
-void record_abort(record *rec)
+void record_abort(recorder *rec)
 {
     if (!rec)
         return;
@@ -79,16 +80,17 @@ void record_abort(record *rec)
     destroy(rec);
 }
 
-static void give_up(record *rec)
+static void give_up(recorder *rec)
 {
     pthread_mutex_lock(&rec->lock);
     rec->failed = true;
     pthread_mutex_unlock(&rec->lock);
 }
 
-ls_status record_command(record *rec, const amd_file_command *command, ls_error *err)
+ls_status record_command(recorder *rec, const amd_file_command *command, uint32_t *number, ls_error *err)
 {
-    ls_status status = amd_file_add(rec->file, command, err);
+    uint32_t own;
+    ls_status status = amd_file_add(rec->file, command, number ? number : &own, err);
     if (status != LS_OK)
         give_up(rec);
     return status;
@@ -113,25 +115,30 @@ static bool find_extents(ls_window *window, amd_file_launch *launch)
     return true;
 }
 
-static ls_status begin(record_launch *launch, uint32_t gpu, uint32_t dims, uint32_t lds_bytes,
-                       ls_window *window, ls_error *err)
+static ls_status begin(record_launch *launch, const record_what *what, ls_error *err)
 {
-    const amd_start *start = launch->start;
+    const amd_start *start = what->start;
     amd_file_launch info = { .kernel = start->program->kernel,
                              .lanes = start->program->lanes,
-                             .dims = dims,
-                             .lds_bytes = lds_bytes,
+                             .dims = what->dims,
+                             .lds_bytes = what->lds_bytes,
                              .kernarg = start->kernarg,
                              .packet = start->packet,
                              .queue = start->queue,
-                             .dispatch_id = start->dispatch_id };
+                             .dispatch_id = start->dispatch_id,
+                             .argument_bytes = what->argument_bytes,
+                             .scratch = what->scratch,
+                             .scratch_bytes = what->scratch_bytes };
+    amd_file_command command = { .gpu = what->gpu,
+                                 .beside = what->beside,
+                                 .beside_count = what->beside_count };
     memcpy(info.grid, start->grid, sizeof info.grid);
     memcpy(info.group, start->group, sizeof info.group);
-    ls_status status = find_extents(window, &info) && amd_tape_code_init(&launch->code, start->program)
-                           ? LS_OK
-                           : no_memory(err);
+    bool good = find_extents(what->window, &info) && amd_tape_code_init(&launch->code, start->program);
+    ls_status status = good ? LS_OK : no_memory(err);
     if (status == LS_OK)
-        status = amd_file_begin(launch->rec->file, gpu, &info, start->program->code, &launch->part, err);
+        status = amd_file_begin(launch->rec->file, &command, &info, start->program->code, &launch->number,
+                                &launch->part, err);
     free(info.extents);
     return status;
 }
@@ -145,16 +152,20 @@ static void destroy_launch(record_launch *launch)
     free(launch);
 }
 
-ls_status record_begin(record *rec, uint32_t gpu, const amd_start *start, uint32_t dims, uint32_t lds_bytes,
-                       ls_window *window, record_launch **out, ls_error *err)
+uint32_t record_number(const record_launch *launch)
+{
+    return launch->number;
+}
+
+ls_status record_begin(recorder *rec, const record_what *what, record_launch **out, ls_error *err)
 {
     record_launch *launch = calloc(1, sizeof *launch);
     if (!launch)
         return no_memory(err);
     launch->rec = rec;
-    launch->start = start;
+    launch->start = what->start;
     pthread_mutex_init(&launch->lock, NULL);
-    ls_status status = begin(launch, gpu, dims, lds_bytes, window, err);
+    ls_status status = begin(launch, what, err);
     if (status == LS_OK) {
         pthread_mutex_lock(&rec->lock);
         rec->launches++;

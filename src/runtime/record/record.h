@@ -9,21 +9,30 @@
 #include "runtime/emulate/emulate.h"
 #include "workload/pack/amd_file.h"
 
-typedef struct record record;
+typedef struct recorder recorder;
 typedef struct record_launch record_launch;
 
 /* `producer`: "emulate", or the platform's name. The file appears with record_finish(). */
-ls_status record_create(const char *path, const char *producer, record **out, ls_error *err);
+ls_status record_create(const char *path, const char *producer, recorder **out, ls_error *err);
 /* Without a single failure: the file. Otherwise there is none, and the failure that kept a launch from ending
  * is not reported again. The record is gone in both cases. */
-ls_status record_finish(record *rec, ls_error *err);
-void record_abort(record *rec); /* NULL is fine */
+ls_status record_finish(recorder *rec, ls_error *err);
+void record_abort(recorder *rec); /* NULL is fine */
 
-ls_status record_command(record *rec, const amd_file_command *command, ls_error *err);
+/* A copy or a fill. *number names it among the commands of the recording; NULL: nobody asks. */
+ls_status record_command(recorder *rec, const amd_file_command *command, uint32_t *number, ls_error *err);
 
-/* A launch is about to run. The program and `start` are borrowed until it ends. window: what is mapped now. */
-ls_status record_begin(record *rec, uint32_t gpu, const amd_start *start, uint32_t dims, uint32_t lds_bytes,
-                       ls_window *window, record_launch **out, ls_error *err);
+/* A launch that is about to run. */
+typedef struct record_what {
+    const amd_start *start; /* borrowed until the launch ends, and its program */
+    ls_window *window;      /* what is mapped now */
+    uint32_t gpu, dims, lds_bytes, argument_bytes;
+    uint64_t scratch, scratch_bytes; /* as in amd_file_launch */
+    const uint32_t *beside;          /* as in amd_file_command */
+    size_t beside_count;
+} record_what;
+ls_status record_begin(recorder *rec, const record_what *what, record_launch **out, ls_error *err);
+uint32_t record_number(const record_launch *launch); /* among the commands */
 /* `good`: it ran to its end. Frees the launch. */
 ls_status record_end(record_launch *launch, bool good, ls_error *err);
 

@@ -13,7 +13,7 @@ typedef struct tapes_group {
     amd_tape tapes[AMD_WAVES_MAX];
     amd_file_group bytes;
     amd_tape_memory *memory; /* of AMD_WAVES_MAX waves at most, as many as the launch's work-groups have */
-    struct tapes_group *next;
+    struct tapes_group *next, *older; /* of the free ones; of all */
 } tapes_group;
 
 struct tapes {
@@ -24,7 +24,7 @@ struct tapes {
     amd_tape_code code;
     uint32_t waves_max;
     pthread_mutex_t lock; /* of the rest */
-    tapes_group *free;
+    tapes_group *free, *all;
     ls_status status;
     ls_error err;
 };
@@ -49,10 +49,15 @@ static tapes_group *take_group(tapes *t)
     if (!group)
         return NULL;
     group->memory = malloc(((size_t)t->waves_max * t->code.memory_count + 1) * sizeof *group->memory);
-    if (group->memory)
-        return group;
-    destroy_group(group);
-    return NULL;
+    if (!group->memory) {
+        destroy_group(group);
+        return NULL;
+    }
+    pthread_mutex_lock(&t->lock);
+    group->older = t->all;
+    t->all = group;
+    pthread_mutex_unlock(&t->lock);
+    return group;
 }
 
 static void give_back(tapes *t, tapes_group *group)
@@ -130,8 +135,8 @@ void tapes_destroy(tapes *t)
 {
     if (!t)
         return;
-    for (tapes_group *group = t->free, *next; group; group = next) {
-        next = group->next;
+    for (tapes_group *group = t->all, *older; group; group = older) {
+        older = group->older;
         destroy_group(group);
     }
     amd_tape_code_fini(&t->code);

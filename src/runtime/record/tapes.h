@@ -1,5 +1,5 @@
-/* tapes.h: the work-groups of a recorded launch as compute units read them: opened when a work-group starts, closed when
- * it ends, so that memory is bounded by those in flight. Called from any thread. */
+/* tapes.h: the work-groups of a recorded launch as compute units read them: opened when a work-group starts,
+ * closed when it ends, so that memory is bounded by those in flight. Called from any thread. */
 #ifndef RUNTIME_RECORD_TAPES_H
 #define RUNTIME_RECORD_TAPES_H
 
@@ -10,7 +10,7 @@ typedef struct tapes tapes;
 
 /* File and program are borrowed. */
 ls_status tapes_create(amd_file *file, size_t launch, const amd_program *program, tapes **out, ls_error *err);
-/* All work-groups must be closed. */
+/* Nobody may use work-groups that are still open any more. */
 void tapes_destroy(tapes *t);
 /* For cu_kernel.tapes; valid as long as t. */
 const cu_tapes *tapes_of(tapes *t);

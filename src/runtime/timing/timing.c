@@ -25,12 +25,15 @@ static void destroy(void *self)
     if (!t)
         return;
     for (size_t i = 0; i < t->slots.count; i++) {
+        (void)timing_record_end(t->slots.at[i], false, NULL);
         free(t->slots.at[i]->setup);
         free(t->slots.at[i]);
     }
     ls_vec_fini(&t->slots);
     ls_vec_fini(&t->pieces);
+    record_abort(t->record);
     ls_machine_destroy(t->machine);
+    timing_leftover_free(t->leftover);
     ls_config_destroy(t->config);
     ls_window_destroy(t->window);
     pthread_mutex_destroy(&t->lock);
@@ -109,6 +112,8 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
         status = amd_gpu_set_memory(t->engine, t->window, err);
     if (status == LS_OK)
         status = write_queue(t, err);
+    if (status == LS_OK && m->record_path)
+        status = record_create(m->record_path, ls_config_name(t->config), &t->record, err);
     if (status == LS_OK)
         *self = t;
     else
@@ -118,9 +123,10 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
 
 static ls_status close_trace(void *self, ls_error *err)
 {
-    (void)self;
-    (void)err;
-    return LS_OK;
+    timing *t = self;
+    recorder *rec = t->record;
+    t->record = NULL;
+    return rec ? record_finish(rec, err) : LS_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- memory */

@@ -8,6 +8,7 @@
 #include "model/amd/command.h"
 #include "platform/config.h"
 #include "runtime/driver/backend.h"
+#include "workload/pack/amd_file.h"
 
 /* A command that is over. */
 typedef struct timing_record {
@@ -32,5 +33,11 @@ void timing_watch(ls_gpu_system *system,
                   ls_status (*over)(void *self, const timing_record *record, ls_error *err), void *self);
 /* What the engine did so far; windows are those of all runs. */
 ls_run_result timing_result(const ls_gpu_system *system);
+
+/* --- timing_replay.c --- */
+
+/* Runs a recording in place of a program: all of its commands. Nothing else may use the system, before or afterwards.
+ * Adds to *counts. */
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, ls_gpu_counts *counts, ls_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/window.h"
 #include "model/amd/amd_gpu.h"
 #include "platform/machine.h"
+#include "runtime/record/record.h"
 #include "runtime/timing/timing.h"
 
 #include <pthread.h>
@@ -26,6 +27,10 @@ typedef struct timing_slot {
     size_t setup_capacity;     /* bytes */
     size_t arguments, scratch; /* indices of pieces; SIZE_MAX: none */
     uint64_t host_began_ns;
+    amd_start start;         /* of a launch that is recorded */
+    record_launch *recorded; /* NULL: it is not, or is no launch */
+    cu_recorder recorder;
+    uint32_t number; /* among the commands of the recording */
 } timing_slot;
 
 typedef struct timing_program {
@@ -52,10 +57,22 @@ typedef struct timing {
     uint64_t launches, others;
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;
+    recorder *record; /* NULL: nothing is recorded */
     _Atomic uint64_t now_ns;
-    bool is_broken; /* time cannot pass any more */
+    struct timing_leftover *leftover; /* a replay that did not end: the machine may still have its packets */
+    bool is_broken;                   /* time cannot pass any more */
     ls_error broken;
 } timing;
+
+/* --- timing_record.c: what becomes of the recording --- */
+
+/* A command that is about to be submitted, and one that is over. With the lock held. */
+ls_status timing_record_begin(timing *t, timing_slot *slot, const drv_work *work, bool local, ls_error *err);
+ls_status timing_record_end(timing_slot *slot, bool good, ls_error *err);
+
+/* --- timing_replay.c --- */
+
+void timing_leftover_free(struct timing_leftover *leftover); /* NULL is fine */
 
 /* --- timing_run.c --- */
 

@@ -212,9 +212,12 @@ static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *
         fill_transfer(slot, work);
     if (status == LS_OK && out) /* past all queues: no time of the host link */
         slot->packet.transfer.local = true;
+    if (status == LS_OK && t->record)
+        status = timing_record_begin(t, slot, work, out != NULL, err);
     if (status == LS_OK)
         status = command_submit(t->command, &slot->queue, &slot->packet, err);
     if (status != LS_OK) {
+        (void)timing_record_end(slot, false, NULL);
         free_pieces(t, slot);
         return status;
     }
@@ -295,6 +298,12 @@ static void end_work(timing *t, timing_slot *slot)
         amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };
         memcpy(place.work_group, p->fault.id, sizeof place.work_group);
         work->status = amd_fault_report(p->kernel.program, &p->fault.fault, &place, NULL, 0, &work->failure);
+    }
+    ls_error record_err;
+    ls_status record_status = timing_record_end(slot, work->status == LS_OK, &record_err);
+    if (record_status != LS_OK) {
+        work->status = record_status;
+        work->failure = record_err;
     }
     work->began_ns = p->begin / FS_PER_NS;
     work->ended_ns = p->end / FS_PER_NS;

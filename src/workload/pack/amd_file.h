@@ -27,6 +27,11 @@ typedef struct amd_file_command {
     uint32_t gpu;
     uint32_t launch;          /* launches: its number */
     uint64_t to, from, bytes; /* others; addresses of the simulated GPUs, 0 for the host's side */
+    bool local;               /* others: what the command processor did for itself, past the host link */
+    /* Numbers of the commands before it that were not over when it was submitted, in rising order: it runs
+     * beside them, and after all others. */
+    const uint32_t *beside;
+    size_t beside_count;
 } amd_file_command;
 
 /* One launch. */
@@ -36,6 +41,9 @@ typedef struct amd_file_launch {
     uint32_t dims, grid[3], group[3];             /* work-items */
     uint32_t lds_bytes;                           /* of a work-group, static and dynamic */
     uint64_t kernarg, packet, queue, dispatch_id; /* simulated addresses; see cu_kernel */
+    uint32_t argument_bytes;                      /* at kernarg */
+    uint64_t scratch,
+        scratch_bytes; /* where private memory was, and how much of it; 0: not to be used again */
     uint64_t groups, waves, instructions; /* work-groups; instructions of wavefronts. Set by the file */
     uint32_t code;                        /* number of its code section. Set by the file */
     ls_extent *extents;                   /* what was mapped, by address */
@@ -69,11 +77,15 @@ typedef struct amd_file_part amd_file_part; /* a launch that is being recorded *
  * from several threads. */
 ls_status amd_file_create(const char *path, int level, const char *producer, amd_file_writer **out,
                           ls_error *err);
-ls_status amd_file_add(amd_file_writer *writer, const amd_file_command *command, ls_error *err);
-/* The launch as a command and its part, which ends with amd_file_end(). code: the bytes of the code section.
- * What the file sets is ignored; what pointers point to is copied. */
-ls_status amd_file_begin(amd_file_writer *writer, uint32_t gpu, const amd_file_launch *launch,
-                         const uint8_t *code, amd_file_part **out, ls_error *err);
+/* A command that is no launch; *number is its own. */
+ls_status amd_file_add(amd_file_writer *writer, const amd_file_command *command, uint32_t *number,
+                       ls_error *err);
+/* The launch as a command (gpu and beside of *command count; *number is its own) and its part, which ends
+ * with amd_file_end(). code: the bytes of the code section. What the file sets is ignored; what pointers
+ * point to is copied. */
+ls_status amd_file_begin(amd_file_writer *writer, const amd_file_command *command,
+                         const amd_file_launch *launch, const uint8_t *code, uint32_t *number,
+                         amd_file_part **out, ls_error *err);
 /* Work-group `index` (x fastest): varint waves, then their tapes; `instructions` of all of them. They may
  * come in any order: those that are ahead of others are kept, so that the file does not depend on the order. */
 ls_status amd_file_put(amd_file_part *part, uint64_t index, uint32_t waves, uint64_t instructions,

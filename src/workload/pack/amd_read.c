@@ -90,6 +90,17 @@ static bool take_commands(amd_file *f, ls_pack_record *r)
         c->to = ls_pack_take_varint(r);
         c->from = ls_pack_take_varint(r);
         c->bytes = ls_pack_take_varint(r);
+        c->local = ls_pack_take_number(r, 1) != 0;
+        c->beside_count =
+            ls_pack_take_number(r, i < (uint64_t)(r->end - r->at) ? i : (uint64_t)(r->end - r->at));
+        uint32_t *beside = ls_arena_array(&f->arena, c->beside_count + 1, sizeof *beside);
+        if (!beside)
+            return false;
+        for (size_t n = 0; n < c->beside_count; n++) {
+            beside[n] = (uint32_t)(i - ls_pack_take_number(r, i));
+            r->failed = r->failed || beside[n] == i || (n > 0 && beside[n] <= beside[n - 1]);
+        }
+        c->beside = beside;
     }
     return true;
 }
@@ -146,6 +157,9 @@ static bool take_launch(amd_file *f, ls_pack_record *r, amd_file_launch *l)
     l->dispatch_id = ls_pack_take_varint(r);
     l->waves = ls_pack_take_varint(r);
     l->instructions = ls_pack_take_varint(r);
+    l->argument_bytes = take_u32(r);
+    l->scratch = ls_pack_take_number(r, ADDRESS_LIMIT);
+    l->scratch_bytes = ls_pack_take_number(r, ADDRESS_LIMIT);
     if (!k->name || !take_extents(f, r, l))
         return false;
     uint64_t items = 1, groups = 1;

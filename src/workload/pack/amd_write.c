@@ -95,6 +95,8 @@ static void destroy(amd_file_writer *w)
         free((char *)w->launches.at[i].kernel.name);
         free(w->launches.at[i].extents);
     }
+    for (size_t i = 0; i < w->commands.count; i++)
+        free((uint32_t *)w->commands.at[i].beside);
     ls_pack_out_fini(&w->out);
     ls_vec_fini(&w->commands);
     ls_vec_fini(&w->launches);
@@ -224,10 +226,25 @@ static ls_status drain(amd_file_writer *w, ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-ls_status amd_file_add(amd_file_writer *w, const amd_file_command *command, ls_error *err)
+static bool add_command(amd_file_writer *w, amd_file_command command, uint32_t *number)
+{
+    uint32_t *beside = malloc((command.beside_count + 1) * sizeof *beside);
+    *number = (uint32_t)w->commands.count;
+    if (!beside)
+        return false;
+    if (command.beside_count > 0)
+        memcpy(beside, command.beside, command.beside_count * sizeof *beside);
+    command.beside = beside;
+    if (ls_vec_push(&w->commands, command))
+        return true;
+    free(beside);
+    return false;
+}
+
+ls_status amd_file_add(amd_file_writer *w, const amd_file_command *command, uint32_t *number, ls_error *err)
 {
     pthread_mutex_lock(&w->lock);
-    bool good = ls_vec_push(&w->commands, *command);
+    bool good = add_command(w, *command, number);
     pthread_mutex_unlock(&w->lock);
     return good ? LS_OK : fail_memory(err);
 }
@@ -248,8 +265,8 @@ static bool find_code(amd_file_writer *w, const amd_kernel *kernel, const uint8_
     return ls_vec_push(&w->codes, place);
 }
 
-static ls_status begin(amd_file_writer *w, uint32_t gpu, const amd_file_launch *launch, const uint8_t *code,
-                       amd_file_part *part, ls_error *err)
+static ls_status begin(amd_file_writer *w, const amd_file_command *command, const amd_file_launch *launch,
+                       const uint8_t *code, uint32_t *number, amd_file_part *part, ls_error *err)
 {
     amd_file_launch own = *launch;
     bool is_new;
@@ -257,10 +274,13 @@ static ls_status begin(amd_file_writer *w, uint32_t gpu, const amd_file_launch *
     own.waves = own.instructions = 0;
     own.kernel.name = strdup(launch->kernel.name);
     own.extents = malloc((launch->extent_count + 1) * sizeof *own.extents);
-    amd_file_command command = { .kind = AMD_FILE_LAUNCH, .gpu = gpu, .launch = (uint32_t)w->launches.count };
+    amd_file_command own_command = *command;
+    own_command.kind = AMD_FILE_LAUNCH;
+    own_command.launch = (uint32_t)w->launches.count;
     bool good = own.kernel.name && own.extents && find_code(w, &launch->kernel, code, &own.code, &is_new) &&
-                ls_vec_reserve(&w->commands, 1) && ls_vec_reserve(&w->launches, 1) &&
-                (!is_new || ls_pack_add_bytes(&part->code, code, (size_t)launch->kernel.code_bytes));
+                ls_vec_reserve(&w->launches, 1) &&
+                (!is_new || ls_pack_add_bytes(&part->code, code, (size_t)launch->kernel.code_bytes)) &&
+                add_command(w, own_command, number);
     if (!good) {
         free((char *)own.kernel.name);
         free(own.extents);
@@ -268,9 +288,8 @@ static ls_status begin(amd_file_writer *w, uint32_t gpu, const amd_file_launch *
     }
     if (launch->extent_count > 0)
         memcpy(own.extents, launch->extents, launch->extent_count * sizeof *own.extents);
-    part->launch = command.launch;
+    part->launch = own_command.launch;
     part->group_count = own.groups;
-    (void)ls_vec_push(&w->commands, command);
     (void)ls_vec_push(&w->launches, own);
     if (w->youngest)
         w->youngest->younger = part;
@@ -280,8 +299,8 @@ static ls_status begin(amd_file_writer *w, uint32_t gpu, const amd_file_launch *
     return LS_OK;
 }
 
-ls_status amd_file_begin(amd_file_writer *w, uint32_t gpu, const amd_file_launch *launch, const uint8_t *code,
-                         amd_file_part **out, ls_error *err)
+ls_status amd_file_begin(amd_file_writer *w, const amd_file_command *command, const amd_file_launch *launch,
+                         const uint8_t *code, uint32_t *number, amd_file_part **out, ls_error *err)
 {
     amd_file_part *part = calloc(1, sizeof *part);
     if (!part)
@@ -289,7 +308,7 @@ ls_status amd_file_begin(amd_file_writer *w, uint32_t gpu, const amd_file_launch
     part->writer = w;
     part->block_end = LS_PACK_HEADER_BYTES;
     pthread_mutex_lock(&w->lock);
-    ls_status status = begin(w, gpu, launch, code, part, err);
+    ls_status status = begin(w, command, launch, code, number, part, err);
     pthread_mutex_unlock(&w->lock);
     if (status == LS_OK)
         *out = part;
@@ -416,13 +435,13 @@ static bool add_numbers(ls_pack_bytes *b, const uint64_t *numbers, size_t count)
 static bool add_launch(ls_pack_bytes *b, const amd_file_launch *l)
 {
     const amd_kernel *k = &l->kernel;
-    const uint64_t numbers[] = { k->target,    k->code,          k->code_bytes,    k->entry,
-                                 k->rsrc1,     k->rsrc2,         k->rsrc3,         k->properties,
-                                 k->lds_bytes, k->scratch_bytes, k->kernarg_bytes, l->lanes,
-                                 l->dims,      l->grid[0],       l->grid[1],       l->grid[2],
-                                 l->group[0],  l->group[1],      l->group[2],      l->lds_bytes,
-                                 l->kernarg,   l->packet,        l->queue,         l->dispatch_id,
-                                 l->waves,     l->instructions,  l->extent_count };
+    const uint64_t numbers[] = {
+        k->target,   k->code,         k->code_bytes,     k->entry,         k->rsrc1,         k->rsrc2,
+        k->rsrc3,    k->properties,   k->lds_bytes,      k->scratch_bytes, k->kernarg_bytes, l->lanes,
+        l->dims,     l->grid[0],      l->grid[1],        l->grid[2],       l->group[0],      l->group[1],
+        l->group[2], l->lds_bytes,    l->kernarg,        l->packet,        l->queue,         l->dispatch_id,
+        l->waves,    l->instructions, l->argument_bytes, l->scratch,       l->scratch_bytes, l->extent_count
+    };
     bool done = ls_pack_add_text(b, k->name, strlen(k->name)) && add_numbers(b, numbers, LS_COUNT_OF(numbers));
     uint64_t end = 0;
     for (size_t i = 0; i < l->extent_count && done; i++) {
@@ -442,8 +461,11 @@ static bool make_catalog(const amd_file_writer *w, ls_pack_bytes *b)
                 ls_pack_add_varint(b, w->commands.count);
     for (size_t i = 0; i < w->commands.count && done; i++) {
         const amd_file_command *c = &w->commands.at[i];
-        const uint64_t numbers[] = { c->kind, c->gpu, c->launch, c->to, c->from, c->bytes };
+        const uint64_t numbers[] = { c->kind, c->gpu,   c->launch, c->to,
+                                     c->from, c->bytes, c->local,  c->beside_count };
         done = add_numbers(b, numbers, LS_COUNT_OF(numbers));
+        for (size_t n = 0; n < c->beside_count && done; n++)
+            done = ls_pack_add_varint(b, i - c->beside[n]);
     }
     done = done && ls_pack_add_varint(b, w->launches.count);
     for (size_t i = 0; i < w->launches.count && done; i++)

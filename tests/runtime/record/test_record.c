@@ -113,10 +113,10 @@ static void witness_hook(void *self, const emulate_step *step)
 /* Records one launch of each program; *w has what the emulator was seen to do in the one that `which` says. */
 static void record_both(machine *m, const char *path, int which, witness *w)
 {
-    record *rec;
+    recorder *rec;
     assert_int_equal(record_create(path, "emulate", &rec, NULL), LS_OK);
     amd_file_command copy = { .kind = AMD_FILE_COPY_IN, .to = m->data, .bytes = 4096 };
-    assert_int_equal(record_command(rec, &copy, NULL), LS_OK);
+    assert_int_equal(record_command(rec, &copy, NULL, NULL), LS_OK);
     for (int scratch = 0; scratch < 2; scratch++) {
         amd_program *program = machine_program(m, scratch);
         emulate_launch launch = {
@@ -127,7 +127,11 @@ static void record_both(machine *m, const char *path, int which, witness *w)
         memcpy(start.grid, launch.grid, sizeof start.grid);
         memcpy(start.group, launch.group, sizeof start.group);
         assert_non_null(own.steps);
-        assert_int_equal(record_begin(rec, 0, &start, 1, 64, m->window, &own.launch, NULL), LS_OK);
+        assert_int_equal(record_begin(rec,
+                                      &(record_what){
+                                          .start = &start, .window = m->window, .dims = 1, .lds_bytes = 64 },
+                                      &own.launch, NULL),
+                         LS_OK);
         launch.before = witness_hook;
         launch.before_self = &own;
         assert_int_equal(emulate_run(m->emulator, program, &launch, NULL, NULL, NULL), LS_OK);
@@ -222,7 +226,7 @@ static void comes_back(void **state)
 /* A launch of `groups` work-groups whose tapes differ, put in an order that `stride` gives. */
 static void write_groups(machine *m, const char *path, uint32_t groups, uint32_t stride, bool interleave)
 {
-    record *rec;
+    recorder *rec;
     amd_program *program = machine_program(m, false);
     amd_start start = { .program = program, .grid = { 64 * groups, 1, 1 }, .group = { 64, 1, 1 } };
     record_launch *launches[2];
@@ -230,7 +234,9 @@ static void write_groups(machine *m, const char *path, uint32_t groups, uint32_t
     amd_access access = { .kind = AMD_ACCESS_LOAD, .space = AMD_SPACE_SCALAR, .lanes = 1, .pieces = 1 };
     assert_int_equal(record_create(path, "test", &rec, NULL), LS_OK);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(record_begin(rec, 0, &start, 1, 0, m->window, &launches[i], NULL), LS_OK);
+        assert_int_equal(record_begin(rec, &(record_what){ .start = &start, .window = m->window, .dims = 1 },
+                                      &launches[i], NULL),
+                         LS_OK);
     for (uint32_t i = 0; i < 2 * groups; i++) {
         uint32_t which = interleave ? i & 1 : i >= groups,
                  number = (interleave ? i / 2 : i % groups) * stride % groups;
@@ -302,7 +308,7 @@ static void incomplete_is_no_file(void **state)
 {
     (void)state;
     machine m;
-    record *rec;
+    recorder *rec;
     record_launch *launch;
     ls_error err;
     machine_init(&m);
@@ -312,7 +318,9 @@ static void incomplete_is_no_file(void **state)
     assert_int_equal(record_finish(rec, &err), LS_ERR_USAGE);
     assert_non_null(strstr(err.what, "nothing was launched"));
     assert_int_equal(record_create("none.lspk", "test", &rec, NULL), LS_OK);
-    assert_int_equal(record_begin(rec, 0, &start, 1, 0, m.window, &launch, NULL), LS_OK);
+    assert_int_equal(record_begin(rec, &(record_what){ .start = &start, .window = m.window, .dims = 1 },
+                                  &launch, NULL),
+                     LS_OK);
     assert_int_equal(record_end(launch, true, &err), LS_ERR_INTERNAL);
     assert_non_null(strstr(err.what, "0 of 2 work-groups"));
     assert_int_equal(record_finish(rec, NULL), LS_OK); /* the failure was reported already */

@@ -1,0 +1,90 @@
+/* timing_record.c: commands in simulated time on their way into a recording: what each wavefront really executes, and
+ * which commands run beside each other. */
+#include "runtime/timing/timing_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Commands that are not over. */
+static size_t find_beside(const timing *t, uint32_t *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->slots.count; i++)
+        if (t->slots.at[i]->work)
+            out[count++] = t->slots.at[i]->number;
+    if (count > 1)
+        qsort(out, count, sizeof *out, by_number);
+    return count;
+}
+
+static ls_status begin_launch(timing *t, timing_slot *slot, const drv_work *work, const uint32_t *beside,
+                              size_t beside_count, ls_error *err)
+{
+    cu_kernel *k = &slot->packet.kernel;
+    slot->start = (amd_start){ .program = k->program,
+                               .kernarg = k->kernarg,
+                               .packet = k->packet,
+                               .queue = k->queue,
+                               .dispatch_id = k->dispatch_id };
+    memcpy(slot->start.grid, k->grid, sizeof k->grid);
+    memcpy(slot->start.group, k->group, sizeof k->group);
+    record_what what = { .start = &slot->start,
+                         .window = t->window,
+                         .dims = k->dims,
+                         .lds_bytes = k->lds_bytes,
+                         .argument_bytes = work->dispatch->kernarg_bytes,
+                         .beside = beside,
+                         .beside_count = beside_count };
+    if (slot->scratch != SIZE_MAX) {
+        what.scratch = t->pieces.at[slot->scratch].address;
+        what.scratch_bytes = t->pieces.at[slot->scratch].bytes;
+    }
+    ls_status status = record_begin(t->record, &what, &slot->recorded, err);
+    if (status != LS_OK)
+        return status;
+    slot->number = record_number(slot->recorded);
+    slot->recorder =
+        (cu_recorder){ .self = slot->recorded, .code = record_code(slot->recorded), .done = record_group };
+    k->recorder = &slot->recorder;
+    return LS_OK;
+}
+
+ls_status timing_record_begin(timing *t, timing_slot *slot, const drv_work *work, bool local, ls_error *err)
+{
+    static const amd_file_kind kinds[] = { [DRV_WORK_IN] = AMD_FILE_COPY_IN,
+                                           [DRV_WORK_OUT] = AMD_FILE_COPY_OUT,
+                                           [DRV_WORK_COPY] = AMD_FILE_COPY,
+                                           [DRV_WORK_FILL] = AMD_FILE_FILL };
+    uint32_t *beside = malloc((t->slots.count + 1) * sizeof *beside);
+    if (!beside)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    size_t count = find_beside(t, beside);
+    ls_status status;
+    if (work->kind == DRV_WORK_LAUNCH) {
+        status = begin_launch(t, slot, work, beside, count, err);
+    } else {
+        const amd_file_command command = { .kind = kinds[work->kind],
+                                           .to = work->to,
+                                           .from = work->from,
+                                           .bytes = work->bytes,
+                                           .local = local,
+                                           .beside = beside,
+                                           .beside_count = count };
+        status = record_command(t->record, &command, &slot->number, err);
+    }
+    free(beside);
+    return status;
+}
+
+ls_status timing_record_end(timing_slot *slot, bool good, ls_error *err)
+{
+    record_launch *recorded = slot->recorded;
+    slot->recorded = NULL;
+    return recorded ? record_end(recorded, good, err) : LS_OK;
+}

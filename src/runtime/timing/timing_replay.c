@@ -1,0 +1,392 @@
+/* timing_replay.c: a recording in place of a program: its commands become packets again, its wavefronts read tapes
+ * instead of executing. Everything is at the addresses that it had, and no data moves. */
+#include "runtime/timing/timing_impl.h"
+
+#include "isa/amd/exec/fault.h"
+#include "runtime/driver/drv.h"
+#include "runtime/record/tapes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct replay_program {
+    amd_program *program;
+    cu_code *code;
+} replay_program;
+
+typedef struct replay_command {
+    const amd_file_command *command;
+    command_queue queue;
+    command_packet packet;
+    tapes *tapes;
+    uint64_t number; /* among launches, or among all others */
+    bool submitted, over;
+} replay_command;
+
+typedef struct timing_leftover {
+    timing *t;
+    amd_file *file;
+    replay_command *commands;
+    size_t count, launch_count;
+    size_t next;      /* the first that is not submitted */
+    size_t over_upto; /* all before it are over */
+    size_t over_count;
+    replay_program *programs; /* of each launch; launches of one kernel share them */
+    uint64_t launches, others;
+    ls_gpu_counts *counts;
+} replay;
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* --------------------------------------------------------------------------------------------- simulated memory */
+
+/* Everything that was ever mapped, for the whole of the replay: what it allocates itself lies elsewhere. */
+static ls_status map_extent(ls_window *window, uint64_t start, uint64_t end, ls_error *err)
+{
+    ls_window_view view = ls_window_look(window);
+    while (start < end) {
+        uint64_t stop = start;
+        bool is_mapped = ls_window_state(&view, start) != 0;
+        while (stop < end && (ls_window_state(&view, stop) != 0) == is_mapped)
+            stop += LS_PAGE_BYTES;
+        if (!is_mapped) {
+            ls_status status = ls_window_map(window, start, stop - start, LS_PAGE_READ | LS_PAGE_WRITE, err);
+            if (status != LS_OK)
+                return ls_error_prefix(err, "the memory of the recording");
+        }
+        start = stop;
+    }
+    return LS_OK;
+}
+
+static ls_status map_all(replay *r, ls_error *err)
+{
+    uint64_t end = LS_WINDOW_BASE + ls_window_bytes(r->t->window);
+    for (size_t i = 0; i < amd_file_launch_count(r->file); i++) {
+        const amd_file_launch *l = amd_file_launch_at(r->file, i);
+        for (size_t n = 0; n < l->extent_count; n++) {
+            const ls_extent *e = &l->extents[n];
+            /* Most launches have what the one before had. */
+            if (i > 0 && n < l[-1].extent_count && memcmp(e, &l[-1].extents[n], sizeof *e) == 0)
+                continue;
+            if (e->end > end)
+                return ls_fail(err, LS_ERR_UNSUPPORTED,
+                               "the recording uses memory up to 0x%" PRIx64
+                               ", but the GPU's ends at 0x%" PRIx64 ": a platform with more memory is needed",
+                               e->end, end);
+            ls_status status = map_extent(r->t->window, e->start, e->end, err);
+            if (status != LS_OK)
+                return status;
+        }
+    }
+    return LS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- set-up */
+
+static bool same_kernel(const amd_file_launch *a, const amd_file_launch *b)
+{
+    const amd_kernel *x = &a->kernel, *y = &b->kernel;
+    return x->target == y->target && x->code == y->code && x->code_bytes == y->code_bytes &&
+           x->entry == y->entry && x->rsrc1 == y->rsrc1 && x->rsrc2 == y->rsrc2 && x->rsrc3 == y->rsrc3 &&
+           x->properties == y->properties && x->lds_bytes == y->lds_bytes &&
+           x->scratch_bytes == y->scratch_bytes && a->code == b->code && a->lanes == b->lanes;
+}
+
+/* A kernel that was launched before is not decoded again. */
+static ls_status find_program(replay *r, size_t launch, replay_program *out, ls_error *err)
+{
+    const amd_file_launch *l = amd_file_launch_at(r->file, launch);
+    for (size_t i = launch; i-- > 0 && launch - i < 64;)
+        if (r->programs[i].program && same_kernel(amd_file_launch_at(r->file, i), l)) {
+            *out = r->programs[i];
+            return LS_OK;
+        }
+    ls_status status = amd_file_program(r->file, launch, r->t->window, &out->program, err);
+    if (status == LS_OK)
+        status = cu_code_create(out->program, &out->code, err);
+    return status;
+}
+
+static ls_status place_scratch(replay *r, const amd_file_launch *l, command_packet *p, ls_error *err)
+{
+    cu_kernel *k = &p->kernel;
+    uint32_t items = k->group[0] * k->group[1] * k->group[2];
+    k->scratch_bytes = (l->kernel.scratch_bytes + 15) & ~15u;
+    k->scratch_place_bytes = (uint64_t)((items + l->lanes - 1) / l->lanes) * l->lanes * k->scratch_bytes;
+    if (k->scratch_place_bytes == 0)
+        return LS_OK;
+    uint64_t bytes = k->scratch_place_bytes * command_places(r->t->command, p);
+    k->scratch = l->scratch;
+    if (bytes <= l->scratch_bytes)
+        return LS_OK;
+    return ls_window_alloc(r->t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &k->scratch, err);
+}
+
+static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
+{
+    size_t number = c->command->launch;
+    const amd_file_launch *l = amd_file_launch_at(r->file, number);
+    replay_program *program = &r->programs[number];
+    command_packet *p = &c->packet;
+    bool is_gfx10 = amd_target_is_gfx10(l->kernel.target);
+    ls_status status = find_program(r, number, program, err);
+    if (status == LS_OK)
+        status = tapes_create(r->file, number, program->program, &c->tapes, err);
+    if (status != LS_OK)
+        return status;
+    *p = (command_packet){ .kind = COMMAND_KERNEL,
+                           .sgprs = is_gfx10 ? 106 : ((l->kernel.rsrc1 >> 6 & 15) + 1) * 8,
+                           .one_half = !is_gfx10 || (l->kernel.rsrc1 >> 29 & 1) == 0 };
+    p->kernel = (cu_kernel){ .program = program->program,
+                             .code = program->code,
+                             .number = (uint32_t)r->launches,
+                             .dims = l->dims,
+                             .lds_bytes = l->lds_bytes,
+                             .kernarg = l->kernarg,
+                             .packet = l->packet,
+                             .queue = l->queue,
+                             .dispatch_id = l->dispatch_id,
+                             .lenient_barriers = true, /* it ran to its end */
+                             .tapes = tapes_of(c->tapes),
+                             .window = r->t->window };
+    memcpy(p->kernel.grid, l->grid, sizeof l->grid);
+    memcpy(p->kernel.group, l->group, sizeof l->group);
+    /* The packet and the arguments, which stand behind it where a GPU in simulated time put them. */
+    bool joined = l->kernarg > l->packet && l->kernarg - l->packet <= LS_PAGE_BYTES;
+    uint64_t to = joined ? l->packet : l->kernarg;
+    p->transfer =
+        (dma_job){ .kind = DMA_IN, .local = true, .to = to, .bytes = l->kernarg - to + l->argument_bytes };
+    return place_scratch(r, l, p, err);
+}
+
+static void fill_transfer(replay_command *c)
+{
+    static const uint8_t kinds[] = { [AMD_FILE_COPY_IN] = DMA_IN,
+                                     [AMD_FILE_COPY_OUT] = DMA_OUT,
+                                     [AMD_FILE_COPY] = DMA_COPY,
+                                     [AMD_FILE_FILL] = DMA_FILL };
+    static const uint8_t zero[4];
+    const amd_file_command *f = c->command;
+    c->packet = (command_packet){ .kind = COMMAND_TRANSFER,
+                                  .transfer = { .kind = kinds[f->kind],
+                                                .local = f->local,
+                                                .to = f->to,
+                                                .from = f->from,
+                                                .bytes = f->bytes,
+                                                .pattern = zero,
+                                                .pattern_bytes = sizeof zero } };
+}
+
+static ls_status submit(replay *r, replay_command *c, ls_error *err)
+{
+    ls_status status = LS_OK;
+    if (c->command->kind == AMD_FILE_LAUNCH) {
+        status = fill_launch(r, c, err);
+        c->number = r->launches++;
+    } else {
+        fill_transfer(c);
+        c->number = r->others++;
+    }
+    if (status != LS_OK)
+        return status;
+    c->packet.client = c;
+    command_add_queue(r->t->command, &c->queue);
+    c->submitted = true;
+    return command_submit(r->t->command, &c->queue, &c->packet, err);
+}
+
+/* Whether everything is over that was over when the command was submitted. */
+static bool may_start(const replay *r, size_t index)
+{
+    const amd_file_command *c = r->commands[index].command;
+    for (size_t i = r->over_upto, n = 0; i < index; i++) {
+        while (n < c->beside_count && c->beside[n] < i)
+            n++;
+        if (!r->commands[i].over && !(n < c->beside_count && c->beside[n] == i))
+            return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- ends */
+
+static void add_counts(ls_gpu_counts *to, const command_packet *p)
+{
+    const cu_tally *tally = &p->tally;
+    to->launches++;
+    to->work_groups += p->groups;
+    to->wavefronts += p->waves;
+    to->instructions += tally->instructions;
+    for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
+        to->classes[i] += tally->by_class[i];
+    to->active_lanes += tally->lanes;
+    to->loads += tally->loads;
+    to->stores += tally->stores;
+    to->atomics += tally->atomics;
+    to->load_bytes += tally->load_bytes;
+    to->store_bytes += tally->store_bytes;
+    to->atomic_bytes += tally->atomic_bytes;
+    to->barriers += tally->barriers;
+}
+
+static ls_status tell(const replay *r, const replay_command *c, ls_error *err)
+{
+    static const drv_work_kind kinds[] = { [AMD_FILE_LAUNCH] = DRV_WORK_LAUNCH,
+                                           [AMD_FILE_COPY_IN] = DRV_WORK_IN,
+                                           [AMD_FILE_COPY_OUT] = DRV_WORK_OUT,
+                                           [AMD_FILE_COPY] = DRV_WORK_COPY,
+                                           [AMD_FILE_FILL] = DRV_WORK_FILL };
+    const command_packet *p = &c->packet;
+    bool launch = c->command->kind == AMD_FILE_LAUNCH;
+    const timing_record over = { .kind = kinds[c->command->kind],
+                                 .kernel = launch ? p->kernel.program->name : NULL,
+                                 .number = c->number,
+                                 .begin = p->begin,
+                                 .end = p->end,
+                                 .bytes = c->command->bytes,
+                                 .groups = p->groups,
+                                 .waves = p->waves,
+                                 .instructions = p->tally.instructions,
+                                 .groups_per_cu = p->groups_per_cu,
+                                 .waves_per_cu = p->waves_per_cu,
+                                 .limit = launch ? place_limit_name(p->limit) : NULL };
+    return r->t->over && !(c->command->local) ? r->t->over(r->t->over_self, &over, err) : LS_OK;
+}
+
+static ls_status end_command(replay *r, replay_command *c, ls_error *err)
+{
+    const command_packet *p = &c->packet;
+    ls_status status = LS_OK;
+    c->over = true;
+    r->over_count++;
+    while (r->over_upto < r->count && r->commands[r->over_upto].over)
+        r->over_upto++;
+    command_remove_queue(r->t->command, &c->queue);
+    if (c->command->kind == AMD_FILE_LAUNCH) {
+        add_counts(r->counts, p);
+        status = tapes_status(c->tapes, err);
+        if (status == LS_OK && p->has_fault) {
+            amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };
+            memcpy(place.work_group, p->fault.id, sizeof place.work_group);
+            status = amd_fault_report(p->kernel.program, &p->fault.fault, &place, NULL, 0, err);
+        }
+        uint64_t recorded = amd_file_launch_at(r->file, c->command->launch)->instructions;
+        if (status == LS_OK && p->tally.instructions != recorded)
+            status =
+                ls_fail(err, LS_ERR_INTERNAL,
+                        "kernel %s: %" PRIu64 " instructions were replayed, but %" PRIu64 " were recorded",
+                        p->kernel.program->name, p->tally.instructions, recorded);
+        tapes_destroy(c->tapes);
+        c->tapes = NULL;
+    }
+    ls_status told = tell(r, c, status == LS_OK ? err : NULL);
+    return status == LS_OK ? told : status;
+}
+
+/* Runs the engine until a packet is over. */
+static ls_status run_on(replay *r, ls_error *err)
+{
+    timing *t = r->t;
+    for (;;) {
+        ls_run_result piece;
+        uint64_t windows = t->result.windows;
+        ls_status status = ls_run(t->engine, &t->options, &piece, err);
+        t->result = piece;
+        t->result.windows += windows;
+        if (status == LS_OK && piece.partial)
+            status = ls_fail(err, LS_ERR_INTERRUPTED, "the simulation was interrupted");
+        bool any = false;
+        for (command_packet *p; status == LS_OK && (p = command_take(t->command)) != NULL; any = true)
+            status = end_command(r, p->client, err);
+        if (status != LS_OK || any)
+            return status;
+        if (t->options.until != 0)
+            return ls_fail(err, LS_ERR_INTERRUPTED, "the simulation came to its end before the recording did");
+    }
+}
+
+static ls_status run_all(replay *r, ls_error *err)
+{
+    ls_status status = map_all(r, err);
+    while (status == LS_OK && r->over_count < r->count) {
+        while (status == LS_OK && r->next < r->count && may_start(r, r->next))
+            status = submit(r, &r->commands[r->next++], err);
+        if (status == LS_OK)
+            status = run_on(r, err);
+    }
+    return status;
+}
+
+/* Launches of one kernel have one program. */
+static void destroy_programs(replay *r)
+{
+    for (size_t i = 0; r->programs && i < r->launch_count; i++) {
+        replay_program own = r->programs[i];
+        if (!own.program)
+            continue;
+        for (size_t n = i; n < r->launch_count; n++)
+            if (r->programs[n].program == own.program)
+                r->programs[n] = (replay_program){ 0 };
+        cu_code_destroy(own.code);
+        amd_program_destroy(own.program);
+    }
+    free(r->programs);
+}
+
+void timing_leftover_free(struct timing_leftover *r)
+{
+    if (!r)
+        return;
+    destroy_programs(r);
+    for (size_t i = 0; r->commands && i < r->count; i++)
+        tapes_destroy(r->commands[i].tapes);
+    free(r->commands);
+    free(r);
+}
+
+static ls_status prepare(replay *r, ls_error *err)
+{
+    r->commands = calloc(r->count + 1, sizeof *r->commands);
+    r->programs = calloc(r->launch_count + 1, sizeof *r->programs);
+    if (!r->commands || !r->programs)
+        return no_memory(err);
+    for (size_t i = 0; i < r->count; i++) {
+        r->commands[i].command = amd_file_command_at(r->file, i);
+        if (r->commands[i].command->gpu != 0)
+            return ls_fail(err, LS_ERR_UNSUPPORTED, "the recording is of several GPUs: it cannot be replayed");
+    }
+    return LS_OK;
+}
+
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, ls_gpu_counts *counts, ls_error *err)
+{
+    timing *t = system->machine;
+    if (system->backend != &drv_backend_time)
+        return ls_fail(err, LS_ERR_USAGE, "recordings run in simulated time only");
+    replay *r = calloc(1, sizeof *r);
+    if (!r)
+        return no_memory(err);
+    *r = (replay){ .t = t,
+                   .file = file,
+                   .count = amd_file_command_count(file),
+                   .launch_count = amd_file_launch_count(file),
+                   .counts = counts };
+    pthread_mutex_lock(&t->lock);
+    ls_status status = prepare(r, err);
+    if (status == LS_OK)
+        status = run_all(r, err);
+    if (status != LS_OK) {
+        t->is_broken = true;
+        t->broken = *err;
+        t->leftover = r;
+    } else {
+        timing_leftover_free(r);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
