@@ -237,6 +237,8 @@ static const cli_example examples[] = {
     { "lockstep emulate fir --gpu gfx1010 --size 65536 --verify", "run a workload and check its result" },
     { "lockstep emulate fir --trace-instructions fir.jsonl --trace-filter group=0,0,0 --trace-filter wave=0",
       "what one wavefront does, register by register" },
+    { "lockstep emulate fir --gpu gfx803 --record fir.lspk",
+      "what all wavefronts execute, for lockstep run fir.lspk --platform r9nano" },
     { "lockstep emulate add.co --grid 64 --arg buffer:256:iota --arg buffer:256 --print 1:u32:8",
       "launch any kernel" },
 };

@@ -404,8 +404,6 @@ static const cli_example examples[] = {
     { "lockstep run traces/bfs --platform rtx3070", "replay a trace, and print a summary" },
     { "lockstep run fir --platform r9nano --size 65536 --verify",
       "execute a workload on an AMD GPU in simulated time, and check its result" },
-    { "lockstep run fir -p r9nano --record fir.lspk && lockstep run fir.lspk -p rx5500xt",
-      "record what its wavefronts execute, and run that on another GPU" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "change two keys, use 8 threads, and keep everything that was counted" },
     { "lockstep --plugin ./my-blocks.so run -p my-machine.yaml --dry-run",
@@ -420,6 +418,8 @@ static const cli_command run_command = {
         "Builds the machine that the platform file describes, replays the trace on it kernel by kernel, or executes the "
         "workload's kernels on it (a machine that makes its own work needs neither), and prints what its blocks counted. The same platform, overrides and seed give the same bits for any number of "
         "threads, any window and any assignment.\n\n"
+        "A recording (--record here or in `lockstep emulate`) is run in place of the program, without data: on the "
+        "platform that made it in the same cycles, or on any other AMD GPU.\n\n"
         "SIGINT (Ctrl-C) ends the run at the next window: the results so far are printed and written, marked "
         "as partial, and the exit code is 130. A second one ends the process at once. SIGUSR1 writes to "
         "standard error what every domain is doing and who waits for whom, and the run goes on.\n\n"
