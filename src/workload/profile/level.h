@@ -16,7 +16,7 @@ typedef struct level_line {
     uint32_t stamp;        /* the epoch that `fresh` and `deep` are about */
     uint8_t valid, dirty;  /* a bit per sector */
     uint8_t fresh, deep;   /* fetched in epoch `stamp`; of these, from DRAM */
-    uint32_t asked;        /* L2: accesses that wait for fresh sectors */
+    uint32_t asked;        /* L2: accesses past L1 that wait for fresh sectors */
     uint32_t filled;       /* L2: what the slice had waited for when they were fetched */
 } level_line;
 

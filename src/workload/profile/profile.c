@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a kernel with few of them for its length, a longer part is walked. */
+#define SAMPLED_ACCESSES 8000u
+
 const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
 
 /* ---------------------------------------------------------------------------------------------- profilers */
@@ -19,10 +22,11 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
     p->method = method;
     p->channels = calloc(shape->map.channels, sizeof *p->channels);
     p->slice_sectors = calloc(shape->map.slice_count, sizeof *p->slice_sectors);
-    p->slices = calloc(shape->map.slice_count, sizeof *p->slices);
-    bool ok = p->channels != NULL && p->slice_sectors != NULL && p->slices != NULL &&
+    p->fills = calloc(shape->map.slice_count, sizeof *p->fills);
+    bool ok = p->channels != NULL && p->slice_sectors != NULL && p->fills != NULL &&
               level_init(&p->l2, shape->map.slice_count * (uint32_t)shape->l2.sets, (uint32_t)shape->l2.ways,
-                         shape->l2.replacement == CACHE_FIFO, method == LS_PROFILE_REUSE);
+                         shape->l2.replacement == CACHE_FIFO, method == LS_PROFILE_REUSE) &&
+              meet_init(&p->meet, shape->cores, shape->map.slice_count, p->l2.line_count);
     if (!ok) {
         ls_profiler_destroy(p);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the L2 cache of a profile");
@@ -44,8 +48,10 @@ void ls_profiler_destroy(ls_profiler *p)
     level_fini(&p->l2);
     free(p->channels);
     free(p->slice_sectors);
-    free(p->slices);
+    free(p->fills);
+    meet_fini(&p->meet);
     ls_vec_fini(&p->counts);
+    ls_vec_fini(&p->insts);
     free(p);
 }
 
@@ -77,8 +83,6 @@ static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error 
                                 .id = request->info->id,
                                 .l2_sectors = p->l2_sectors,
                                 .slice_stalls = p->slice_stalls,
-                                .bursts = p->bursts,
-                                .bursts_stalled = p->bursts_stalled,
                                 .walked = p->walked,
                                 .insts = total_insts(p) };
     out->name = strdup(name);
@@ -143,8 +147,6 @@ static ls_status add_counts(ls_profile_kernel *sum, const ls_profile_kernel *par
     grow(&sum->closed, part->closed, times);
     grow(&sum->conflicts, part->conflicts, times);
     grow(&sum->slice_stalls, part->slice_stalls, times);
-    grow(&sum->bursts, part->bursts, times);
-    grow(&sum->bursts_stalled, part->bursts_stalled, times);
     sum->walked = part->walked;
     sum->insts = part->insts;
     return LS_OK;
@@ -207,6 +209,9 @@ static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel 
         lines = p->l2_lines;
         status = walk_until(p, p->walked + sample, err);
     }
+    /* Instructions without accesses cost little. */
+    while (status == LS_OK && !fills && p->running > 0 && p->accesses < SAMPLED_ACCESSES)
+        status = walk_until(p, p->walked + sample / 4 + 1, err);
     if (status != LS_OK)
         return status;
     status = collect(p, out, err);
@@ -329,8 +334,8 @@ ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *sha
     out->at = at;
     out->count = count;
     /* The busiest slice, and what slices stand still on average. */
-    uint64_t still =
-        ((uint64_t)shape->machine.dram_cycles << RATES_SHIFT) * kernel->slice_stalls / shape->map.slice_count;
+    uint64_t still = ((uint64_t)shape->machine.dram_cycles << RATES_SHIFT) / MEET_ONE * kernel->slice_stalls /
+                     shape->map.slice_count;
     out->l2_cost = (uint32_t)scaled(kernel->slice_sectors * shape->l2_cycle + still, kernel->l2_sectors, 1);
     out->dram_cost = (uint32_t)scaled(kernel->channel_cycles * shape->dram_cycle, kernel->dram_atoms, 1);
     const dram_service *dram = &shape->dram;
@@ -339,8 +344,6 @@ ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *sha
         scaled(activates * dram->open_cycles + kernel->conflicts * dram->close_cycles, lines, RATES_ONE);
     out->dram_cycles =
         shape->machine.dram_cycles + (uint32_t)((rows * shape->dram_cycle + (UINT64_C(1) << 31)) >> 32);
-    /* Whoever waits for a slice that waits for DRAM waits once more. */
-    out->dram_cycles += (uint32_t)scaled(kernel->bursts_stalled, kernel->bursts, out->dram_cycles);
     return LS_OK;
 }
 

@@ -2,6 +2,7 @@
  * simulating time. What `lockstep profile` prints and what `core.memory: analytic` runs on.
  *
  *   level.c, reuse.c    a cache without time
+ *   meet.c              cores that wait for each other's sectors at L2
  *   lanes.c             the addresses of a warp -> lines and sectors
  *   walk.c              thread blocks on cores, warps in turn, accesses through L1, L2 and DRAM
  *   profile.c           from counts to rates
@@ -40,10 +41,8 @@ typedef struct ls_profile_kernel {
     uint64_t l2_sectors, slice_sectors;  /* of all slices; of the busiest */
     uint64_t dram_atoms, channel_cycles; /* of all channels; DRAM cycles that the busiest needs */
     uint64_t reads, closed, conflicts;   /* lines read; of them from a closed bank; with another row open */
-    /* A slice waits for DRAM when too many ask for what is on its way: past L1, times; through L1, bursts of
-     * reads from DRAM at a slice, and how often it waits in them. */
-    uint64_t slice_stalls, bursts, bursts_stalled;
-    uint64_t walked, insts; /* warp instructions: walked; in the kernel, estimated */
+    uint64_t slice_stalls;               /* slices stood still for DRAM, in 1/256 of its latency: meet.h */
+    uint64_t walked, insts;              /* warp instructions: walked; in the kernel, estimated */
 } ls_profile_kernel;
 
 typedef struct ls_profile {

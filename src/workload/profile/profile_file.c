@@ -20,18 +20,17 @@
 #include <sys/stat.h>
 
 #define FILE_LIMIT ((size_t)1 << 30)
-#define KERNEL_NUMBERS 14
-#define VERSION_LINE "lockstep-profile 2"
+#define KERNEL_NUMBERS 12
+#define VERSION_LINE "lockstep-profile 3"
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
 static void write_kernel(FILE *to, const ls_profile_kernel *k)
 {
-    const uint64_t numbers_of[KERNEL_NUMBERS] = {
-        k->command,        k->id,           k->l2_sectors, k->slice_sectors, k->dram_atoms,
-        k->channel_cycles, k->reads,        k->closed,     k->conflicts,     k->walked,
-        k->insts,          k->slice_stalls, k->bursts,     k->bursts_stalled
-    };
+    const uint64_t numbers_of[KERNEL_NUMBERS] = { k->command,       k->id,         k->l2_sectors,
+                                                  k->slice_sectors, k->dram_atoms, k->channel_cycles,
+                                                  k->reads,         k->closed,     k->conflicts,
+                                                  k->walked,        k->insts,      k->slice_stalls };
     fprintf(to, "kernel");
     for (int i = 0; i < KERNEL_NUMBERS; i++)
         fprintf(to, " %" PRIu64, numbers_of[i]);
@@ -114,7 +113,7 @@ static ls_status read_kernel(const reader *r, char *text, ls_profile *profile, l
     uint64_t n[KERNEL_NUMBERS];
     char *name = numbers(text, n, KERNEL_NUMBERS, 10);
     if (name == NULL || *name != ' ')
-        return bad(r, "a kernel has fourteen numbers and a name", err);
+        return bad(r, "a kernel has twelve numbers and a name", err);
     if (n[3] > n[2] || n[7] + n[8] > n[6] || n[9] > n[10])
         return bad(r, "the numbers of the kernel contradict each other", err);
     ls_profile_kernel kernel = { .command = n[0],
@@ -129,8 +128,6 @@ static ls_status read_kernel(const reader *r, char *text, ls_profile *profile, l
                                  .walked = n[9],
                                  .insts = n[10],
                                  .slice_stalls = n[11],
-                                 .bursts = n[12],
-                                 .bursts_stalled = n[13],
                                  .name = strdup(name + 1) };
     if (kernel.name == NULL || !ls_vec_push(&profile->kernels, kernel)) {
         ls_profile_kernel_fini(&kernel);

@@ -13,8 +13,6 @@
 #include <string.h>
 
 #define WALK_TURN 16u
-/* As matrix products on the cycle model have it. */
-#define WALK_MEETINGS 4u
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
@@ -44,32 +42,23 @@ static inline l2_place place_of(const ls_profiler *p, uint64_t line)
 }
 
 typedef struct reached {
+    uint32_t core;
     bool bypass;  /* past L1 */
     uint8_t deep; /* sectors that came from DRAM, or are on their way from there */
     uint32_t l2, dram;
     rates_level level;
 } reached;
 
-/* More requests for sectors on their way than an MSHR can hold: the slice does nothing until DRAM has
- * answered, and then everything that was on its way is there. Past L1, sectors leave a core one by one, and
- * each is waited for by itself. Through L1 whole lines leave; warps that all cores run in the same order meet
- * a few times in an epoch, and then they have drifted apart. */
-static void block_slice(ls_profiler *p, uint32_t slice, level_line *line, bool bypass, uint32_t waiting)
+/* A request that may meet others at its slice. */
+static void send(ls_profiler *p, uint32_t core, uint32_t slice, const level_line *line, uint8_t sectors,
+                 bool write)
 {
-    if (bypass) {
-        p->slice_stalls += waiting;
-    } else {
-        walk_slice *s = &p->slices[slice];
-        if (s->stalled != p->epoch)
-            s->times = 0;
-        s->stalled = p->epoch;
-        if (s->times++ >= WALK_MEETINGS)
-            return;
-        p->bursts_stalled++;
-    }
-    line->filled = ++p->slices[slice].fills;
-    line->fresh = line->deep = 0;
-    line->asked = 0;
+    uint8_t pending = write ? 0 : (uint8_t)(sectors & (line->fresh | ~line->valid));
+    const meet_request request = {
+        .line = (uint32_t)(line - p->l2.lines), .slice = slice, .sectors = sectors, .pending = pending
+    };
+    p->meet.shared |= (pending & line->fresh) != 0;
+    p->failed |= !meet_add(&p->meet, core, request);
 }
 
 /* Sectors of a line at L2. */
@@ -91,12 +80,14 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
                 victim.dirty, true);
         r->dram += ones(victim.dirty);
     }
-    if (line->stamp != p->epoch || line->filled != p->slices[slice].fills) {
+    if (line->stamp != p->epoch || line->filled != p->fills[slice]) {
         line->stamp = p->epoch;
-        line->filled = p->slices[slice].fills;
+        line->filled = p->fills[slice];
         line->fresh = line->deep = 0;
         line->asked = 0;
     }
+    if (!r->bypass)
+        send(p, r->core, slice, line, sectors, write);
     if (write) {
         line->valid |= of->full;
         line->dirty |= sectors;
@@ -108,13 +99,17 @@ static void at_l2(ls_profiler *p, const lanes_line *of, uint8_t sectors, bool wr
         r->dram += ones(missing);
         line->valid |= missing;
         line->fresh |= missing;
-        p->bursts += p->slices[slice].read != p->epoch;
-        p->slices[slice].read = p->epoch;
     }
     if (atomic)
         line->dirty |= sectors;
-    if (waiting != 0 && ++line->asked >= p->shape.l2.mshr_merge)
-        block_slice(p, slice, line, r->bypass, ones(waiting));
+    if (r->bypass && waiting != 0 && ++line->asked >= p->shape.l2.mshr_merge) {
+        /* These hold up the cores that send them, one after the other: each is waited for by itself, and then
+         * all that was on its way is there. */
+        p->slice_stalls += (uint64_t)ones(waiting) * MEET_ONE;
+        line->filled = ++p->fills[slice];
+        line->fresh = line->deep = 0;
+        line->asked = 0;
+    }
     uint8_t deep = (uint8_t)(sectors & line->fresh);
     if (deep != 0) {
         r->deep |= deep;
@@ -216,7 +211,7 @@ static rates_level access_memory(ls_profiler *p, walk_warp *w, uint32_t core, co
                                 .blocks_per_core = p->blocks_per_core };
     lanes *touched = &p->lanes;
     lanes_of(touched, w->cta, w->next, inst, width == 0 ? 4 : width, space, &local);
-    reached r = { .level = RATES_L1 };
+    reached r = { .core = core, .level = RATES_L1 };
     bool write = inst->mem_op == LS_MEM_STORE;
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
     r.bypass = (inst->flags & (rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
@@ -273,6 +268,47 @@ static void wait_for(walk_warp *w, const ls_inst *inst)
     w->waits = true;
 }
 
+static void add_registers(walk_inst *plan, uint32_t reg, uint32_t span)
+{
+    for (uint32_t k = 0; k < (span > 1 ? span : 1) && reg + k < LS_REG_COUNT && plan->count != UINT8_MAX;
+         k++) {
+        if (plan->count == WALK_REGS)
+            plan->count = UINT8_MAX;
+        else
+            plan->reg[plan->count++] = (uint16_t)(reg + k);
+    }
+}
+
+/* NULL without memory. */
+static const walk_inst *learn(ls_profiler *p, uint32_t place)
+{
+    while (p->insts.count <= place)
+        if (!ls_vec_push(&p->insts, ((walk_inst){ 0 }))) {
+            p->failed = true;
+            return NULL;
+        }
+    const ls_inst *inst = &p->request->insts[place];
+    walk_inst *plan = &p->insts.at[place];
+    plan->known = true;
+    plan->memory = inst->mem_op != LS_MEM_NONE && inst->space != LS_SPACE_SHARED;
+    plan->fence = (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        add_registers(plan, inst->src[i], inst->src_span[i]);
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        add_registers(plan, inst->dst[i], i == 0 ? inst->dst_span : 1);
+    return plan;
+}
+
+static inline bool must_stop(const walk_warp *w, const walk_inst *plan, const ls_inst *inst)
+{
+    if (plan->fence || plan->count == UINT8_MAX)
+        return plan->fence || must_wait(w, inst);
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < plan->count; i++)
+        found |= w->pending[plan->reg[i] >> 6] >> (plan->reg[i] & 63);
+    return (found & 1) != 0;
+}
+
 /* One warp for one epoch. */
 static void run_warp(ls_profiler *p, walk_warp *w, uint32_t core)
 {
@@ -282,11 +318,20 @@ static void run_warp(ls_profiler *p, walk_warp *w, uint32_t core)
         memset(w->pending, 0, sizeof w->pending);
         w->waits = false;
     }
-    for (; w->next != w->end && accesses < WALK_TURN; w->next++) {
-        const ls_inst *inst = &p->request->insts[w->next->inst];
-        if (w->waits && must_wait(w, inst))
+    const ls_dyn *end = w->end;
+    for (const ls_dyn *next = begin; next != end && accesses < WALK_TURN; w->next = ++next) {
+        const walk_inst *plan = next->inst < p->insts.count ? &p->insts.at[next->inst] : NULL;
+        if (plan == NULL || !plan->known) {
+            plan = learn(p, next->inst);
+            if (plan == NULL)
+                return;
+        }
+        if (!plan->memory && !w->waits)
+            continue;
+        const ls_inst *inst = &p->request->insts[next->inst];
+        if (w->waits && must_stop(w, plan, inst))
             break;
-        if (inst->mem_op == LS_MEM_NONE || w->next->mask == 0 || w->next->addr == LS_ADDR_NONE)
+        if (!plan->memory || w->next->mask == 0 || w->next->addr == LS_ADDR_NONE)
             continue;
         ls_mem_space space = space_of(p, w, inst);
         if (space == LS_SPACE_SHARED)
@@ -301,6 +346,7 @@ static void run_warp(ls_profiler *p, walk_warp *w, uint32_t core)
         }
     }
     p->walked += (uint64_t)(w->next - begin);
+    p->accesses += accesses;
 }
 
 /* ------------------------------------------------------------------------------------------------- blocks */
@@ -379,6 +425,10 @@ static void run_epoch(ls_profiler *p)
                 p->blocks[(size_t)core * p->blocks_per_core + slot / p->warps_per_block].left--;
             }
         }
+    const meet_rules rules = { .latency_cycles = p->shape.machine.dram_cycles,
+                               .slice_cycle = p->shape.l2_cycle,
+                               .merge = (uint32_t)p->shape.l2.mshr_merge };
+    p->slice_stalls += meet_settle(&p->meet, &rules, p->epoch);
 }
 
 /* --------------------------------------------------------------------------------------------- one kernel */
@@ -422,8 +472,9 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
     if (p->warps == NULL || p->blocks == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the warps of a profile");
     p->exhausted = p->failed = false;
+    p->insts.count = 0;
     p->running = 0;
-    p->walked = p->read_insts = p->read_blocks = p->l2_lines = 0;
+    p->walked = p->accesses = p->read_insts = p->read_blocks = p->l2_lines = 0;
     walk_restart_counts(p);
     ls_status status = set_up_l1(p, err);
     for (uint32_t i = 0; i < p->blocks_per_core; i++)
@@ -435,7 +486,7 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
 void walk_restart_counts(ls_profiler *p)
 {
     p->counts.count = 0;
-    p->l2_sectors = p->slice_stalls = p->bursts = p->bursts_stalled = 0;
+    p->l2_sectors = p->slice_stalls = 0;
     memset(p->slice_sectors, 0, p->shape.map.slice_count * sizeof *p->slice_sectors);
     for (uint32_t i = 0; i < p->shape.map.channels; i++) {
         dram_estimate_flush(&p->channels[i]);

@@ -4,9 +4,12 @@
 
 #include "workload/profile/lanes.h"
 #include "workload/profile/level.h"
+#include "workload/profile/meet.h"
 #include "workload/profile/profile.h"
 
 #define WALK_REG_WORDS ((LS_REG_COUNT + 63) / 64)
+
+#define WALK_REGS 14u
 
 typedef struct walk_warp {
     const ls_cta *cta; /* NULL: empty slot */
@@ -16,18 +19,18 @@ typedef struct walk_warp {
     uint64_t pending[WALK_REG_WORDS]; /* registers on their way from beyond L1 */
 } walk_warp;
 
+/* What walking needs to know of a static instruction. */
+typedef struct walk_inst {
+    bool known, memory, fence;
+    uint8_t count; /* of reg[]; UINT8_MAX: more than it holds */
+    uint16_t reg[WALK_REGS];
+} walk_inst;
+
 typedef struct walk_cta {
     const ls_cta *cta;
     uint32_t core, first, warps, left; /* warp slots [first, first + warps); warps that have not ended */
     bool counts;                       /* its accesses belong to the sample that rates come from */
 } walk_cta;
-
-/* An L2 slice and what it waits for. */
-typedef struct walk_slice {
-    uint32_t read;           /* the last epoch in which it has read from DRAM */
-    uint32_t stalled, times; /* the last epoch in which it has waited for that; how often, then */
-    uint32_t fills;          /* times that all it had asked DRAM for has come */
-} walk_slice;
 
 struct ls_profiler {
     gpu_shape shape;
@@ -37,7 +40,8 @@ struct ls_profiler {
     level l2;
     dram_estimate *channels;
     uint64_t *slice_sectors;
-    walk_slice *slices;
+    meet meet;
+    uint32_t *fills; /* by slice: times that all it had asked DRAM for past L1 has come */
     uint32_t epoch;
 
     /* One kernel. */
@@ -49,12 +53,11 @@ struct ls_profiler {
     walk_cta *blocks;                                 /* [core * blocks_per_core + i] */
     uint32_t running;                                 /* blocks */
     bool exhausted;
-    uint64_t walked, read_insts, read_blocks;
+    uint64_t walked, accesses, read_insts, read_blocks;
     uint64_t l2_lines;                 /* that L2 took in */
     LS_VEC(ls_profile_inst) counts;    /* by pc / RATES_PC_BYTES */
-    uint64_t l2_sectors, slice_stalls; /* of all slices */
-    uint64_t bursts,
-        bursts_stalled; /* epochs of slices with reads from DRAM; times that a slice waited in them */
+    uint64_t l2_sectors, slice_stalls; /* of all slices; in MEET_ONE */
+    LS_VEC(walk_inst) insts;           /* by their place in the program */
     lanes lanes;
     bool failed; /* no memory */
 };
