@@ -147,6 +147,35 @@ ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t im
     return ls_sass_decode(info->binary_version, &line, unknown_as_alu, out, err);
 }
 
+/* Spans depend on a register only where it is near the end of its file, or of another kind. */
+#define PLAIN_REGISTERS 192u
+
+static inline bool alike(uint16_t a, uint16_t b, uint8_t span)
+{
+    return a == b || (a < PLAIN_REGISTERS && b < PLAIN_REGISTERS && span < LS_REG_ZERO - PLAIN_REGISTERS);
+}
+
+bool ls_inst_fields_decode_like(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like,
+                                ls_inst *out)
+{
+    if (f->dst_count != like->dst_count || f->src_count != like->src_count)
+        return false;
+    *out = *like;
+    out->pc = pc;
+    out->imm = imm;
+    for (uint32_t i = 0; i < f->dst_count; i++) {
+        if (!alike(f->dsts[i], like->dst[i], i == 0 ? like->dst_span : 1))
+            return false;
+        out->dst[i] = f->dsts[i];
+    }
+    for (uint32_t i = 0; i < f->src_count; i++) {
+        if (!alike(f->srcs[i], like->src[i], like->src_span[i]))
+            return false;
+        out->src[i] = f->srcs[i];
+    }
+    return true;
+}
+
 ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *info, bool unknown_as_alu,
                               ls_inst *out, ls_error *err)
 {

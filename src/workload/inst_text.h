@@ -26,6 +26,9 @@ bool ls_inst_text_imm(const char *tail, int64_t *out);
 
 ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
                                 bool unknown_as_alu, ls_inst *out, ls_error *err);
+/* The same from an instruction of the same opcode and width that was decoded before; false if that does not tell. */
+bool ls_inst_fields_decode_like(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like,
+                                ls_inst *out);
 /* All of it: LS_ERR_INPUT for a text that does not have the form of a line; what the decoder says is passed
  * on. */
 ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *info, bool unknown_as_alu,

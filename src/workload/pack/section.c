@@ -9,10 +9,13 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-/* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is
- * compressed only if it is not small, and the random part of it only if that saves half of it. */
+/* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is compressed only
+ * if it is not small and if that saves enough: half of it, or three quarters of what loading waits for. The random
+ * part of it is compressed only if that saves half of it. */
 #define RAW_BYTES 256
-#define BLOCK_RAW_BYTES 1024
+#define LOADED_RAW_BYTES 2048
+#define LEAST 2
+#define LOADED_LEAST 4
 #define GUESS_BYTES 2048 /* what is read of a section whose length is not known */
 /* Memory for a payload is taken at once up to this size; beyond it only as the data really arrives. */
 #define TRUSTED_BYTES (UINT64_C(4) << 20)
@@ -96,8 +99,8 @@ void ls_pack_out_fini(ls_pack_out *out)
     *out = (ls_pack_out){ 0 };
 }
 
-/* Into out->packed; codec and size say what is best to store. */
-static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes, size_t split,
+/* Into out->packed; codec and size say what is best to store: that which is `least` times smaller, if any. */
+static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes, size_t split, size_t least,
                           uint32_t *codec, size_t *stored, ls_error *err)
 {
     size_t bound = ZSTD_compressBound(bytes), rest = bytes - split;
@@ -111,7 +114,7 @@ static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes
     *codec = LS_PACK_RAW;
     *stored = bytes;
     if (rest > 0 && 4 + part + rest < whole + rest / 2) {
-        if (4 + part < split / 2) {
+        if (4 + part < split / least) {
             ls_put_u32(out->split.at, (uint32_t)part);
             memcpy(out->split.at + 4 + part, payload + split, rest);
             ls_pack_bytes other = out->packed;
@@ -120,7 +123,7 @@ static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes
             *codec = LS_PACK_SPLIT;
             *stored = 4 + part + rest;
         }
-    } else if (whole < bytes / 2) {
+    } else if (whole < bytes / least) {
         *codec = LS_PACK_ZSTD;
         *stored = whole;
     }
@@ -148,8 +151,10 @@ ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *paylo
     const void *stored = payload;
     size_t stored_bytes = bytes;
     uint32_t codec = LS_PACK_RAW;
-    if (bytes > (kind == LS_PACK_BLOCK ? BLOCK_RAW_BYTES : RAW_BYTES)) {
-        ls_status status = compress(out, payload, bytes, split, &codec, &stored_bytes, err);
+    bool read_often = kind == LS_PACK_BLOCK || kind == LS_PACK_TABLE;
+    if (bytes > (read_often ? LOADED_RAW_BYTES : RAW_BYTES)) {
+        ls_status status = compress(out, payload, bytes, split, read_often ? LOADED_LEAST : LEAST, &codec,
+                                    &stored_bytes, err);
         if (status != LS_OK)
             return status;
         if (codec != LS_PACK_RAW)
@@ -433,7 +438,7 @@ bool ls_pack_add_text(ls_pack_bytes *b, const char *text, size_t bytes)
     return ls_pack_add_varint(b, bytes) && ls_pack_add_bytes(b, text, bytes);
 }
 
-uint64_t ls_pack_take_varint(ls_pack_record *r)
+uint64_t ls_pack_take_long_varint(ls_pack_record *r)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -444,15 +449,6 @@ uint64_t ls_pack_take_varint(ls_pack_record *r)
         if (!(byte & 0x80))
             return v;
     }
-    r->failed = true;
-    return 0;
-}
-
-uint64_t ls_pack_take_number(ls_pack_record *r, uint64_t most)
-{
-    uint64_t v = ls_pack_take_varint(r);
-    if (v <= most)
-        return v;
     r->failed = true;
     return 0;
 }

@@ -74,8 +74,21 @@ typedef struct ls_pack_record {
     bool failed; /* it ended too early */
 } ls_pack_record;
 
-uint64_t ls_pack_take_varint(ls_pack_record *r);
-uint64_t ls_pack_take_number(ls_pack_record *r, uint64_t most); /* fails if it is larger */
+uint64_t ls_pack_take_long_varint(ls_pack_record *r);
+static inline uint64_t ls_pack_take_varint(ls_pack_record *r)
+{
+    if (LS_LIKELY(r->at < r->end && *r->at < 0x80)) /* nearly all of them */
+        return *r->at++;
+    return ls_pack_take_long_varint(r);
+}
+static inline uint64_t ls_pack_take_number(ls_pack_record *r, uint64_t most)
+{
+    uint64_t v = ls_pack_take_varint(r);
+    if (LS_LIKELY(v <= most))
+        return v;
+    r->failed = true;
+    return 0;
+}
 const char *ls_pack_take_text(ls_pack_record *r, size_t *bytes);
 
 #endif

@@ -148,12 +148,17 @@ bool ls_pack_table_payload(const ls_pack_table_writer *w, ls_pack_bytes *out)
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
+#define LIKE 2u
+
 typedef struct table_reader {
     ls_pack_record columns[LS_PACK_COLUMN_COUNT];
     uint64_t count, opcode_count, pc, line;
     struct {
         const char *at;
         size_t bytes;
+        /* Instructions with this opcode that were decoded last, by number + 1, and their widths: a predicated or
+         * shortened form alternates with the plain one. */
+        uint32_t like[LIKE], width[LIKE], next;
     } *opcodes;
 } table_reader;
 
@@ -165,6 +170,7 @@ typedef struct table_entry {
         size_t bytes;
     } pc_text, body_text, tail_text;
     unsigned place, tail;
+    uint32_t opcode; /* number, from 0; if there is no text of the body */
     uint64_t pc, line;
     int64_t imm[2];
 } table_entry;
@@ -210,6 +216,7 @@ static void read_body(table_reader *r, table_entry *e)
         return;
     }
     uint64_t counts = ls_pack_take_number(b, LS_INST_SRC_MAX << SRC_SHIFT | LS_INST_DST_MAX);
+    e->opcode = (uint32_t)number - 1;
     e->fields = (ls_inst_fields){
         .opcode = r->opcodes[number - 1].at,
         .opcode_bytes = r->opcodes[number - 1].bytes,
@@ -320,6 +327,23 @@ static ls_status decode_text(table_entry *e, ls_arena *arena, const ls_kernel_in
     return ls_inst_text_decode(&text, info, unknown_as_alu, out, err);
 }
 
+/* Most instructions differ from an earlier one with their opcode by their registers only. */
+static ls_status decode_fields(ls_pack_table *table, table_reader *r, const table_entry *e, uint32_t i,
+                               const ls_kernel_info *info, bool unknown_as_alu, ls_error *err)
+{
+    for (uint32_t k = 0; k < LIKE; k++) {
+        uint32_t like = r->opcodes[e->opcode].like[k];
+        if (like != 0 && r->opcodes[e->opcode].width[k] == e->fields.width &&
+            ls_inst_fields_decode_like(&e->fields, e->pc, e->imm[0], &table->insts[like - 1],
+                                       &table->insts[i]))
+            return LS_OK;
+    }
+    uint32_t place = r->opcodes[e->opcode].next++ % LIKE;
+    r->opcodes[e->opcode].like[place] = i + 1;
+    r->opcodes[e->opcode].width[place] = e->fields.width;
+    return ls_inst_fields_decode(&e->fields, e->pc, e->imm[0], info, unknown_as_alu, &table->insts[i], err);
+}
+
 static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_info *info, bool unknown_as_alu,
                         ls_error *err)
 {
@@ -332,8 +356,7 @@ static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_i
         if (e.pc_text.at || e.body_text.at || e.tail_text.at)
             status = decode_text(&e, &table->arena, info, unknown_as_alu, &table->insts[i], &width, err);
         else
-            status =
-                ls_inst_fields_decode(&e.fields, e.pc, e.imm[0], info, unknown_as_alu, &table->insts[i], err);
+            status = decode_fields(table, r, &e, i, info, unknown_as_alu, err);
         if (status != LS_OK)
             return status;
         table->plain[i] = width == 0;
