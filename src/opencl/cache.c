@@ -134,24 +134,56 @@ static void make_room(const char *folder)
     ls_vec_fini(&entries);
 }
 
+/* ------------------------------------------------------------------------------------------------ storing */
+
+static bool write_entry(FILE *stream, const cache_head *head, const ocl_blob *blob, const char *log)
+{
+    return fwrite(head, sizeof *head, 1, stream) == 1 &&
+           fwrite(blob->at, 1, blob->bytes, stream) == blob->bytes &&
+           fwrite(log, 1, (size_t)head->log_bytes, stream) == head->log_bytes && fflush(stream) == 0;
+}
+
+/* The file has no name until it is complete: a process that is killed leaves nothing behind. False if the folder
+ * has no such files. */
+static bool store_unnamed(const char *folder, const char *path, const cache_head *head, const ocl_blob *blob,
+                          const char *log)
+{
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "wb");
+    char link[64];
+    if (!stream) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (write_entry(stream, head, blob, log)) /* if it is there by now, it is the same */
+        (void)!linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    fclose(stream);
+    return true;
+}
+
+static void store_named(const char *path, const cache_head *head, const ocl_blob *blob, const char *log)
+{
+    ls_file_writer writer;
+    if (ls_file_writer_open(&writer, path, NULL) != LS_OK)
+        return;
+    if (write_entry(writer.stream, head, blob, log))
+        ls_file_writer_commit(&writer, NULL);
+    else
+        ls_file_writer_abort(&writer);
+}
+
 /* A cache that cannot be written is slow, not wrong. */
 void ocl_cache_store(const ocl_cache_key *key, const ocl_blob *blob, const char *log)
 {
     cache_head head = { .magic = CACHE_MAGIC, .blob_bytes = blob->bytes, .log_bytes = strlen(log) };
-    char path[4096];
-    ls_file_writer writer;
-    bool ok;
-    if (blob->bytes + head.log_bytes + sizeof head > CACHE_FILE_MAX || !find_file(key, path, sizeof path) ||
-        ls_file_writer_open(&writer, path, NULL) != LS_OK)
+    char path[4096], folder[4096];
+    if (blob->bytes + head.log_bytes + sizeof head > CACHE_FILE_MAX || !find_file(key, path, sizeof path))
         return;
-    ok = fwrite(&head, sizeof head, 1, writer.stream) == 1 &&
-         fwrite(blob->at, 1, blob->bytes, writer.stream) == blob->bytes &&
-         fwrite(log, 1, (size_t)head.log_bytes, writer.stream) == head.log_bytes;
-    if (!ok) {
-        ls_file_writer_abort(&writer);
-        return;
-    }
-    ls_file_writer_commit(&writer, NULL);
-    *strrchr(path, '/') = '\0';
-    make_room(path);
+    strcpy(folder, path);
+    *strrchr(folder, '/') = '\0';
+    if (!store_unnamed(folder, path, &head, blob, log))
+        store_named(path, &head, blob, log);
+    make_room(folder);
 }

@@ -103,6 +103,7 @@ static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *j
                                   cpu,
                                   "-O2",
                                   "-fno-color-diagnostics",
+                                  "-fno-crash-diagnostics", /* which would be files */
                                   "-Wno-unused-command-line-argument",
                                   "-x",
                                   "cl",
