@@ -1,5 +1,6 @@
 /* cmd_run.c: `lockstep run`: a platform becomes a machine, the machine runs a workload, its counters become
  * results. */
+#include "base/file.h"
 #include "base/pool.h"
 #include "cli/cli.h"
 #include "cli/fidelity.h"
@@ -7,6 +8,7 @@
 #include "cli/run_program.h"
 #include "cli/run_signal.h"
 #include "cli/run_trace.h"
+#include "model/amd/amd_gpu.h"
 #include "model/gpu/gpu.h"
 #include "platform/machine.h"
 #include "report/progress.h"
@@ -89,6 +91,11 @@ static const ls_config *config_of(const session *s)
     return s->has_program ? run_program_config(&s->program) : s->config;
 }
 
+static bool is_trace(const char *path)
+{
+    return strncmp(path, "synth:", 6) == 0 || ls_file_exists(path);
+}
+
 static ls_status build(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
@@ -113,6 +120,12 @@ static ls_status build(session *s, ls_error *err)
     status = ls_metrics_create(&s->metrics, err);
     if (status == LS_OK)
         status = ls_metrics_add_engine(s->metrics, s->engine, err);
+    if (status == LS_OK && ctx->positional_count > 0 && is_trace(ctx->positionals[0]) &&
+        strcmp(ls_config_machine(s->config)->name, AMD_GPU_MACHINE) == 0)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
+                       "traces of NVIDIA GPUs",
+                       ctx->positionals[0], ls_config_name(s->config));
     if (status == LS_OK && ctx->positional_count > 0) {
         s->has_trace = true;
         status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);

@@ -62,6 +62,8 @@ void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses)
     a->stride = (uint8_t)dwords;
     if (addresses)
         memcpy(a->address, scratch->address[0], sizeof scratch->address[0]);
+    if (w->tape) /* there is no data */
+        return;
     bool data = addresses ? scratch->kind != AMD_ACCESS_LOAD : scratch->returns;
     if (!data && !(scratch->in_lds != 0 && scratch->returns))
         return;

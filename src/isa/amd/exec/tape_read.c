@@ -200,6 +200,23 @@ static uint64_t tape_offsets(const uint8_t *at, unsigned width, unsigned shift, 
     return any;
 }
 
+/* The addresses of a grid. Those of lanes that take no part do not matter, so with many lanes all are written. */
+static void tape_grid(const amd_tape_memory *m, uint64_t base, uint64_t lanes, uint64_t *address)
+{
+    if (__builtin_popcountll(lanes) < 16) {
+        for (; lanes; lanes &= lanes - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(lanes);
+            address[lane] = base + amd_tape_grid(m, lane);
+        }
+        return;
+    }
+    unsigned row = 1u << m->log, all = lanes >> 32 ? 64 : 32;
+    row = row < all ? row : all;
+    for (unsigned lane = 0; lane < all; lane += row, base += (uint64_t)m->y)
+        for (unsigned i = 0; i < row; i++)
+            address[lane + i] = base + (uint64_t)m->x * i;
+}
+
 /* Takes a new list of the lists; NULL if it is not there. */
 static const uint8_t *tape_take_list(amd_tape *tape, unsigned width, uint64_t lanes)
 {
@@ -284,10 +301,7 @@ static bool tape_addresses(amd_tape *tape, amd_tape_memory *m, unsigned op, cons
         any |= tape_offsets(tape->lists + m->list.at, m->list.width, m->list.shift, base, lanes, address);
     } else if (address) {
         any |= lanes ? base + amd_tape_grid(m, (unsigned)__builtin_ctzll(lanes)) : 0;
-        for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(rest);
-            address[lane] = base + amd_tape_grid(m, lane);
-        }
+        tape_grid(m, base, lanes, address);
     }
     amd_tape_move(m, base);
     *last = base;
