@@ -177,14 +177,37 @@ void cache_set_ways(cache *c, uint32_t ways)
 
 uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits)
 {
-    /* Row i: the bits of `high` whose parity flips bit i of `low`. */
-    static const uint32_t rows4[4] = { 0x0f59, 0x11eb, 0x03d6, 0x07ac };
-    static const uint32_t rows5[5] = { 0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34 };
-    static const uint32_t rows6[6] = { 0x79461, 0x0bca3, 0x17946, 0x2f28c, 0x5e518, 0x3ca30 };
-    const uint32_t *rows = bits == 4 ? rows4 : bits == 5 ? rows5 : rows6;
-    uint32_t out = low;
-    for (unsigned i = 0; i < bits; i++)
-        out ^= (uint32_t)__builtin_parityll(high & rows[i]) << i;
+    /* Bit i of the result is flipped by the parity of those bits of `high` that row i of the polynomial's matrix has
+     * (16 places: 0x0f59, 0x11eb, 0x03d6, 0x07ac; 32: 0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34; 64: 0x79461, 0x0bca3,
+     * 0x17946, 0x2f28c, 0x5e518, 0x3ca30). Written out here: what each four bits of `high` flip. */
+    /* clang-format off */
+    static const uint8_t flips[3][5][16] = {
+        {
+            { 0, 3, 6, 5, 12, 15, 10, 9, 11, 8, 13, 14, 7, 4, 1, 2 },
+            { 0, 5, 10, 15, 7, 2, 13, 8, 14, 11, 4, 1, 9, 12, 3, 6 },
+            { 0, 15, 13, 2, 9, 6, 4, 11, 1, 14, 12, 3, 8, 7, 5, 10 },
+            { 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2 },
+            { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+        },
+        {
+            { 0, 5, 10, 15, 20, 17, 30, 27, 13, 8, 7, 2, 25, 28, 19, 22 },
+            { 0, 26, 17, 11, 7, 29, 22, 12, 14, 20, 31, 5, 9, 19, 24, 2 },
+            { 0, 28, 29, 1, 31, 3, 2, 30, 27, 7, 6, 26, 4, 24, 25, 5 },
+            { 0, 19, 3, 16, 6, 21, 5, 22, 0, 19, 3, 16, 6, 21, 5, 22 },
+            { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+        },
+        {
+            { 0, 3, 6, 5, 12, 15, 10, 9, 24, 27, 30, 29, 20, 23, 18, 17 },
+            { 0, 48, 35, 19, 5, 53, 38, 22, 10, 58, 41, 25, 15, 63, 44, 28 },
+            { 0, 20, 40, 60, 19, 7, 59, 47, 38, 50, 14, 26, 53, 33, 29, 9 },
+            { 0, 15, 30, 17, 60, 51, 34, 45, 59, 52, 37, 42, 7, 8, 25, 22 },
+            { 0, 53, 41, 28, 17, 36, 56, 13, 0, 53, 41, 28, 17, 36, 56, 13 },
+        },
+    };
+    /* clang-format on */
+    const uint8_t(*of)[16] = flips[bits - 4];
+    uint32_t out = low ^ of[0][high & 15] ^ of[1][high >> 4 & 15] ^ of[2][high >> 8 & 15] ^
+                   of[3][high >> 12 & 15] ^ of[4][high >> 16 & 15];
     return out;
 }
 
@@ -417,14 +440,7 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
         allocate(c, victim, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
     cache_line *line = &c->lines[victim];
     use_line(c, victim);
-    if (mshr != CACHE_NONE && !pending) {
-        /* The line was replaced, or written in part, while the MSHR's requests are still being answered: the data is
-         * here, and no fill follows that could end a wait. */
-        line->valid |= bit;
-        line->readable |= bit;
-        if (atomic)
-            set_dirty(c, line, (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3);
-    } else if (!pending) {
+    if (mshr == CACHE_NONE) { /* and so it is not on its way */
         /* What was written before the fetch stays dirty after it, and can be read then. */
         if (line->dirty & bit) {
             line->modified_on_fill |= bit;
@@ -437,9 +453,15 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
         line->pending |= bit;
         line->valid &= (uint8_t)~bit;
         line->readable |= bit;
-    }
-    if (mshr == CACHE_NONE)
         push_miss(c, (cache_miss){ .address = sector_address, .kind = CACHE_MISS_READ, .token = token });
+    } else if (!pending) {
+        /* The line was replaced, or written in part, while the MSHR's requests are still being answered: the data is
+         * here, and no fill follows that could end a wait. */
+        line->valid |= bit;
+        line->readable |= bit;
+        if (atomic)
+            set_dirty(c, line, (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3);
+    }
     wait_for(c, mshr, sector_address, victim, token, atomic);
     return pending || mshr != CACHE_NONE ? CACHE_PENDING : CACHE_MISS;
 }

@@ -263,14 +263,12 @@ void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 static inline bool take_reply(core *c)
 {
     const mem_message *reply = &c->replies[ls_ring_front(&c->reply_ring)];
-    if (reply->kind == MEM_WRITE && reply->token == CACHE_NONE) {
-        (void)ls_ring_pop(&c->reply_ring); /* of a line that L1 wrote back: no warp waits for it */
-        return true;
-    }
     if (reply->kind == MEM_WRITE) {
-        uint32_t warp = reply->token & ~STORE_TOKEN;
-        c->warps[warp].stores--;
-        cta_warp_maybe_done(c, warp);
+        if (LS_LIKELY(reply->token != CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
+            uint32_t warp = reply->token & ~STORE_TOKEN;
+            c->warps[warp].stores--;
+            cta_warp_maybe_done(c, warp);
+        }
     } else if (reply->token != CACHE_NONE) {
         if (reply->token >= READONLY_TOKEN) {
             options_reply(c, reply->token);
@@ -289,30 +287,7 @@ static inline bool take_reply(core *c)
 
 /* ------------------------------------------------------------------------------------------------------------ L1 */
 
-static inline void send_miss(core *c, const cache_miss *miss)
-{
-    bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
-    if (miss->kind == CACHE_MISS_WRITEBACK) {
-        uint32_t bytes;
-        uint64_t address = cache_pop_sector(&c->l1, &bytes);
-        network_push(c, address, bytes, CACHE_NONE, MEM_WRITE, virtual);
-        return;
-    }
-    if (miss->kind == CACHE_MISS_READ)
-        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, virtual);
-    else
-        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE, virtual);
-    cache_pop_miss(&c->l1);
-}
-
-void ldst_clean_l1(core *c)
-{
-    c->l1_cleaning = true;
-    c->l1_cursor = 0;
-    ls_domain_pending(c->domain, 1);
-}
-
-/* The rest of ldst_clean_l1(), as the miss queue empties. A thread block that comes meanwhile keeps what is there. */
+/* A thread block that came meanwhile keeps what is there. */
 static void clean_some(core *c)
 {
     if (cache_clean(&c->l1, &c->l1_cursor))
@@ -321,6 +296,38 @@ static void clean_some(core *c)
     ls_domain_pending(c->domain, -1);
     if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0)
         cache_invalidate(&c->l1);
+}
+
+/* Lines follow as others leave the miss queue, in which there is always one of them until all are clean: an idle core
+ * waits for no fill, so that a queue without room is full of lines that are written back. */
+void ldst_clean_l1(core *c)
+{
+    c->l1_cleaning = true;
+    c->l1_cursor = 0;
+    ls_domain_pending(c->domain, 1);
+    clean_some(c);
+}
+
+static __attribute__((noinline)) void send_write_back(core *c, bool virtual)
+{
+    uint32_t bytes;
+    uint64_t address = cache_pop_sector(&c->l1, &bytes);
+    network_push(c, address, bytes, CACHE_NONE, MEM_WRITE, virtual);
+    if (c->l1_cleaning)
+        clean_some(c);
+}
+
+static inline void send_miss(core *c, const cache_miss *miss)
+{
+    bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
+    if (miss->kind == CACHE_MISS_READ) {
+        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, virtual);
+    } else if (LS_UNLIKELY(miss->kind == CACHE_MISS_WRITEBACK)) {
+        send_write_back(c, virtual);
+        return;
+    } else
+        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE, virtual);
+    cache_pop_miss(&c->l1);
 }
 
 /* The oldest of a bank, which is ready. */
@@ -335,7 +342,6 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
     if (outcome == CACHE_FAIL)
         return;
     uint16_t index = access->flight;
-    uint32_t warp = access->warp;
     bool write = access->write;
     (void)ls_ring_pop(&bank->ring);
     c->queued_accesses--;
@@ -346,9 +352,9 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
     }
     if (write) {
         /* What stays in L1 is done; the rest is acknowledged by L2. */
-        if (c->spec->l1.write_policy == CACHE_WRITE_BACK) {
-            c->warps[warp].stores--;
-            cta_warp_maybe_done(c, warp);
+        if (LS_UNLIKELY(c->spec->l1.write_policy == CACHE_WRITE_BACK)) {
+            c->warps[access->warp].stores--; /* popped, and still there */
+            cta_warp_maybe_done(c, access->warp);
         }
         return;
     }
@@ -483,8 +489,6 @@ void ldst_cycle(core *c)
     const cache_miss *miss;
     for (n = width; n > 0 && (miss = cache_front_miss(&c->l1)) != NULL && !network_full(c); n--)
         send_miss(c, miss);
-    if (LS_UNLIKELY(c->l1_cleaning))
-        clean_some(c);
     if (c->queued_accesses > 0 && c->now >= c->look_at)
         look_up_banks(c);
     if (c->dispatch != NO_FLIGHT) {
@@ -502,8 +506,7 @@ ls_cycle ldst_next(const core *c)
         return analytic_next(c);
     if ((c->dispatch != NO_FLIGHT && c->dispatch_until <= c->now + 1) || c->next_wb != NO_FLIGHT ||
         c->next_global != NO_FLIGHT || !ls_ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) ||
-        cache_front_miss(&c->l1) != NULL || c->l1_cleaning ||
-        (!ls_ring_empty(&c->out_ring) && !c->network_waiting))
+        cache_front_miss(&c->l1) != NULL || (!ls_ring_empty(&c->out_ring) && !c->network_waiting))
         return c->now + 1;
     ls_cycle next = c->dispatch != NO_FLIGHT ? c->dispatch_until : LS_CYCLE_MAX;
     if (!ls_ring_empty(&c->shared_ring)) {
