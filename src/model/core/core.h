@@ -384,6 +384,11 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_finish(core *c, uint32_t slot);
+void cta_start(core *c, const core_launch *launch); /* there is room for it */
+/* flow_block.c */
+bool flow_block_arrives(core *c, const core_launch *launch); /* false: it starts now */
+void flow_block_ended(core *c, uint32_t kernel);
+void flow_block_shares(core *c, uint32_t kernel, uint32_t cores);
 void cta_done_event(void *self, ls_cycle now);
 
 /* cycle.c, hybrid.c, flow.c */

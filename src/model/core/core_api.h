@@ -36,6 +36,9 @@ core_capacity core_get_capacity(const ls_block *core);
 
 /* Whether memory is a formula (core.memory: analytic): then no request leaves the core. */
 bool core_is_analytic(const ls_block *core);
+/* The core may be sent blocks ahead: it starts one so many cycles after another has ended. */
+bool core_starts_blocks(const ls_block *core);
+void core_set_block_delay(ls_block *core, uint32_t cycles);
 void core_set_machine(ls_block *core, const rates_machine *machine);
 const rates_machine *core_get_machine(const ls_block *core);
 uint32_t core_network_width(const ls_block *core); /* sectors per cycle */

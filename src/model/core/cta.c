@@ -55,7 +55,7 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     c->need_fetch |= UINT64_C(1) << warp;
 }
 
-static void start_cta(core *c, const core_launch *launch)
+void cta_start(core *c, const core_launch *launch)
 {
     uint32_t slot = 0;
     while (slot < CORE_CTAS_MAX && c->ctas[slot].used)
@@ -91,11 +91,14 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
         for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
             if (c->ctas[i].used && c->ctas[i].launch.kernel == launch->kernel)
                 c->ctas[i].launch.cores = launch->cores;
+        if (c->flow != NULL)
+            flow_block_shares(c, launch->kernel, launch->cores);
         ls_link_release(link, 1);
         return;
     }
     ls_domain_pending(c->domain, 1);
-    start_cta(c, launch);
+    if (c->flow == NULL || !flow_block_arrives(c, launch))
+        cta_start(c, launch);
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }
@@ -137,6 +140,8 @@ void cta_finish(core *c, uint32_t slot)
                                                         .kernel = cta->launch.kernel,
                                                         .core = (uint16_t)c->id,
                                                         .cycle = ls_region_now(c->region) };
+    if (c->flow != NULL)
+        flow_block_ended(c, cta->launch.kernel);
     if (c->resident_ctas == 0 && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0) {
         if (c->spec->l1.write_policy == CACHE_WRITE_BACK && c->l1.dirty_lines != 0)
             ldst_clean_l1(c);

@@ -51,6 +51,7 @@ typedef struct dispatch {
     ls_link **to_core;
     core_load *loads;
     uint32_t core_count, next_core, link_latency;
+    bool ahead; /* cores are sent blocks before they have room */
     kernel_state kernels[KERNELS_MAX];
     uint32_t slots; /* none of kernels[] from here on is in use */
     uint32_t active;
@@ -175,8 +176,17 @@ static void launch_all(dispatch *d, ls_cycle begin)
 
 /* ------------------------------------------------------------------------------------------------------- blocks */
 
+/* As many blocks as a core runs at once wait at it for their turn, unless it runs those of another kernel. */
+static bool has_place_ahead(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
+{
+    return d->ahead && d->active == 1 && load->by_kernel[slot] == load->ctas && load->ctas >= k->per_core &&
+           load->ctas < 2 * k->per_core;
+}
+
 static bool has_room(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
 {
+    if (has_place_ahead(d, load, k, slot))
+        return true;
     return load->by_kernel[slot] < k->per_core && load->ctas < d->capacity.cta_slots &&
            load->warps + k->warps <= d->capacity.warp_slots &&
            load->registers + k->registers <= d->capacity.registers &&
@@ -246,6 +256,8 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     while (d->slots > 0 && !d->kernels[d->slots - 1].used)
         d->slots--;
     d->active--;
+    for (uint32_t core = 0; core < d->core_count; core++)
+        d->loads[core].full_for = 0;
     d->last_end = k->end;
     d->finished = true;
     d->n.busy_cycles += k->end - k->begin;
@@ -371,10 +383,17 @@ const ls_error *dispatch_failure(const ls_block *block)
     return d->failure.status == LS_OK ? NULL : &d->failure;
 }
 
+uint32_t dispatch_launch_latency(const ls_block *block)
+{
+    const dispatch_spec *spec = ls_block_spec(block);
+    return (uint32_t)spec->launch_latency_cycles;
+}
+
 ls_status dispatch_attach(ls_block *block, const core_capacity *capacity, ls_link *const *to_core,
-                          uint32_t core_count, uint32_t link_latency_cycles, ls_error *err)
+                          uint32_t core_count, uint32_t link_latency_cycles, bool ahead, ls_error *err)
 {
     dispatch *d = ls_block_state(block);
+    d->ahead = ahead;
     d->capacity = *capacity;
     d->core_count = core_count;
     d->link_latency = link_latency_cycles;

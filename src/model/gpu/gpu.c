@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define CREDITS_TO_SPARE 64u
+#define AHEAD_TIMES 6u /* windows are so many times longer if blocks are sent ahead */
 
 typedef struct gpu_spec {
     uint64_t cores;
@@ -40,7 +41,9 @@ typedef struct builder {
     ls_block *dispatch, **core_blocks, **partition_blocks;
     ls_link **to_memory, **to_core; /* [core * channels + channel] and [channel * cores + core] */
     ls_link **launches, **dones;
-    bool analytic; /* cores send no requests: there are no links to memory */
+    bool analytic;            /* cores send no requests: there are no links to memory */
+    bool ahead;               /* cores start blocks that have been sent ahead */
+    uint32_t dispatch_cycles; /* of the links between the dispatcher and cores */
 } builder;
 
 #define TRY(call)                                                                                             \
@@ -122,7 +125,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .to = b->core_regions[i],
                                             .from_name = GPU_DISPATCH_BLOCK,
                                             .to_name = core_name,
-                                            .latency_cycles = (uint32_t)b->spec->dispatch_latency_cycles,
+                                            .latency_cycles = b->dispatch_cycles,
                                             .credits = 64,
                                             .payload_bytes = sizeof(core_launch),
                                             .receive = core_receive_launch,
@@ -135,7 +138,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .to = b->dispatch_region,
                                             .from_name = core_name,
                                             .to_name = GPU_DISPATCH_BLOCK,
-                                            .latency_cycles = (uint32_t)b->spec->dispatch_latency_cycles,
+                                            .latency_cycles = b->dispatch_cycles,
                                             .credits = 64,
                                             .payload_bytes = sizeof(core_done),
                                             .receive = dispatch_receive,
@@ -178,8 +181,9 @@ static ls_status attach_all(builder *b, ls_error *err)
 {
     uint32_t credits = b->credits;
     core_capacity capacity = core_get_capacity(b->core_blocks[0]);
-    TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores,
-                        (uint32_t)b->spec->dispatch_latency_cycles, err));
+    TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores, b->dispatch_cycles, b->ahead, err));
+    for (uint32_t i = 0; b->ahead && i < b->cores; i++)
+        core_set_block_delay(b->core_blocks[i], 2 * (uint32_t)b->spec->dispatch_latency_cycles);
     for (uint32_t i = 0; i < b->cores; i++)
         TRY(core_attach(b->core_blocks[i], i, b->cores, &b->map, &b->to_memory[(size_t)i * b->channels],
                         credits * b->channels, b->dones[i], err));
@@ -192,15 +196,26 @@ static ls_status attach_all(builder *b, ls_error *err)
     return LS_OK;
 }
 
+/* What passes between the dispatcher and cores decides how long windows are if nothing else is sent. Blocks that are
+ * sent ahead need not be there soon; a kernel's first ones still are in time. */
+static uint32_t dispatch_cycles(const builder *b)
+{
+    uint32_t cycles = (uint32_t)b->spec->dispatch_latency_cycles;
+    uint32_t launch = dispatch_launch_latency(b->dispatch) / 2;
+    uint32_t longer = launch < AHEAD_TIMES * cycles ? launch : AHEAD_TIMES * cycles;
+    return b->ahead && longer > cycles ? longer : cycles;
+}
+
 static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
 {
     builder b = { .machine = machine, .engine = ls_machine_engine(machine), .spec = spec };
     b.cores = (uint32_t)b.spec->cores;
     b.channels = (uint32_t)b.spec->channels;
     /* Enough for a message per cycle from one core to one partition, there and back. */
-    b.credits = b.spec->link_credits != 0
-                    ? (uint32_t)b.spec->link_credits
-                    : (uint32_t)(b.spec->request_latency_cycles + b.spec->reply_latency_cycles) + CREDITS_TO_SPARE;
+    b.credits =
+        b.spec->link_credits != 0
+            ? (uint32_t)b.spec->link_credits
+            : (uint32_t)(b.spec->request_latency_cycles + b.spec->reply_latency_cycles) + CREDITS_TO_SPARE;
     TRY(ls_clock_init(&b.core_clock, b.spec->core_clock, err));
     TRY(ls_clock_init(&b.l2_clock, b.spec->l2_clock, err));
     TRY(ls_clock_init(&b.dram_clock, b.spec->dram_clock, err));
@@ -225,6 +240,8 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b.cores);
     TRY(build_blocks(&b, err));
     b.analytic = core_is_analytic(b.core_blocks[0]);
+    b.ahead = core_starts_blocks(b.core_blocks[0]);
+    b.dispatch_cycles = dispatch_cycles(&b);
     TRY(build_links(&b, err));
     return attach_all(&b, err);
 }
