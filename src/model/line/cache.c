@@ -81,7 +81,7 @@ static void end_fetch(line_cache *c, const line_message *reply, ls_cycle now)
         serve_target(c, node, line, fault, now);
         node = next;
     }
-    c->store.lines[line].mshr = STORE_NONE;
+    store_release(&c->store, line);
     if (fault != 0 || (fetch->closed && !store_is_dirty(&c->store, line)))
         store_drop(&c->store, line);
     else if ((fetch->flags & LINE_SLC) != 0)
@@ -140,7 +140,7 @@ static void below_retry(void *self, ls_cycle now)
     c->below_refused = false;
     send_below(c, now);
     if (!c->below_refused && c->send_head != c->send_tail)
-        cache_arm(c, c->sends[c->send_head & c->send_mask].at);
+        cache_arm(c, c->sends[c->send_head & c->send_mask].at, now);
     cache_freed(c, now);
 }
 
@@ -199,7 +199,7 @@ void line_cache_event(void *self, ls_cycle now)
     if (c->fills.first != STORE_NONE && c->nodes[c->fills.first].at < next)
         next = c->nodes[c->fills.first].at;
     if (next != LS_CYCLE_MAX)
-        cache_arm(c, next < now ? now : next);
+        cache_arm(c, next < now ? now : next, now);
 }
 
 void line_cache_waits(const void *self, ls_wait_sink *sink)

@@ -38,6 +38,7 @@ typedef struct line_cache_spec {
     uint64_t queue_entries;              /* messages that wait for the level below */
     uint64_t atomic_cycles;              /* of the bank, per operand */
     uint32_t write_policy, replacement;  /* line_policy, line_replacement */
+    bool hashed_sets;                    /* upper bits of an address help to pick its set */
 } line_cache_spec;
 
 typedef struct line_cache_counters {

@@ -45,6 +45,7 @@ static bool allocate(line_cache *c, ls_domain *domain)
         !store_init(&c->store, lines / ways, ways, (uint32_t)spec->line_bytes, (store_order)spec->replacement,
                     domain))
         return false;
+    c->store.hashed = spec->hashed_sets;
     c->node_free = c->fetch_free = STORE_NONE;
     for (uint32_t i = nodes; i-- > 0; c->node_free = i)
         c->nodes[i].next = c->node_free;
@@ -151,6 +152,7 @@ static const ls_param params[] = {
     KEY(atomic_cycles, "cycles", 1, 0, 64, "of a bank for each operand of an atomic, where atomics are performed"),
     LS_PARAM_CHOICE(line_cache_spec, write_policy, "write_policy", "through", policy_names, "what a write does"),
     LS_PARAM_CHOICE(line_cache_spec, replacement, "replacement", "lru", replacement_names, "which line goes"),
+    LS_PARAM_BOOL(line_cache_spec, hashed_sets, false, "upper bits of an address help to pick its set"),
 };
 
 #define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(line_cache_counters, field_, unit_, help_)

@@ -134,7 +134,8 @@ static inline void cache_list_put(line_cache *c, cache_list *list, uint32_t i)
     list->last = i;
 }
 
-static inline void cache_arm(line_cache *c, ls_cycle at)
+/* Relative: the engine is quicker with that. */
+static inline void cache_arm(line_cache *c, ls_cycle at, ls_cycle now)
 {
     if (c->stepping) {
         c->again = at < c->again ? at : c->again;
@@ -145,14 +146,14 @@ static inline void cache_arm(line_cache *c, ls_cycle at)
             return;
         ls_cancel(&c->event);
     }
-    ls_schedule_at(c->region, &c->event, at);
+    ls_schedule(c->region, &c->event, at - now);
 }
 
 /* Something that a refused requester may wait for is free again. */
 static inline void cache_freed(line_cache *c, ls_cycle now)
 {
     if (c->wait_count > 0 || c->flush_node != STORE_NONE)
-        cache_arm(c, now);
+        cache_arm(c, now, now);
 }
 
 static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counter, ls_cycle now,
@@ -166,7 +167,7 @@ static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counte
             (cache_waiter){ .since = now, .client = client };
     }
     if (again != 0)
-        cache_arm(c, again);
+        cache_arm(c, again, now);
     return false;
 }
 
@@ -177,7 +178,7 @@ static inline void cache_answer_hit(line_cache *c, uint32_t node, ls_cycle now, 
     c->hits_last = at > c->hits_last ? at : c->hits_last;
     c->nodes[node].at = c->hits_last;
     cache_list_put(c, &c->hits, node);
-    cache_arm(c, c->hits_last);
+    cache_arm(c, c->hits_last, now);
 }
 
 static inline void cache_answer_fill(line_cache *c, uint32_t node, ls_cycle now, uint64_t extra)
@@ -186,7 +187,7 @@ static inline void cache_answer_fill(line_cache *c, uint32_t node, ls_cycle now,
     c->fills_last = (at > c->fills_last ? at : c->fills_last) + extra;
     c->nodes[node].at = c->fills_last;
     cache_list_put(c, &c->fills, node);
-    cache_arm(c, c->fills_last);
+    cache_arm(c, c->fills_last, now);
 }
 
 static inline uint32_t cache_new_node(line_cache *c, uint32_t client, const line_message *m, ls_cycle now,
@@ -214,7 +215,7 @@ static inline void cache_send_below(line_cache *c, uint32_t what, ls_cycle now)
     ls_cycle at = now + c->spec->directory_cycles;
     c->sends[c->send_tail++ & c->send_mask] = (cache_send){ .at = at, .what = what };
     if (!c->below_refused)
-        cache_arm(c, at);
+        cache_arm(c, at, now);
 }
 
 /* Dirty bytes of a line go below; the line stays, clean. The caller has looked for a node and a send. */

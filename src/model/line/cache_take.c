@@ -28,7 +28,8 @@ static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cy
 /* Finds a place for an address and empties it; STORE_NONE if every way waits for a fetch. Needs room for a write-back. */
 static uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 {
-    uint32_t line = store_victim(&c->store, cache_address_index(c, address));
+    uint64_t index = cache_address_index(c, address);
+    uint32_t line = store_victim(&c->store, index);
     if (line == STORE_NONE)
         return STORE_NONE;
     if (c->store.tags[line] != 0) {
@@ -36,7 +37,7 @@ static uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
         if (store_is_dirty(&c->store, line))
             cache_write_back(c, line, now);
     }
-    store_place(&c->store, line, address);
+    store_place(&c->store, line, address, index);
     return line;
 }
 
@@ -54,7 +55,7 @@ static void begin_fetch(line_cache *c, uint32_t line, uint32_t first_target, uin
     fetch->flags = flags & (LINE_GLC | LINE_DLC | LINE_SLC | LINE_CODE | LINE_SCALAR | LINE_SYSTEM);
     fetch->closed = false;
     cache_list_put(c, &fetch->targets, first_target);
-    c->store.lines[line].mshr = i;
+    store_keep(&c->store, line, i);
     cache_send_below(c, i | CACHE_FETCH, now);
 }
 
@@ -305,7 +306,7 @@ static bool take_flush(line_cache *c, uint32_t client, const line_message *m, ls
     c->flush_next = c->policy == LINE_BACK ? 0 : c->store.line_count;
     c->n.flushes++;
     c->taken++;
-    cache_arm(c, now);
+    cache_arm(c, now, now);
     return true;
 }
 

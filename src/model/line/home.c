@@ -61,7 +61,7 @@ static inline void put(home *h, home_list *list, uint32_t i)
     list->last = i;
 }
 
-static void arm(home *h, ls_cycle at)
+static void arm(home *h, ls_cycle at, ls_cycle now)
 {
     if (h->calling)
         return;
@@ -70,7 +70,7 @@ static void arm(home *h, ls_cycle at)
             return;
         ls_cancel(&h->event);
     }
-    ls_schedule_at(h->region, &h->event, at);
+    ls_schedule(h->region, &h->event, at - now);
 }
 
 /* --- requests --- */
@@ -120,14 +120,14 @@ static bool home_request(void *self, uint32_t client, const line_message *m, ls_
     line_copy(&node->m, m, line_request_data(m, h->line_bytes));
     if (m->kind != LINE_READ && m->kind != LINE_WRITE) {
         put(h, &h->done, i); /* nothing is kept here: flushed and invalid already */
-        arm(h, now);
+        arm(h, now, now);
         return true;
     }
     if (h->queue.first == STORE_NONE && node->ready <= now && push(h, i))
         return true;
     put(h, &h->queue, i);
     if (h->queue.first == i)
-        arm(h, node->ready > now ? node->ready : now + 1);
+        arm(h, node->ready > now ? node->ready : now + 1, now);
     return true;
 }
 
@@ -205,9 +205,9 @@ static void home_event(void *self, ls_cycle now)
     }
     h->calling = false;
     if (h->done.first != STORE_NONE)
-        arm(h, now);
+        arm(h, now, now);
     else if (h->queue.first != STORE_NONE)
-        arm(h, h->nodes[h->queue.first].ready > now ? h->nodes[h->queue.first].ready : now + 1);
+        arm(h, h->nodes[h->queue.first].ready > now ? h->nodes[h->queue.first].ready : now + 1, now);
 }
 
 /* --- set-up --- */

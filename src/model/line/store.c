@@ -1,4 +1,4 @@
-/* store.c: lines of a cache and their bytes. */
+/* store.c: lines of a cache: the order in which they go, and their bytes. */
 #include "model/line/store.h"
 
 bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, store_order order,
@@ -8,50 +8,71 @@ bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, sto
     *s = (store){ .sets = sets,
                   .ways = ways,
                   .line_count = (uint32_t)count,
+                  .mark_words = (ways + 7) / 8,
                   .line_bytes = line_bytes,
                   .line_shift = (uint32_t)__builtin_ctz(line_bytes),
-                  .order = order,
+                  .replacement = order,
                   .set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0,
                   .full = { UINT64_MAX, line_bytes > 64 ? UINT64_MAX : 0 },
                   .random = UINT64_C(0x9e3779b97f4a7c15) };
-    s->tags = ls_domain_alloc(domain, count * sizeof *s->tags);
+    s->tags =
+        ls_domain_alloc(domain, (count + 8) * sizeof *s->tags); /* store_find() looks at eight at a time */
+    s->marks = ls_domain_alloc(domain, (size_t)sets * s->mark_words * sizeof *s->marks);
     s->lines = ls_domain_alloc(domain, count * sizeof *s->lines);
-    s->recent = ls_domain_alloc(domain, sets);
+    s->stamps = ls_domain_alloc(domain, count * sizeof *s->stamps);
     s->bytes = ls_domain_alloc(domain, count * line_bytes);
-    return s->tags != NULL && s->lines != NULL && s->recent != NULL && s->bytes != NULL;
+    return s->tags != NULL && s->marks != NULL && s->lines != NULL && s->stamps != NULL && s->bytes != NULL;
 }
 
-/* Lines of an empty set are all zero, and mshr 0 would be a fetch: only used lines have a valid note. */
-static inline bool can_go(const store *s, uint32_t line)
+/* --- who goes --- */
+
+void store_rewind(store *s)
 {
-    return s->lines[line].mshr == STORE_NONE;
+    for (uint32_t line = 0; line < s->line_count; line++)
+        if (s->stamps[line] != STORE_KEPT && s->stamps[line] > 1)
+            s->stamps[line] = s->stamps[line] / 2 + 1;
+    s->clock = STORE_KEPT / 2 + 1;
 }
 
-uint32_t store_victim(store *s, uint64_t index)
+static uint32_t random_victim(store *s, uint32_t first)
 {
-    uint32_t first = store_set(s, index) * s->ways, found = STORE_NONE;
-    uint64_t oldest = UINT64_MAX;
-    for (uint32_t line = first; line < first + s->ways; line++) {
-        if (s->tags[line] == 0)
-            return line;
-        if (s->lines[line].used < oldest && can_go(s, line)) {
-            oldest = s->lines[line].used;
-            found = line;
-        }
-    }
-    if (s->order != STORE_RANDOM || found == STORE_NONE)
-        return found;
     s->random ^= s->random << 13;
     s->random ^= s->random >> 7;
     s->random ^= s->random << 17;
     uint32_t start = (uint32_t)((s->random >> 32) % s->ways);
     for (uint32_t i = 0; i < s->ways; i++) {
         uint32_t line = first + (start + i) % s->ways;
-        if (can_go(s, line))
+        if (s->stamps[line] != STORE_KEPT)
             return line;
     }
     return STORE_NONE;
 }
+
+uint32_t store_victim(store *s, uint64_t index)
+{
+    uint32_t first = store_set_of(s, index) * s->ways, found = 0;
+    const uint32_t *stamps = &s->stamps[first];
+    uint32_t oldest = stamps[0];
+    for (uint32_t way = 1; way < s->ways && oldest != 0; way++) {
+        found = stamps[way] < oldest ? way : found;
+        oldest = stamps[way] < oldest ? stamps[way] : oldest;
+    }
+    if (oldest == STORE_KEPT)
+        return STORE_NONE;
+    return s->replacement == STORE_RANDOM && oldest != 0 ? random_victim(s, first) : first + found;
+}
+
+void store_place(store *s, uint32_t line, uint64_t address, uint64_t index)
+{
+    uint32_t set = store_set_of(s, index), way = line - set * s->ways;
+    s->tags[line] = address | 1;
+    s->lines[line] = (store_line){ .mshr = STORE_NONE };
+    s->stamps[line] = store_stamp(s);
+    uint64_t *marks = &s->marks[(size_t)set * s->mark_words + way / 8];
+    *marks = (*marks & ~(UINT64_C(0xff) << way % 8 * 8)) | store_mark(s, address) << way % 8 * 8;
+}
+
+/* --- bytes --- */
 
 static inline void merge_word(uint8_t *to, const uint8_t *from, uint64_t mask)
 {

@@ -12,46 +12,64 @@ typedef enum store_order { STORE_LRU, STORE_FIFO, STORE_RANDOM } store_order;
 /* One bit per byte; a line of 64 bytes uses the first word only. dirty is a subset of valid. */
 typedef struct store_line {
     uint64_t valid[2], dirty[2];
-    uint64_t used; /* when, by `clock`: of the last use, or for FIFO of the beginning */
-    uint32_t mshr; /* the owner's note: a fetch is on its way; such a line does not go */
+    uint32_t mshr; /* the owner's note: which fetch is on its way (store_keep()) */
     uint32_t unused;
 } store_line;
 
 typedef struct store {
-    uint64_t *tags; /* address | 1; 0: empty. [set * ways + way] */
+    uint64_t *tags;  /* address | 1; 0: empty. [set * ways + way] */
+    uint64_t *marks; /* a byte per way, from its tag: eight are compared at once */
     store_line *lines;
+    uint32_t *stamps; /* by line: of its last use, or for FIFO of its beginning; 0: empty; STORE_KEPT */
     uint8_t *bytes;
-    uint8_t *recent; /* per set: the way that was found last */
-    uint32_t sets, ways, line_count;
-    uint32_t line_bytes, line_shift, order;
-    uint32_t set_mask; /* 0: sets are not a power of two */
+    uint32_t sets, ways, line_count, mark_words; /* mark_words: per set */
+    uint32_t line_bytes, line_shift, replacement;
+    uint32_t set_mask; /* 0: sets are not a power of two, or there is one */
+    bool hashed;       /* upper bits of an address help to pick its set */
     uint64_t full[2];  /* valid[] of a whole line */
-    uint64_t clock, random;
+    uint32_t clock;
+    uint64_t random;
 } store;
+
+#define STORE_KEPT UINT32_MAX /* does not go */
 
 /* Memory comes from the domain; false when the host has none left. ways up to 256. */
 bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, store_order order,
                 ls_domain *domain);
 
-static inline uint32_t store_set(const store *s, uint64_t index)
+static inline uint32_t store_set_of(const store *s, uint64_t index)
 {
     uint64_t number = index >> s->line_shift;
-    return (uint32_t)(s->set_mask != 0 || s->sets == 1 ? number & s->set_mask : number % s->sets);
+    if (s->hashed)
+        number ^= number >> 6 ^ number >> 13 ^ number >> 21;
+    return (uint32_t)(s->set_mask != 0 ? number & s->set_mask : number % s->sets);
+}
+
+static inline uint64_t store_mark(const store *s, uint64_t address)
+{
+    uint64_t number = address >> s->line_shift;
+    return (number ^ number >> 8 ^ number >> 16) & 0xff;
 }
 
 /* The line of an address, or STORE_NONE; index: the address that picks the set. */
-static inline uint32_t store_find(store *s, uint64_t address, uint64_t index)
+static inline uint32_t store_find(const store *s, uint64_t address, uint64_t index)
 {
-    uint32_t set = store_set(s, index), first = set * s->ways;
-    uint64_t tag = address | 1;
-    uint32_t guess = first + s->recent[set];
-    if (s->tags[guess] == tag)
-        return guess;
-    for (uint32_t way = 0; way < s->ways; way++)
-        if (s->tags[first + way] == tag) {
-            s->recent[set] = (uint8_t)way;
-            return first + way;
+    const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
+    uint32_t set = store_set_of(s, index);
+    uint64_t tag = address | 1, mark = store_mark(s, address) * low;
+    const uint64_t *tags = &s->tags[(size_t)set * s->ways];
+    const uint64_t *marks = &s->marks[(size_t)set * s->mark_words];
+    uint32_t word = 0;
+    do {
+        uint64_t differ = marks[word] ^ mark;
+        /* The lowest zero byte is marked exactly; bytes above it may be marked in error, which the tag tells (behind
+         * the last way of a set it is another set's). */
+        for (uint64_t hit = (differ - low) & ~differ & high; hit != 0; hit &= hit - 1) {
+            uint32_t way = word * 8 + (uint32_t)__builtin_ctzll(hit) / 8;
+            if (tags[way] == tag)
+                return set * s->ways + way;
         }
+    } while (++word < s->mark_words);
     return STORE_NONE;
 }
 
@@ -78,30 +96,50 @@ static inline uint8_t *store_bytes(const store *s, uint32_t line)
     return s->bytes + (size_t)line * s->line_bytes;
 }
 
+/* Halves all stamps: once in 2^32 uses. */
+void store_rewind(store *s);
+
+static inline uint32_t store_stamp(store *s)
+{
+    if (LS_UNLIKELY(++s->clock == STORE_KEPT))
+        store_rewind(s);
+    return s->clock;
+}
+
+/* It was used. Not for lines that are kept. */
 static inline void store_touch(store *s, uint32_t line)
 {
-    if (s->order == STORE_LRU)
-        s->lines[line].used = ++s->clock;
+    if (s->replacement == STORE_LRU)
+        s->stamps[line] = store_stamp(s);
 }
 
 /* Makes it the next to go. */
 static inline void store_age(store *s, uint32_t line)
 {
-    s->lines[line].used = 0;
+    s->stamps[line] = 1;
+}
+
+/* A fetch for it begins, and ends: in between it does not go. */
+static inline void store_keep(store *s, uint32_t line, uint32_t mshr)
+{
+    s->lines[line].mshr = mshr;
+    s->stamps[line] = STORE_KEPT;
+}
+
+static inline void store_release(store *s, uint32_t line)
+{
+    s->lines[line].mshr = STORE_NONE;
+    s->stamps[line] = store_stamp(s);
 }
 
 static inline void store_drop(store *s, uint32_t line)
 {
     s->tags[line] = 0;
-    s->lines[line] = (store_line){ .mshr = STORE_NONE };
+    s->stamps[line] = 0;
 }
 
-/* Takes the line for an address; what was there is forgotten. No byte is valid. */
-static inline void store_place(store *s, uint32_t line, uint64_t address)
-{
-    s->tags[line] = address | 1;
-    s->lines[line] = (store_line){ .used = ++s->clock, .mshr = STORE_NONE };
-}
+/* Takes the line, a victim for that index, for an address; what was there is forgotten. No byte is valid. */
+void store_place(store *s, uint32_t line, uint64_t address, uint64_t index);
 
 /* Copies the bytes of the mask. */
 void store_merge_bytes(uint8_t *to, const uint8_t *from, const uint64_t mask[2]);

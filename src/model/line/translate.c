@@ -106,7 +106,7 @@ static void arm(tlb *t, ls_cycle at)
             return;
         ls_cancel(&t->event);
     }
-    ls_schedule_at(t->region, &t->event, at);
+    ls_schedule(t->region, &t->event, at - ls_region_now(t->region));
 }
 
 static void call_refused(tlb *t, ls_cycle now)
