@@ -8,29 +8,30 @@
 
 /* --- the way below --- */
 
-static bool send_one(line_cache *c, uint32_t what, ls_cycle now)
+static bool send_fetch(line_cache *c, uint32_t number, ls_cycle now)
 {
-    if ((what & CACHE_FETCH) == 0) {
-        cache_node *node = &c->nodes[what];
-        bool writeback = node->m.token == CACHE_WRITEBACK;
-        if (!line_request(&c->below, &node->m, now))
-            return false;
-        if (writeback)
-            cache_node_give(c, what);
-        return true;
-    }
-    const cache_fetch *fetch = &c->fetches[what & ~CACHE_FETCH];
+    const cache_fetch *fetch = &c->fetches[number];
     line_message m;
     m.address = store_address(&c->store, fetch->line);
     m.mask[0] = c->store.full[0];
     m.mask[1] = c->store.full[1];
-    m.token = what;
+    m.token = number | CACHE_FETCH;
     m.source = 0;
     m.flags = fetch->flags;
     m.kind = LINE_READ;
     m.atomic = m.atomic_bytes = m.half = 0;
-    m.born = c->nodes[fetch->targets.first].m.born;
+    m.born = fetch->targets.first->m.born;
     return line_request(&c->below, &m, now);
+}
+
+static bool send_node(line_cache *c, cache_node *node, ls_cycle now)
+{
+    bool writeback = node->m.token == CACHE_WRITEBACK;
+    if (!line_request(&c->below, &node->m, now))
+        return false;
+    if (writeback)
+        cache_node_give(c, node);
+    return true;
 }
 
 static void send_below(line_cache *c, ls_cycle now)
@@ -39,7 +40,7 @@ static void send_below(line_cache *c, ls_cycle now)
         const cache_send *s = &c->sends[c->send_head & c->send_mask];
         if (s->at > now)
             return;
-        if (!send_one(c, s->what, now)) {
+        if (!(s->node == NULL ? send_fetch(c, s->fetch, now) : send_node(c, s->node, now))) {
             c->below_refused = true;
             return;
         }
@@ -48,9 +49,9 @@ static void send_below(line_cache *c, ls_cycle now)
 }
 
 /* What waited, in order, when the bytes are there. */
-static void serve_target(line_cache *c, uint32_t node, uint32_t line, uint16_t fault, ls_cycle now)
+static void serve_target(line_cache *c, cache_node *node, uint32_t line, uint16_t fault, ls_cycle now)
 {
-    line_message *m = &c->nodes[node].m;
+    line_message *m = &node->m;
     uint64_t extra = 0;
     if (m->kind == LINE_WRITE) {
         store_write(&c->store, line, m->data, m->mask, c->policy == LINE_BACK);
@@ -76,8 +77,8 @@ static void end_fetch(line_cache *c, const line_message *reply, ls_cycle now)
     uint16_t fault = reply->flags & LINE_FAULT;
     store_fill(&c->store, line, reply->data);
     c->n.fills++;
-    for (uint32_t node = fetch->targets.first; node != STORE_NONE;) {
-        uint32_t next = c->nodes[node].next;
+    for (cache_node *node = fetch->targets.first; node != NULL;) {
+        cache_node *next = node->next;
         serve_target(c, node, line, fault, now);
         node = next;
     }
@@ -109,7 +110,7 @@ static void go_on_flushing(line_cache *c, ls_cycle now)
     if (c->writes_out != 0)
         return;
     cache_answer_hit(c, c->flush_node, now, 0);
-    c->flush_node = STORE_NONE;
+    c->flush_node = NULL;
 }
 
 /* --- the level below --- */
@@ -129,7 +130,7 @@ static void below_reply(void *self, const line_message *reply, ls_cycle now)
         node->m.flags = reply->flags;
         c->forwarded--;
         c->writes_out -= node->m.kind == LINE_WRITE || node->m.kind == LINE_ATOMIC;
-        cache_answer_fill(c, reply->token, now, 0);
+        cache_answer_fill(c, node, now, 0);
     }
     cache_freed(c, now);
 }
@@ -148,9 +149,8 @@ static void below_retry(void *self, ls_cycle now)
 
 static void deliver(line_cache *c, cache_list *list, ls_cycle now)
 {
-    while (list->first != STORE_NONE && c->nodes[list->first].at <= now) {
-        uint32_t i = list->first;
-        cache_node *node = &c->nodes[i];
+    cache_node *node = list->first;
+    do {
         if (node->m.kind == LINE_READ || node->m.kind == LINE_ATOMIC) {
             c->n.answers++;
             c->n.latency_cycles += now - node->taken;
@@ -159,9 +159,10 @@ static void deliver(line_cache *c, cache_list *list, ls_cycle now)
         node->m.source = node->source;
         const cache_client *client = &c->clients[node->client];
         client->ops->reply(client->self, &node->m, now);
-        list->first = node->next;
-        cache_node_give(c, i);
-    }
+        cache_node *next = node->next;
+        cache_node_give(c, node);
+        list->first = node = next;
+    } while (node != NULL && node->at <= now);
 }
 
 static void call_waiters(line_cache *c, ls_cycle now)
@@ -184,9 +185,11 @@ void line_cache_event(void *self, ls_cycle now)
     c->again = LS_CYCLE_MAX;
     if (!c->below_refused)
         send_below(c, now);
-    deliver(c, &c->hits, now);
-    deliver(c, &c->fills, now);
-    if (c->flush_node != STORE_NONE)
+    if (c->hits.first != NULL && c->hits.first->at <= now)
+        deliver(c, &c->hits, now);
+    if (c->fills.first != NULL && c->fills.first->at <= now)
+        deliver(c, &c->fills, now);
+    if (c->flush_node != NULL)
         go_on_flushing(c, now);
     if (c->wait_count > 0)
         call_waiters(c, now);
@@ -194,10 +197,10 @@ void line_cache_event(void *self, ls_cycle now)
     ls_cycle next = c->again;
     if (!c->below_refused && c->send_head != c->send_tail && c->sends[c->send_head & c->send_mask].at < next)
         next = c->sends[c->send_head & c->send_mask].at;
-    if (c->hits.first != STORE_NONE && c->nodes[c->hits.first].at < next)
-        next = c->nodes[c->hits.first].at;
-    if (c->fills.first != STORE_NONE && c->nodes[c->fills.first].at < next)
-        next = c->nodes[c->fills.first].at;
+    if (c->hits.first != NULL && c->hits.first->at < next)
+        next = c->hits.first->at;
+    if (c->fills.first != NULL && c->fills.first->at < next)
+        next = c->fills.first->at;
     if (next != LS_CYCLE_MAX)
         cache_arm(c, next < now ? now : next, now);
 }
@@ -206,11 +209,11 @@ void line_cache_waits(const void *self, ls_wait_sink *sink)
 {
     const line_cache *c = self;
     char detail[128];
-    if (c->fetch_count + c->forwarded + c->wait_count + (c->flush_node != STORE_NONE) == 0)
+    if (c->fetch_count + c->forwarded + c->wait_count + (c->flush_node != NULL) == 0)
         return;
     snprintf(detail, sizeof detail, "%u lines and %u requests below, %u to send, %u requesters refused%s",
              c->fetch_count, c->forwarded, c->send_tail - c->send_head, c->wait_count,
-             c->flush_node != STORE_NONE ? ", a flush" : "");
+             c->flush_node != NULL ? ", a flush" : "");
     ls_wait_report(sink, c->name, "the level below", detail);
 }
 

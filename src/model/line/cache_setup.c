@@ -46,8 +46,8 @@ static bool allocate(line_cache *c, ls_domain *domain)
                     domain))
         return false;
     c->store.hashed = spec->hashed_sets;
-    c->node_free = c->fetch_free = STORE_NONE;
-    for (uint32_t i = nodes; i-- > 0; c->node_free = i)
+    c->fetch_free = STORE_NONE;
+    for (uint32_t i = nodes; i-- > 0; c->node_free = &c->nodes[i])
         c->nodes[i].next = c->node_free;
     for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
         c->fetches[i].next = c->fetch_free;
@@ -64,7 +64,6 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
     c->width = (uint32_t)c->spec->accesses_per_cycle;
     c->policy = c->spec->write_policy;
     c->bank_mask = c->spec->banks != 0 ? (uint32_t)c->spec->banks - 1 : 0;
-    c->hits.first = c->fills.first = c->flush_node = STORE_NONE;
     ls_status status = check(c->spec, c->name, err);
     if (status != LS_OK)
         return status;

@@ -12,14 +12,14 @@
 typedef struct cache_node {
     ls_cycle at;    /* in a list of answers: when it leaves */
     ls_cycle taken; /* when it came */
-    uint32_t next;
+    struct cache_node *next;
     uint32_t token; /* the requester's, while the message has ours */
     uint16_t source, client;
     line_message m;
 } cache_node;
 
 typedef struct cache_list {
-    uint32_t first, last; /* STORE_NONE: empty */
+    cache_node *first, *last; /* first NULL: empty */
 } cache_list;
 
 /* A line on its way from below. Everything that comes for it in the meantime waits in order. */
@@ -33,10 +33,11 @@ typedef struct cache_fetch {
 /* Something to send below. */
 typedef struct cache_send {
     ls_cycle at;
-    uint32_t what; /* a node, or a fetch with CACHE_FETCH set */
+    cache_node *node; /* NULL: a fetch */
+    uint32_t fetch;
 } cache_send;
 
-#define CACHE_FETCH 0x80000000u     /* token or cache_send.what: a fetch */
+#define CACHE_FETCH 0x80000000u     /* token: a fetch */
 #define CACHE_WRITEBACK 0x7fffffffu /* token: an evicted line; nobody waits for the answer */
 
 typedef struct cache_client {
@@ -66,8 +67,8 @@ typedef struct line_cache {
     ls_window_view view; /* of a home */
     mem_map map;
 
-    cache_node *nodes;
-    uint32_t node_free, nodes_left;
+    cache_node *nodes, *node_free;
+    uint32_t nodes_left;
     cache_fetch *fetches;
     uint32_t fetch_free, fetch_count;
     cache_list hits, fills;
@@ -83,9 +84,10 @@ typedef struct line_cache {
     ls_cycle *bank_free;
     uint32_t bank_mask;
 
-    uint32_t forwarded;  /* nodes on their way below that will be answered */
-    uint32_t writes_out; /* writes and write-backs below that were not answered yet */
-    uint32_t flush_node, flush_next;
+    uint32_t forwarded;     /* nodes on their way below that will be answered */
+    uint32_t writes_out;    /* writes and write-backs below that were not answered yet */
+    cache_node *flush_node; /* NULL: no flush */
+    uint32_t flush_next;
 
     ls_event event;
     bool stepping;
@@ -109,29 +111,29 @@ static inline uint64_t cache_address_index(line_cache *c, uint64_t address)
 
 /* --- nodes, lists, the event: for both files --- */
 
-static inline uint32_t cache_node_take(line_cache *c)
+static inline cache_node *cache_node_take(line_cache *c)
 {
-    uint32_t i = c->node_free;
-    c->node_free = c->nodes[i].next;
+    cache_node *node = c->node_free;
+    c->node_free = node->next;
     c->nodes_left--;
-    return i;
+    return node;
 }
 
-static inline void cache_node_give(line_cache *c, uint32_t i)
+static inline void cache_node_give(line_cache *c, cache_node *node)
 {
-    c->nodes[i].next = c->node_free;
-    c->node_free = i;
+    node->next = c->node_free;
+    c->node_free = node;
     c->nodes_left++;
 }
 
-static inline void cache_list_put(line_cache *c, cache_list *list, uint32_t i)
+static inline void cache_list_put(cache_list *list, cache_node *node)
 {
-    c->nodes[i].next = STORE_NONE;
-    if (list->first == STORE_NONE)
-        list->first = i;
+    node->next = NULL;
+    if (list->first == NULL)
+        list->first = node;
     else
-        c->nodes[list->last].next = i;
-    list->last = i;
+        list->last->next = node;
+    list->last = node;
 }
 
 /* Relative: the engine is quicker with that. */
@@ -152,7 +154,7 @@ static inline void cache_arm(line_cache *c, ls_cycle at, ls_cycle now)
 /* Something that a refused requester may wait for is free again. */
 static inline void cache_freed(line_cache *c, ls_cycle now)
 {
-    if (c->wait_count > 0 || c->flush_node != STORE_NONE)
+    if (c->wait_count > 0 || c->flush_node != NULL)
         cache_arm(c, now, now);
 }
 
@@ -172,35 +174,34 @@ static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counte
 }
 
 /* An answer after `delay` cycles. */
-static inline void cache_answer_hit(line_cache *c, uint32_t node, ls_cycle now, uint64_t extra)
+static inline void cache_answer_hit(line_cache *c, cache_node *node, ls_cycle now, uint64_t extra)
 {
     ls_cycle at = now + c->spec->directory_cycles + c->spec->data_cycles + extra;
     c->hits_last = at > c->hits_last ? at : c->hits_last;
-    c->nodes[node].at = c->hits_last;
-    cache_list_put(c, &c->hits, node);
+    node->at = c->hits_last;
+    cache_list_put(&c->hits, node);
     cache_arm(c, c->hits_last, now);
 }
 
-static inline void cache_answer_fill(line_cache *c, uint32_t node, ls_cycle now, uint64_t extra)
+static inline void cache_answer_fill(line_cache *c, cache_node *node, ls_cycle now, uint64_t extra)
 {
     ls_cycle at = now + c->spec->fill_cycles;
     c->fills_last = (at > c->fills_last ? at : c->fills_last) + extra;
-    c->nodes[node].at = c->fills_last;
-    cache_list_put(c, &c->fills, node);
+    node->at = c->fills_last;
+    cache_list_put(&c->fills, node);
     cache_arm(c, c->fills_last, now);
 }
 
-static inline uint32_t cache_new_node(line_cache *c, uint32_t client, const line_message *m, ls_cycle now,
-                                      uint32_t data_bytes)
+static inline cache_node *cache_new_node(line_cache *c, uint32_t client, const line_message *m, ls_cycle now,
+                                         uint32_t data_bytes)
 {
-    uint32_t i = cache_node_take(c);
-    cache_node *node = &c->nodes[i];
+    cache_node *node = cache_node_take(c);
     node->taken = now;
     node->token = m->token;
     node->source = m->source;
     node->client = (uint16_t)client;
     line_copy(&node->m, m, data_bytes);
-    return i;
+    return node;
 }
 
 /* --- the way below --- */
@@ -210,10 +211,10 @@ static inline bool cache_sends_free(const line_cache *c, uint32_t count)
     return c->send_tail - c->send_head + count <= c->send_room;
 }
 
-static inline void cache_send_below(line_cache *c, uint32_t what, ls_cycle now)
+static inline void cache_send_below(line_cache *c, cache_node *node, uint32_t fetch, ls_cycle now)
 {
     ls_cycle at = now + c->spec->directory_cycles;
-    c->sends[c->send_tail++ & c->send_mask] = (cache_send){ .at = at, .what = what };
+    c->sends[c->send_tail++ & c->send_mask] = (cache_send){ .at = at, .node = node, .fetch = fetch };
     if (!c->below_refused)
         cache_arm(c, at, now);
 }
@@ -222,8 +223,8 @@ static inline void cache_send_below(line_cache *c, uint32_t what, ls_cycle now)
 static inline void cache_write_back(line_cache *c, uint32_t line, ls_cycle now)
 {
     store_line *l = &c->store.lines[line];
-    uint32_t i = cache_node_take(c);
-    line_message *m = &c->nodes[i].m;
+    cache_node *node = cache_node_take(c);
+    line_message *m = &node->m;
     *m = (line_message){ .address = store_address(&c->store, line),
                          .mask = { l->dirty[0], l->dirty[1] },
                          .token = CACHE_WRITEBACK,
@@ -234,7 +235,7 @@ static inline void cache_write_back(line_cache *c, uint32_t line, ls_cycle now)
     l->dirty[0] = l->dirty[1] = 0;
     c->n.writebacks++;
     c->writes_out++;
-    cache_send_below(c, i, now);
+    cache_send_below(c, node, 0, now);
 }
 
 #endif

@@ -16,12 +16,12 @@
 /* Sends the requester's own message below; its answer goes back to the requester. The caller has looked for room. */
 static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
-    uint32_t i = cache_new_node(c, client, m, now, line_request_data(m, c->store.line_bytes));
-    c->nodes[i].m.token = i;
+    cache_node *node = cache_new_node(c, client, m, now, line_request_data(m, c->store.line_bytes));
+    node->m.token = (uint32_t)(node - c->nodes);
     c->forwarded++;
     c->writes_out += m->kind == LINE_WRITE || m->kind == LINE_ATOMIC;
     c->taken++;
-    cache_send_below(c, i, now);
+    cache_send_below(c, node, 0, now);
     return true;
 }
 
@@ -43,20 +43,20 @@ static uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 
 /* --- fetches --- */
 
-static void begin_fetch(line_cache *c, uint32_t line, uint32_t first_target, uint16_t flags, ls_cycle now)
+static void begin_fetch(line_cache *c, uint32_t line, cache_node *first_target, uint16_t flags, ls_cycle now)
 {
     uint32_t i = c->fetch_free;
     cache_fetch *fetch = &c->fetches[i];
     c->fetch_free = fetch->next;
     c->fetch_count++;
-    fetch->targets.first = fetch->targets.last = STORE_NONE;
+    fetch->targets.first = NULL;
     fetch->count = 1;
     fetch->line = line;
     fetch->flags = flags & (LINE_GLC | LINE_DLC | LINE_SLC | LINE_CODE | LINE_SCALAR | LINE_SYSTEM);
     fetch->closed = false;
-    cache_list_put(c, &fetch->targets, first_target);
+    cache_list_put(&fetch->targets, first_target);
     store_keep(&c->store, line, i);
-    cache_send_below(c, i | CACHE_FETCH, now);
+    cache_send_below(c, NULL, i, now);
 }
 
 static inline bool can_join(const line_cache *c, const cache_fetch *fetch)
@@ -64,10 +64,10 @@ static inline bool can_join(const line_cache *c, const cache_fetch *fetch)
     return fetch->count < c->spec->mshr_targets;
 }
 
-static inline void join(line_cache *c, cache_fetch *fetch, uint32_t node)
+static inline void join(cache_fetch *fetch, cache_node *node)
 {
     fetch->count++;
-    cache_list_put(c, &fetch->targets, node);
+    cache_list_put(&fetch->targets, node);
 }
 
 /* The line, present or on its way, is too old for everybody who comes from now on. */
@@ -150,7 +150,7 @@ static bool take_read(line_cache *c, uint32_t client, const line_message *m, uin
             return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
         count_read(c, m, false);
         c->n.read_mshr_hits++;
-        join(c, fetch, cache_new_node(c, client, m, now, 0));
+        join(fetch, cache_new_node(c, client, m, now, 0));
         c->taken++;
         return true;
     }
@@ -162,8 +162,8 @@ static bool take_read(line_cache *c, uint32_t client, const line_message *m, uin
         return true;
     }
     count_read(c, m, true);
-    uint32_t node = cache_new_node(c, client, m, now, 0);
-    line_copy_data(c->nodes[node].m.data, store_bytes(&c->store, line), c->store.line_bytes);
+    cache_node *node = cache_new_node(c, client, m, now, 0);
+    line_copy_data(node->m.data, store_bytes(&c->store, line), c->store.line_bytes);
     store_touch(&c->store, line);
     if ((m->flags & LINE_SLC) != 0)
         store_age(&c->store, line);
@@ -180,7 +180,7 @@ static bool take_write_back(line_cache *c, uint32_t client, const line_message *
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
         if (fetch->closed || !can_join(c, fetch))
             return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
-        join(c, fetch, cache_new_node(c, client, m, now, line_bytes));
+        join(fetch, cache_new_node(c, client, m, now, line_bytes));
         c->n.write_mshr_hits++;
     } else {
         if (!hit) {
@@ -223,7 +223,7 @@ static bool take_write_below(line_cache *c, uint32_t client, const line_message 
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
         c->n.write_mshr_hits++;
         if (!fetch->closed && can_join(c, fetch))
-            join(c, fetch, cache_new_node(c, client, m, now, c->store.line_bytes));
+            join(fetch, cache_new_node(c, client, m, now, c->store.line_bytes));
         else
             fetch->closed = true;
     } else {
@@ -250,7 +250,7 @@ static bool take_atomic(line_cache *c, uint32_t client, const line_message *m, u
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
         if (!can_join(c, fetch))
             return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
-        join(c, fetch, cache_new_node(c, client, m, now, LINE_BYTES_MAX));
+        join(fetch, cache_new_node(c, client, m, now, LINE_BYTES_MAX));
         c->n.atomics++;
         c->taken++;
         return true;
@@ -261,9 +261,8 @@ static bool take_atomic(line_cache *c, uint32_t client, const line_message *m, u
         c->n.atomics++;
         return true;
     }
-    uint32_t node = cache_new_node(c, client, m, now, LINE_BYTES_MAX);
-    uint64_t cycles =
-        c->spec->atomic_cycles * line_atomic_apply(&c->nodes[node].m, store_bytes(&c->store, line));
+    cache_node *node = cache_new_node(c, client, m, now, LINE_BYTES_MAX);
+    uint64_t cycles = c->spec->atomic_cycles * line_atomic_apply(&node->m, store_bytes(&c->store, line));
     for (uint32_t i = 0; i < 2; i++)
         c->store.lines[line].dirty[i] |= m->mask[i];
     store_touch(&c->store, line);
@@ -300,7 +299,7 @@ static bool take_invalidate(line_cache *c, uint32_t client, const line_message *
 
 static bool take_flush(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
-    if (c->flush_node != STORE_NONE)
+    if (c->flush_node != NULL)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     c->flush_node = cache_new_node(c, client, m, now, 0);
     c->flush_next = c->policy == LINE_BACK ? 0 : c->store.line_count;
@@ -312,9 +311,9 @@ static bool take_flush(line_cache *c, uint32_t client, const line_message *m, ls
 
 static bool answer_fault(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
-    uint32_t node = cache_new_node(c, client, m, now, 0);
-    c->nodes[node].m.flags |= LINE_FAULT;
-    memset(c->nodes[node].m.data, 0, c->store.line_bytes);
+    cache_node *node = cache_new_node(c, client, m, now, 0);
+    node->m.flags |= LINE_FAULT;
+    memset(node->m.data, 0, c->store.line_bytes);
     c->n.faults++;
     c->taken++;
     cache_answer_hit(c, node, now, 0);

@@ -11,6 +11,7 @@ bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, sto
                   .mark_words = (ways + 7) / 8,
                   .line_bytes = line_bytes,
                   .line_shift = (uint32_t)__builtin_ctz(line_bytes),
+                  .mark_shift = (uint32_t)__builtin_ctz(line_bytes) + 32u - (uint32_t)__builtin_clz(sets) - 1u,
                   .replacement = order,
                   .set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0,
                   .full = { UINT64_MAX, line_bytes > 64 ? UINT64_MAX : 0 },

@@ -23,7 +23,7 @@ typedef struct store {
     uint32_t *stamps; /* by line: of its last use, or for FIFO of its beginning; 0: empty; STORE_KEPT */
     uint8_t *bytes;
     uint32_t sets, ways, line_count, mark_words; /* mark_words: per set */
-    uint32_t line_bytes, line_shift, replacement;
+    uint32_t line_bytes, line_shift, mark_shift, replacement;
     uint32_t set_mask; /* 0: sets are not a power of two, or there is one */
     bool hashed;       /* upper bits of an address help to pick its set */
     uint64_t full[2];  /* valid[] of a whole line */
@@ -47,8 +47,7 @@ static inline uint32_t store_set_of(const store *s, uint64_t index)
 
 static inline uint64_t store_mark(const store *s, uint64_t address)
 {
-    uint64_t number = address >> s->line_shift;
-    return (number ^ number >> 8 ^ number >> 16) & 0xff;
+    return address >> s->mark_shift & 0xff;
 }
 
 /* The line of an address, or STORE_NONE; index: the address that picks the set. */
@@ -56,8 +55,15 @@ static inline uint32_t store_find(const store *s, uint64_t address, uint64_t ind
 {
     const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
     uint32_t set = store_set_of(s, index);
-    uint64_t tag = address | 1, mark = store_mark(s, address) * low;
+    uint64_t tag = address | 1;
     const uint64_t *tags = &s->tags[(size_t)set * s->ways];
+    if (s->ways <= 4) {
+        for (uint32_t way = 0; way < s->ways; way++)
+            if (tags[way] == tag)
+                return set * s->ways + way;
+        return STORE_NONE;
+    }
+    uint64_t mark = store_mark(s, address) * low;
     const uint64_t *marks = &s->marks[(size_t)set * s->mark_words];
     uint32_t word = 0;
     do {
