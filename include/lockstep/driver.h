@@ -92,6 +92,8 @@ LS_API void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *us
 /* Completes the instruction trace and the recording; without it no file is left. Does nothing if there is
  * none. */
 LS_API ls_status ls_gpu_system_close_trace(ls_gpu_system *system, ls_error *err);
+/* Nanoseconds that have passed in the machine; 0 if time is not simulated. */
+LS_API uint64_t ls_gpu_system_now(const ls_gpu_system *system);
 
 /* ---------------------------------------------------------------------------------------------- contexts */
 
@@ -271,7 +273,8 @@ typedef struct ls_gpu_counts {
     uint64_t loads, stores, atomics;    /* of global memory, by lanes */
     uint64_t load_bytes, store_bytes, atomic_bytes;
     uint64_t barriers;
-    uint64_t host_ns; /* time that the host needed */
+    uint64_t host_ns;      /* time that the host needed */
+    uint64_t simulated_ns; /* time that it took, if time is simulated; 0 otherwise */
 } ls_gpu_counts;
 
 LS_API const char *ls_gpu_class_name(size_t class_index); /* NULL beyond the last */

@@ -74,6 +74,25 @@ static ls_status set_gpus(cli_context *ctx, ls_error *err)
     return status;
 }
 
+/* Platform files are found beside this program; the one that is started has other neighbours. */
+static ls_status set_platform_path(cli_context *ctx, ls_error *err)
+{
+    const char *before = getenv("LOCKSTEP_PLATFORM_PATH");
+    char *dir;
+    ls_text path = { 0 };
+    ls_status status = ls_executable_dir(ctx->arena, &dir, err);
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < cli_count(ctx, "platform-dir"); i++)
+        ls_text_printf(&path, "%s:", cli_text_at(ctx, "platform-dir", i));
+    ls_text_printf(&path, "%s%s%s/../share/lockstep/platforms:%s/../platforms", before ? before : "",
+                   before && *before ? ":" : "", dir, dir);
+    status = path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
+                         : set("LOCKSTEP_PLATFORM_PATH", ls_text_get(&path), err);
+    ls_text_fini(&path);
+    return status;
+}
+
 /* Options that were given become variables; others are left as the environment has them. */
 static ls_status set_all(cli_context *ctx, ls_error *err)
 {
@@ -88,9 +107,10 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "trace-instructions", "LOCKSTEP_TRACE", NULL },
         { "metrics", "LOCKSTEP_METRICS", NULL },
         { "mode", "LOCKSTEP_MODE", NULL },
+        { "platform", "LOCKSTEP_PLATFORM", NULL },
     };
     char number[32];
-    ls_text filter = { 0 };
+    ls_text filter = { 0 }, sets = { 0 };
     ls_status status = set_gpus(ctx, err);
     for (size_t i = 0; i < LS_COUNT_OF(given) && status == LS_OK; i++) {
         if (!cli_given(ctx, given[i].option))
@@ -99,6 +119,13 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
             snprintf(number, sizeof number, "%" PRIu64 "%s", cli_uint(ctx, given[i].option), given[i].unit);
         status = set(given[i].variable, given[i].unit ? number : cli_text(ctx, given[i].option), err);
     }
+    if (status == LS_OK)
+        status = set_platform_path(ctx, err);
+    for (size_t i = 0; i < cli_count(ctx, "set"); i++)
+        ls_text_printf(&sets, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "set", i));
+    if (status == LS_OK && sets.count > 0)
+        status = set("LOCKSTEP_SET", ls_text_get(&sets), err);
+    ls_text_fini(&sets);
     for (size_t i = 0; i < cli_count(ctx, "trace-filter"); i++)
         ls_text_printf(&filter, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "trace-filter", i));
     if (status == LS_OK && filter.count > 0)
@@ -143,6 +170,10 @@ static const cli_option options[] = {
       .help = "compute units that each GPU says it has; many programs choose their amount of work by it" },
     { .name = "mode", .type = CLI_CHOICE, .arg = "MODE", .choices = modes,
       .help = "emulate: what programs compute (default); time: how long they take too" },
+    { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
+      .help = "simulate time on this platform; otherwise, with --mode time, on one with the GPU's instruction set" },
+    { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
+      .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
     { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
       .help = "memory of each GPU; otherwise what the real one has" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
@@ -162,6 +193,7 @@ static const cli_positional positionals[] = {
 
 static const cli_example examples[] = {
     { "lockstep exec --gpu gfx1010 -- clinfo", "what the simulated GPU says about itself" },
+    { "lockstep exec --platform r9nano -- ./nbody -n 1024", "in simulated time: profiling events tell it" },
     { "lockstep exec --gpu gfx803 --metrics counts.json -- ./nbody -n 1024", "an OpenCL program, with counts" },
 };
 /* clang-format on */

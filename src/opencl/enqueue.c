@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* Until there is a model of time in this place: each compute unit executes one wavefront instruction per
+/* What takes the place of time where it is not simulated: each compute unit executes one wavefront instruction per
  * clock. */
 static uint64_t estimate_ns(cl_device_id device, const ls_gpu_counts *counts)
 {
@@ -49,7 +49,8 @@ static cl_int run_launch(cl_event command, ls_error *err)
         return code;
     status = ls_gpu_run_counted(command->context->gpu, l->gpu_kernel, &l->launch, &counts, err);
     ocl_printf_end(command, l);
-    command->cost_ns = estimate_ns(command->queue->device, &counts);
+    command->has_cost = counts.simulated_ns > 0;
+    command->cost_ns = command->has_cost ? counts.simulated_ns : estimate_ns(command->queue->device, &counts);
     if (ocl.metrics_path)
         add_counts(&counts);
     if (status != LS_OK)

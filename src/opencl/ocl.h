@@ -145,6 +145,7 @@ struct _cl_event {
     ocl_run run;                                     /* NULL: nothing to do (markers) */
     void (*finish)(cl_event command); /* after run or instead of it; NULL: none. Without locks */
     uint64_t cost_ns;                 /* simulated duration; set by run */
+    bool has_cost;                    /* it is exact, not an estimate */
     ocl_object *held[8];              /* references that the command keeps until it is complete */
     unsigned held_count;
     ocl_object **more_held; /* beyond those, NULL-terminated; inside of the payload */

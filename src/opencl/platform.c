@@ -108,12 +108,15 @@ static void start(void)
     ocl_object_init(&ocl.platform.base, OCL_PLATFORM);
     ocl.status = CL_PLATFORM_NOT_FOUND_KHR;
     if (status == LS_OK) {
-        ls_gpu_options options = { .gpus = settings.gpus,
+        ls_gpu_options options = { .gpus = settings.gpu_count > 0 ? settings.gpus : NULL,
                                    .gpu_count = settings.gpu_count,
                                    .memory_bytes = settings.memory_bytes,
                                    .threads = settings.threads,
                                    .max_instructions = settings.max_instructions,
                                    .mode = settings.mode,
+                                   .platform = settings.platform,
+                                   .sets = settings.sets,
+                                   .set_count = settings.set_count,
                                    .lenient_barriers = true, /* programs were written for hardware */
                                    .trace_path = settings.trace_path,
                                    .trace_filter = settings.trace_filter };

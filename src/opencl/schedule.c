@@ -289,8 +289,12 @@ bool ocl_step(cl_device_id device)
     device->executor = pthread_self();
     start_command(command);
     err.status = LS_OK;
+    uint64_t began = ls_gpu_system_now(ocl.system);
     if (may_run && command->run)
         status = command->run(command, &err);
+    uint64_t passed = ls_gpu_system_now(ocl.system) - began;
+    if (passed > 0 && !command->has_cost)
+        command->cost_ns = passed;
     if (command->finish)
         command->finish(command);
     if (may_run && status < 0)

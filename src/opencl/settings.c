@@ -65,6 +65,24 @@ static ls_status read_gpus(ocl_settings *s, ls_error *err)
     return LS_OK;
 }
 
+static ls_status read_sets(ocl_settings *s, ls_error *err)
+{
+    static char texts[4096];
+    const char *text = variable("LOCKSTEP_SET");
+    char *rest = NULL;
+    if (strlen(text ? text : "") >= sizeof texts)
+        return ls_error_at((ls_fail(err, LS_ERR_USAGE, "too many settings"), err), "LOCKSTEP_SET", 0, 0);
+    strcpy(texts, text ? text : "");
+    for (char *set = strtok_r(texts, " ", &rest); set; set = strtok_r(NULL, " ", &rest)) {
+        if (s->set_count == LS_COUNT_OF(s->sets))
+            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %zu settings", LS_COUNT_OF(s->sets)),
+                                err),
+                               "LOCKSTEP_SET", 0, 0);
+        s->sets[s->set_count++] = set;
+    }
+    return LS_OK;
+}
+
 ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
 {
     uint64_t threads = 1, compute_units = 0;
@@ -82,6 +100,12 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
     out->threads = (uint32_t)threads;
     out->compute_units = (uint32_t)compute_units;
     out->mode = variable("LOCKSTEP_MODE");
+    out->platform = variable("LOCKSTEP_PLATFORM");
+    if (status == LS_OK)
+        status = read_sets(out, err);
+    /* The platform has an instruction set of its own. */
+    if (out->platform && !variable("LOCKSTEP_GPU"))
+        out->gpu_count = 0;
     out->trace_path = variable("LOCKSTEP_TRACE");
     out->trace_filter = variable("LOCKSTEP_TRACE_FILTER");
     out->metrics_path = variable("LOCKSTEP_METRICS");

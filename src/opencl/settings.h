@@ -12,6 +12,9 @@ typedef struct ocl_settings {
     uint32_t threads;          /* LOCKSTEP_THREADS */
     uint32_t compute_units;    /* LOCKSTEP_COMPUTE_UNITS: of each GPU; 0: the model's */
     const char *mode;          /* LOCKSTEP_MODE; NULL: the driver's default */
+    const char *platform;      /* LOCKSTEP_PLATFORM: of mode time; NULL: one with the GPU's instruction set */
+    const char *sets[32];      /* LOCKSTEP_SET: KEY=VALUE, with blanks between them */
+    size_t set_count;
     uint64_t max_instructions; /* LOCKSTEP_MAX_INSTRUCTIONS: of one wavefront; 0: no limit */
     const char *trace_path, *trace_filter; /* LOCKSTEP_TRACE, LOCKSTEP_TRACE_FILTER */
     const char *metrics_path;              /* LOCKSTEP_METRICS */

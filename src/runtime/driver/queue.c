@@ -50,6 +50,7 @@ static void add_counts(ls_gpu_counts *to, const ls_gpu_counts *from)
     to->atomic_bytes += from->atomic_bytes;
     to->barriers += from->barriers;
     to->host_ns += from->host_ns;
+    to->simulated_ns += from->simulated_ns;
 }
 
 /* ----------------------------------------------------------------------------------------------- executing */

@@ -245,6 +245,11 @@ void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uin
     pthread_mutex_unlock(&system->lock);
 }
 
+uint64_t ls_gpu_system_now(const ls_gpu_system *system)
+{
+    return system->backend->now ? system->backend->now(system->machine) : 0;
+}
+
 ls_status ls_gpu_system_close_trace(ls_gpu_system *system, ls_error *err)
 {
     return system->backend->close_trace(system->machine, err);

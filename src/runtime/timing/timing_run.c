@@ -293,6 +293,7 @@ static void end_work(timing *t, timing_slot *slot)
     if (work->kind == DRV_WORK_LAUNCH) {
         add_counts(&work->counts, p);
         work->counts.host_ns = host_ns() - slot->host_began_ns;
+        work->counts.simulated_ns = (p->end - p->begin) / FS_PER_NS;
     }
     if (p->has_fault) {
         amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };
