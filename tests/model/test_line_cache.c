@@ -142,6 +142,40 @@ static void ports_and_banks_limit_the_rate(void **state)
             }
 }
 
+/* Requesters that all want more than the port takes are served in turn. */
+static void the_port_is_shared_in_turn(void **state)
+{
+    (void)state;
+    enum { N = 60, CLIENTS = 4 };
+    rig_shape shape = rig_shape_default(64);
+    shape.clients = CLIENTS;
+    shape.shared_l0 = true;
+    rig *r = rig_create(&shape, 65536);
+    static rig_op ops[CLIENTS][N];
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        r->clients[c].per_cycle = 4;
+        for (uint32_t i = 0; i < N; i++) {
+            ops[c][i] = rig_read(r->base);
+            ops[c][i].at = 500; /* all of them after the line has come */
+        }
+        ops[c][0].at = 0;
+        rig_script(r, c, ops[c], N);
+    }
+    rig_run(r);
+    ls_cycle first = ops[0][1].done, last = ops[0][N - 1].done;
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        first = ops[c][1].done < first ? ops[c][1].done : first;
+        last = ops[c][N - 1].done > last ? ops[c][N - 1].done : last;
+    }
+    assert_int_equal(last - first + 1, CLIENTS * (N - 1));
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        for (uint32_t i = 1; i < N; i++) { /* never more than a round ahead of or behind its share */
+            ls_cycle share = ops[c][i].done + CLIENTS - first;
+            assert_in_range(share, (i - 1) * CLIENTS, (i + 1) * CLIENTS);
+        }
+    rig_destroy(r);
+}
+
 static void one_line_on_its_way_serves_all(void **state)
 {
     (void)state;
@@ -451,6 +485,7 @@ int main(void)
         cmocka_unit_test(latencies_are_sums),
         cmocka_unit_test(more_levels_are_longer_sums),
         cmocka_unit_test(ports_and_banks_limit_the_rate),
+        cmocka_unit_test(the_port_is_shared_in_turn),
         cmocka_unit_test(one_line_on_its_way_serves_all),
         cmocka_unit_test(policies_differ_in_what_stays),
         cmocka_unit_test(order_is_kept_at_a_line_on_its_way),

@@ -8,12 +8,5 @@
 bool line_atomic_is_pair(uint8_t atomic);
 /* Performs all of them in the order of their addresses; old values take the places of the operands. Returns how many. */
 uint32_t line_atomic_apply(line_message *message, uint8_t *line);
-/* How many there are. */
-static inline uint32_t line_atomic_count(const line_message *message)
-{
-    uint32_t bytes =
-        (uint32_t)(__builtin_popcountll(message->mask[0]) + __builtin_popcountll(message->mask[1]));
-    return bytes >> (message->atomic_bytes == 8 ? 3 : 2);
-}
 
 #endif

@@ -165,15 +165,21 @@ static void deliver(line_cache *c, cache_list *list, ls_cycle now)
     } while (node != NULL && node->at <= now);
 }
 
+/* In turn: who was served goes to the end, and nobody is called when nothing can be taken in this cycle any more. */
 static void call_waiters(line_cache *c, ls_cycle now)
 {
     for (uint32_t left = c->wait_count; left > 0; left--) {
+        if (c->busy_until > now || (c->cycle == now && c->taken == c->width)) {
+            cache_arm(c, c->busy_until > now ? c->busy_until : now + 1, now);
+            return;
+        }
         cache_waiter waiter = c->waiters[c->wait_head++ % CACHE_CLIENTS_MAX];
         cache_client *client = &c->clients[waiter.client];
+        uint32_t taken = c->cycle == now ? c->taken : 0;
         c->wait_count--;
         client->waiting = false;
         client->ops->retry(client->self, now);
-        if (client->waiting) /* again: it keeps its age */
+        if (client->waiting && c->taken == taken) /* in vain: it keeps its age */
             c->waiters[(c->wait_head + c->wait_count - 1) % CACHE_CLIENTS_MAX].since = waiter.since;
     }
 }

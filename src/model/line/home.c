@@ -47,7 +47,7 @@ typedef struct home {
     home_list queue, done; /* to DRAM; answered by it */
     ls_event event;        /* the head of the queue, and answers */
     bool calling;
-    uint32_t client_count;
+    uint32_t client_count, turn; /* turn: whose it is to be called again */
     home_client clients[CLIENTS_MAX];
 } home;
 
@@ -139,6 +139,11 @@ static bool reply_ready(void *self, uint32_t token)
     return true;
 }
 
+static inline uint64_t bytes_of(uint64_t mask)
+{
+    return mask == UINT64_MAX ? 64 : mask == 0 ? 0 : (uint64_t)__builtin_popcountll(mask);
+}
+
 /* From the DRAM's region. */
 static void reply_done(void *self, uint32_t token, bool write)
 {
@@ -146,8 +151,7 @@ static void reply_done(void *self, uint32_t token, bool write)
     home_node *node = &h->nodes[token];
     if (write) {
         h->n.writes++;
-        h->n.write_bytes +=
-            (uint64_t)(__builtin_popcountll(node->m.mask[0]) + __builtin_popcountll(node->m.mask[1]));
+        h->n.write_bytes += bytes_of(node->m.mask[0]) + bytes_of(node->m.mask[1]);
     } else {
         h->n.reads++;
         h->n.read_bytes += h->line_bytes;
@@ -190,11 +194,13 @@ static void home_event(void *self, ls_cycle now)
     home *h = self;
     h->calling = true;
     deliver(h, now);
-    for (uint32_t i = 0; i < h->client_count && h->free_node != STORE_NONE; i++)
-        if (h->clients[i].waiting) {
-            h->clients[i].waiting = false;
-            h->clients[i].ops->retry(h->clients[i].self, now);
+    for (uint32_t i = 0; i < h->client_count && h->free_node != STORE_NONE; i++) {
+        home_client *client = &h->clients[h->turn++ % h->client_count];
+        if (client->waiting) {
+            client->waiting = false;
+            client->ops->retry(client->self, now);
         }
+    }
     while (h->queue.first != STORE_NONE && h->nodes[h->queue.first].ready <= now) {
         uint32_t i = h->queue.first, next = h->nodes[i].next;
         if (!push(h, i)) {

@@ -44,7 +44,7 @@ typedef struct tlb {
     line_tlb_counters n;
     ls_block *cache;
     ls_link *to_mmu;
-    uint32_t page_shift, client_count;
+    uint32_t page_shift, client_count, turn; /* turn: who is called first */
     tags l1;
     uint64_t *physical;   /* by place in the tags */
     uint32_t hint[HINTS]; /* by page: where it was */
@@ -111,11 +111,14 @@ static void arm(tlb *t, ls_cycle at)
 
 static void call_refused(tlb *t, ls_cycle now)
 {
-    for (uint32_t i = 0; i < t->client_count; i++)
-        if (t->clients[i].refused) {
-            t->clients[i].refused = false;
-            t->clients[i].ops->retry(t->clients[i].self, now);
+    uint32_t first = t->turn++;
+    for (uint32_t i = 0; i < t->client_count; i++) {
+        tlb_client *client = &t->clients[(first + i) % t->client_count];
+        if (client->refused) {
+            client->refused = false;
+            client->ops->retry(client->self, now);
         }
+    }
 }
 
 static void drain(tlb *t, ls_cycle now)
