@@ -21,9 +21,18 @@
 #define RIG_HZ UINT64_C(1000000000)
 #define RIG_WIRE 10u /* cycles of the links to and from the command processor */
 
-/* --- memory: answers in order, `latency` cycles later --- */
+/* --- memory: answers `latency` cycles later; slow_latency for addresses below slow_end --- */
 
-#define RIG_QUEUE 4096u
+#define RIG_QUEUE 2048u
+#define RIG_LOG 16u
+typedef struct rig_queue {
+    uint32_t head, count;
+    struct {
+        line_message m;
+        ls_cycle due;
+    } at[RIG_QUEUE];
+} rig_queue;
+
 typedef struct rig_memory {
     ls_window *window;
     ls_region *region;
@@ -31,13 +40,14 @@ typedef struct rig_memory {
     const line_client_ops *client;
     void *client_self;
     uint32_t line_bytes, latency, refuse_every; /* refuse_every n: each nth request is refused once */
-    uint32_t asked, head, count;
+    uint32_t slow_latency;
+    uint64_t slow_end;
+    uint32_t asked;
     bool refused;
-    uint64_t reads, writes, atomics, invalidates, most;
-    struct {
-        line_message m;
-        ls_cycle due;
-    } queue[RIG_QUEUE];
+    uint64_t reads, writes, atomics, invalidates;
+    uint64_t log[RIG_LOG]; /* addresses of the first requests */
+    uint32_t logged;
+    rig_queue queue[2]; /* [1]: slow */
 } rig_memory;
 
 static inline void rig_memory_perform(rig_memory *r, line_message *m)
@@ -67,22 +77,34 @@ static inline void rig_memory_perform(rig_memory *r, line_message *m)
     }
 }
 
+static inline ls_cycle rig_memory_next(const rig_memory *r)
+{
+    ls_cycle next = LS_CYCLE_MAX;
+    for (unsigned i = 0; i < 2; i++)
+        if (r->queue[i].count != 0 && r->queue[i].at[r->queue[i].head].due < next)
+            next = r->queue[i].at[r->queue[i].head].due;
+    return next;
+}
+
 static inline void rig_memory_answer(void *self, ls_cycle now)
 {
     rig_memory *r = self;
-    while (r->count != 0 && r->queue[r->head].due <= now) {
-        line_message *m = &r->queue[r->head].m;
-        rig_memory_perform(r, m);
-        r->client->reply(r->client_self, m, now);
-        r->head = (r->head + 1) % RIG_QUEUE;
-        r->count--;
+    for (unsigned i = 0; i < 2; i++) {
+        rig_queue *q = &r->queue[i];
+        while (q->count != 0 && q->at[q->head].due <= now) {
+            line_message *m = &q->at[q->head].m;
+            rig_memory_perform(r, m);
+            r->client->reply(r->client_self, m, now);
+            q->head = (q->head + 1) % RIG_QUEUE;
+            q->count--;
+        }
     }
     if (r->refused) {
         r->refused = false;
         r->client->retry(r->client_self, now);
     }
-    if (r->count != 0)
-        ls_schedule_at(r->region, &r->event, r->queue[r->head].due);
+    if (!ls_event_scheduled(&r->event) && rig_memory_next(r) != LS_CYCLE_MAX)
+        ls_schedule_at(r->region, &r->event, rig_memory_next(r));
 }
 
 static inline bool rig_memory_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
@@ -91,17 +113,20 @@ static inline bool rig_memory_request(void *self, uint32_t client, const line_me
     (void)client;
     assert_int_equal(m->address % r->line_bytes, 0);
     r->asked++;
-    if (r->refuse_every != 0 && r->asked % r->refuse_every == 0 && r->count != 0) {
+    if (r->refuse_every != 0 && r->asked % r->refuse_every == 0 && r->queue[0].count != 0) {
         r->refused = true; /* until the next answer */
         return false;
     }
-    assert_true(r->count < RIG_QUEUE);
-    uint32_t at = (r->head + r->count++) % RIG_QUEUE;
-    r->queue[at].m = *m;
-    r->queue[at].due = now + r->latency;
-    r->most = r->count > r->most ? r->count : r->most;
-    if (!ls_event_scheduled(&r->event))
-        ls_schedule_at(r->region, &r->event, r->queue[r->head].due);
+    if (r->logged < RIG_LOG)
+        r->log[r->logged++] = m->address;
+    bool slow = m->address < r->slow_end;
+    rig_queue *q = &r->queue[slow];
+    assert_true(q->count < RIG_QUEUE);
+    uint32_t at = (q->head + q->count++) % RIG_QUEUE;
+    q->at[at].m = *m;
+    q->at[at].due = now + (slow ? r->slow_latency : r->latency);
+    ls_cancel(&r->event);
+    ls_schedule_at(r->region, &r->event, rig_memory_next(r));
     return true;
 }
 

@@ -26,25 +26,38 @@ void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     cu_wake(c, visit, now);
 }
 
-/* When the registers of an instruction have been written. */
-static ls_cycle issue_depends(cu_wave *w, const cu_inst *inst, ls_cycle at)
+/* How long the results of an instruction take; those of memory come later than anything else. */
+static uint32_t issue_latency(const cu *c, const cu_wave *w, const cu_inst *inst)
+{
+    if (inst->unit == CU_UNIT_VALU)
+        return c->latency[inst->rate][w->arch.lanes == 64];
+    return inst->what == CU_MEMORY ? UINT16_MAX : (uint32_t)c->spec->scalar_latency_cycles;
+}
+
+/* When the registers that an instruction reads have been written, and what it writes comes behind what is on its way. */
+static ls_cycle issue_depends(const cu *c, cu_wave *w, const cu_inst *inst, ls_cycle at)
 {
     ls_cycle ready = at;
+    uint32_t latency = issue_latency(c, w, inst);
     unsigned kept = 0;
     for (unsigned i = 0; i < w->pending_count; i++) {
-        const cu_pending *p = &w->pending[i];
-        if (p->ready <= at)
+        if (w->pending[i].ready <= at)
             continue;
-        w->pending[kept++] = *p;
+        w->pending[kept] = w->pending[i];
+        const cu_pending *p = &w->pending[kept++];
         if (p->ready <= ready)
             continue;
         bool met = false;
         for (unsigned j = 0; j < inst->read_count && !met; j++)
             met = inst->reads[j].first <= p->range.last && inst->reads[j].last >= p->range.first;
+        if (met) {
+            ready = p->ready;
+            continue;
+        }
         for (unsigned j = 0; j < inst->write_count && !met; j++)
             met = inst->writes[j].first <= p->range.last && inst->writes[j].last >= p->range.first;
-        if (met)
-            ready = w->pending[kept - 1].ready;
+        if (met && p->ready > ready + latency)
+            ready = p->ready - latency;
     }
     w->pending_count = (uint8_t)kept;
     return ready;
@@ -67,7 +80,7 @@ void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle
 {
     w->head = head;
     if (w->pending_count != 0)
-        at = issue_depends(w, head, at);
+        at = issue_depends(c, w, head, at);
     w->ready = at;
     if (head->next > w->fetched)
         cu_set_why(c, w, w->why | 1u << CU_WHY_FETCH);
@@ -106,7 +119,7 @@ void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     cu_fetch_want(c, w, false);
     w->head = &w->code->insts[place];
     if (w->pending_count != 0)
-        at = issue_depends(w, w->head, at);
+        at = issue_depends(c, w, w->head, at);
     cu_issue_at(c, w, at, now);
 }
 
