@@ -105,6 +105,7 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "memory-mib", "LOCKSTEP_MEMORY", "M" },
         { "max-instructions", "LOCKSTEP_MAX_INSTRUCTIONS", "" },
         { "trace-instructions", "LOCKSTEP_TRACE", NULL },
+        { "record", "LOCKSTEP_RECORD", NULL },
         { "metrics", "LOCKSTEP_METRICS", NULL },
         { "mode", "LOCKSTEP_MODE", NULL },
         { "platform", "LOCKSTEP_PLATFORM", NULL },
@@ -182,6 +183,8 @@ static const cli_option options[] = {
       .help = "write each executed instruction and the registers it wrote as a line of JSON" },
     { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,
       .help = "trace only group=X,Y,Z or wave=N or pc=FROM-TO or kernel=NAME" },
+    { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write what every wavefront executes, without data, as a packed recording" },
     { .name = "metrics", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write what all launches executed as JSON when the program ends" },
 };

@@ -119,7 +119,8 @@ static void start(void)
                                    .set_count = settings.set_count,
                                    .lenient_barriers = true, /* programs were written for hardware */
                                    .trace_path = settings.trace_path,
-                                   .trace_filter = settings.trace_filter };
+                                   .trace_filter = settings.trace_filter,
+                                   .record_path = settings.record_path };
         status = ls_gpu_system_create(&options, &ocl.system, &err);
     }
     if (status != LS_OK) {

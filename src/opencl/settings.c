@@ -108,6 +108,7 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
         out->gpu_count = 0;
     out->trace_path = variable("LOCKSTEP_TRACE");
     out->trace_filter = variable("LOCKSTEP_TRACE_FILTER");
+    out->record_path = variable("LOCKSTEP_RECORD");
     out->metrics_path = variable("LOCKSTEP_METRICS");
     return status;
 }

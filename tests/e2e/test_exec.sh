@@ -57,6 +57,11 @@ run 0 exec --gpu gfx1010 --metrics counts.json --trace-instructions trace.jsonl 
 grep -q '"launches": 1, "work_groups": 1' counts.json || fail 'the counts are not those of one launch'
 [[ -s trace.jsonl ]] || fail 'the trace is empty'
 [[ $(find cache -type f | wc -l) == 1 ]] || fail 'the cache has something else than one program'
+run 0 exec --gpu gfx1010 --record add.lspk -- ./add
+run 0 trace check add.lspk
+says '1 launches, '
+run 0 run add.lspk -p rx5500xt
+says 'recorded by'
 run 0 exec --gpu gfx803 -- ./add
 [[ $(<stdout) == 'gfx803 (Lockstep): 5 63' ]] || fail 'the program printed something else'
 
