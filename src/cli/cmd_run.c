@@ -66,8 +66,10 @@ static ls_status check_options(const session *s, ls_error *err)
     };
     const char *which;
     if (s->has_program && any_given(s->ctx, for_traces, &which))
-        return ls_fail(err, LS_ERR_USAGE, "run: --%s is for traces, but '%s' is a workload that is executed",
-                       which, s->ctx->positionals[0]);
+        return ls_fail(err, LS_ERR_USAGE, "run: --%s is for traces, but '%s' is %s", which,
+                       s->ctx->positionals[0],
+                       amd_file_is(s->ctx->positionals[0]) ? "a recording of an AMD program"
+                                                           : "a workload that is executed");
     if (!s->has_program && any_given(s->ctx, for_programs, &which))
         return ls_fail(err, LS_ERR_USAGE, "run: --%s is for workloads that are executed, not for traces",
                        which);
@@ -122,10 +124,11 @@ static ls_status build(session *s, ls_error *err)
         status = ls_metrics_add_engine(s->metrics, s->engine, err);
     if (status == LS_OK && ctx->positional_count > 0 && is_trace(ctx->positionals[0]) &&
         strcmp(ls_config_machine(s->config)->name, AMD_GPU_MACHINE) == 0)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
-                       "traces of NVIDIA GPUs",
-                       ctx->positionals[0], ls_config_name(s->config));
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
+            "traces of NVIDIA GPUs",
+            ctx->positionals[0], ls_config_name(s->config));
     if (status == LS_OK && ctx->positional_count > 0) {
         s->has_trace = true;
         status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);

@@ -22,6 +22,7 @@ enum { SPACES = LS_COUNT_OF(space_names) };
 /* What launches consist of. */
 typedef struct amd_mix {
     uint64_t launches, groups, waves, instructions, lanes, static_insts;
+    uint32_t vgprs, sgprs; /* of a lane, of a wave; of one launch */
     uint64_t classes[AMD_CLASS_COUNT];
     struct {
         uint64_t insts, lanes, bytes;
@@ -78,6 +79,9 @@ static ls_status count_launch(amd_run *run, size_t index, amd_mix *mix, ls_error
     ls_status status = amd_file_program(run->file, index, run->window, &program, err);
     if (status == LS_OK) {
         mix->static_insts = program->op_count;
+        mix->vgprs = program->vgprs;
+        /* Granules of 8; on gfx10 every wave has all of them. */
+        mix->sgprs = amd_target_is_gfx10(l->kernel.target) ? 106 : ((l->kernel.rsrc1 >> 6 & 15) + 1) * 8;
         status = amd_walk_launch(run->file, index, program, 0, mix->groups, count_step, mix, err);
     }
     amd_program_destroy(program);
@@ -161,6 +165,8 @@ static void json_launch(ls_json *j, size_t index, const amd_file_launch *l, cons
     json_u64(j, "wave_size", l->lanes);
     json_triple(j, "grid", l->grid);
     json_triple(j, "work_group", l->group);
+    json_u64(j, "vgprs", mix->vgprs);
+    json_u64(j, "sgprs", mix->sgprs);
     json_u64(j, "lds_bytes", l->lds_bytes);
     json_u64(j, "scratch_bytes", l->kernel.scratch_bytes);
     json_mix(j, mix);
@@ -189,9 +195,9 @@ static void print_launch(const amd_run *run, size_t index, const amd_file_launch
     char grid[48], group[48], waves[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES], name[64];
     snprintf(grid, sizeof grid, "%u,%u,%u", l->grid[0], l->grid[1], l->grid[2]);
     snprintf(group, sizeof group, "%u,%u,%u", l->group[0], l->group[1], l->group[2]);
-    fprintf(run->ctx->out, "%4zu  %s%-24s%s  %-7s %4u  %14s %10s %6u %10s %13s\n", index + 1, run->style.name,
-            ls_quote(l->kernel.name, strlen(l->kernel.name), name, 25), run->style.off,
-            amd_target_name(l->kernel.target), l->lanes, grid, group, l->lds_bytes,
+    fprintf(run->ctx->out, "%4zu  %s%-24s%s  %-7s %4u  %14s %10s %5u %5u %6u %10s %13s\n", index + 1,
+            run->style.name, ls_quote(l->kernel.name, strlen(l->kernel.name), name, 25), run->style.off,
+            amd_target_name(l->kernel.target), l->lanes, grid, group, mix->vgprs, mix->sgprs, l->lds_bytes,
             ls_format_count(mix->waves, waves, sizeof waves),
             ls_format_count(mix->instructions, insts, sizeof insts));
     if (run->each)
@@ -264,8 +270,9 @@ static ls_status show(amd_run *run, ls_error *err)
         ls_json_key(&run->json, "kernels");
         ls_json_array(&run->json);
     } else {
-        fprintf(run->ctx->out, "%s%4s  %-24s  %-7s %4s  %14s %10s %6s %10s %13s%s\n", run->style.title, "",
-                "KERNEL", "TARGET", "WAVE", "GRID", "GROUP", "LDS", "WAVES", "INSTRUCTIONS", run->style.off);
+        fprintf(run->ctx->out, "%s%4s  %-24s  %-7s %4s  %14s %10s %5s %5s %6s %10s %13s%s\n", run->style.title,
+                "", "KERNEL", "TARGET", "WAVE", "GRID", "GROUP", "VGPRS", "SGPRS", "LDS", "WAVES",
+                "INSTRUCTIONS", run->style.off);
     }
     for (size_t i = 0; i < amd_file_launch_count(run->file) && status == LS_OK; i++) {
         amd_mix mix;
