@@ -32,6 +32,13 @@ static const uint32_t barrier8[] = {
     0x7e080500, 0xbf068004, 0xbf850001, 0xbf8e0004, 0xbf8a0000, 0xbf810000,
 };
 
+/* Rounds of a loop by the clock: s_memtime s[4:5]; s_waitcnt lgkmcnt(0); s_and_b32 s6, s4, 31; loop: s_cmp_eq_u32 s6, 0;
+ * s_cbranch_scc1 done; s_sub_u32 s6, s6, 1; v_mov_b32 v1, v0; s_branch loop; done: s_endpgm */
+static const uint32_t clock8[] = {
+    0xc0900100, 0x00000000, 0xbf8c007f, 0x86069f04, 0xbf068006,
+    0xbf850003, 0x80868106, 0x7e020300, 0xbf82fffb, 0xbf810000,
+};
+
 #define GROUPS_MAX 64
 
 /* The tapes of a launch, in memory. */
@@ -137,6 +144,7 @@ static void replays(void **state)
         same_in_the_same_cycles(models[i], WORDS(count8));
         same_in_the_same_cycles(models[i], WORDS(sum8));
         same_in_the_same_cycles(models[i], WORDS(barrier8));
+        same_in_the_same_cycles(models[i], WORDS(clock8)); /* what really was executed, whenever that was */
     }
 }
 
