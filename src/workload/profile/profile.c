@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Of a kernel with few of them for its length, a longer part is walked. */
-#define SAMPLED_ACCESSES 8000u
+#define SAMPLED_ACCESSES 16000u
 
 const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
 

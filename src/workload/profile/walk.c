@@ -318,21 +318,27 @@ static void run_warp(ls_profiler *p, walk_warp *w, uint32_t core)
         memset(w->pending, 0, sizeof w->pending);
         w->waits = false;
     }
-    const ls_dyn *end = w->end;
-    for (const ls_dyn *next = begin; next != end && accesses < WALK_TURN; w->next = ++next) {
-        const walk_inst *plan = next->inst < p->insts.count ? &p->insts.at[next->inst] : NULL;
-        if (plan == NULL || !plan->known) {
+    const ls_dyn *next = begin, *const end = w->end;
+    const walk_inst *plans = p->insts.at;
+    uint32_t plan_count = (uint32_t)p->insts.count;
+    bool waits = false;
+    for (; next != end && accesses < WALK_TURN; next++) {
+        const walk_inst *plan = &plans[next->inst];
+        if (next->inst >= plan_count || !plan->known) {
             plan = learn(p, next->inst);
             if (plan == NULL)
                 return;
+            plans = p->insts.at;
+            plan_count = (uint32_t)p->insts.count;
         }
-        if (!plan->memory && !w->waits)
+        if (!plan->memory && !waits)
             continue;
         const ls_inst *inst = &p->request->insts[next->inst];
-        if (w->waits && must_stop(w, plan, inst))
+        if (waits && must_stop(w, plan, inst))
             break;
-        if (!plan->memory || w->next->mask == 0 || w->next->addr == LS_ADDR_NONE)
+        if (!plan->memory || next->mask == 0 || next->addr == LS_ADDR_NONE)
             continue;
+        w->next = next;
         ls_mem_space space = space_of(p, w, inst);
         if (space == LS_SPACE_SHARED)
             continue;
@@ -340,11 +346,13 @@ static void run_warp(ls_profiler *p, walk_warp *w, uint32_t core)
         if (access_memory(p, w, core, inst, space) == RATES_L1 || inst->mem_op == LS_MEM_STORE)
             continue;
         wait_for(w, inst);
+        waits = true;
         if (inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) {
-            w->next++; /* the warp waits for its answer */
+            next++; /* the warp waits for its answer */
             break;
         }
     }
+    w->next = next;
     p->walked += (uint64_t)(w->next - begin);
     p->accesses += accesses;
 }
