@@ -20,7 +20,7 @@ static const char *const *const presets[] = { detailed, basic, memory, formula, 
 static const char *const kernels[] = {
     "vector-add,n=4096",       "gemm,m=64,n=128,k=16",         "gemm-tensor,m=128,n=128,k=32",
     "gather,n=2048",           "atomics,target=spread,ctas=8", "graph-walk,nodes=512,levels=2",
-    "reduction,n=8192,ctas=8",
+    "reduction,n=8192,ctas=8", "vector-add,n=65536,block=64", /* blocks sent ahead */
 };
 
 static void test_threads(void **state)

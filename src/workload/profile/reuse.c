@@ -141,7 +141,7 @@ uint32_t reuse_hit(const reuse *r, uint32_t distance)
     if (distance < r->ways)
         return REUSE_ONE;
     uint32_t i = distance / r->step;
-    if (i >= STEPS)
+    if (i >= STEPS || r->sets == 1) /* all lines in one set: a matter of distance, not of chance */
         return 0;
     uint64_t part = distance % r->step;
     return (uint32_t)((r->hit[i] * (r->step - part) + r->hit[i + 1] * part) / r->step);

@@ -1,0 +1,127 @@
+/* test_fidelity_mixes.c: models of different slots beside each other: every mix runs the same instructions, or is refused
+ * with its reason. The table is in docs/fidelity.md. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/fidelity_rig.h"
+
+#define KERNEL "reduction,n=8192,ctas=8"
+
+static void test_mixes(void **state)
+{
+    (void)state;
+    static const char *const alus[] = { "core.alu=cycle", "core.alu=hybrid" };
+    static const char *const memories[] = { "core.memory=cycle", "core.memory=analytic" };
+    static const char *const drams[] = { "dram=bank", "dram=fixed" };
+    static const char *const schedulers[] = { "core.scheduler=lrr", "core.scheduler=gto",
+                                              "core.scheduler=oldest", "core.scheduler=two-level" };
+    uint64_t expected = 0;
+    for (uint32_t mix = 0; mix < 32; mix++) {
+        const char *const sets[] = { alus[mix & 1], memories[mix >> 1 & 1], drams[mix >> 2 & 1],
+                                     schedulers[mix >> 3], NULL };
+        rig_outcome o = rig_run(KERNEL, sets, &(ls_run_options){ .threads = 1 });
+        expected = mix == 0 ? o.warp_instructions : expected;
+        assert_int_equal(o.warp_instructions, expected);
+        assert_int_equal(o.booked, o.slots);
+        assert_true(o.l1_accesses > 0 && o.l2_sectors > 0 && o.cycles > 100);
+    }
+}
+
+/* Parts of the front that only the cycle model has; each with both memories. */
+static void test_front(void **state)
+{
+    (void)state;
+    static const char *const fronts[] = { "core.fetch=cycle", "core.constant=cycle" };
+    for (uint32_t mix = 0; mix < 4; mix++) {
+        const char *const sets[] = { "core.alu=cycle", fronts[mix & 1],
+                                     mix >> 1 ? "core.memory=analytic" : "core.memory=cycle", NULL };
+        const char *const plain[] = { "core.alu=cycle", NULL };
+        rig_outcome with = rig_run(KERNEL, sets, &(ls_run_options){ .threads = 1 });
+        rig_outcome without = rig_run(KERNEL, plain, &(ls_run_options){ .threads = 1 });
+        assert_int_equal(with.warp_instructions, without.warp_instructions);
+    }
+}
+
+/* Equation 1 or levels one by one, with either pipeline. */
+static void test_latency(void **state)
+{
+    (void)state;
+    for (uint32_t mix = 0; mix < 4; mix++) {
+        const char *const sets[] = { mix & 1 ? "core.alu=hybrid" : "core.alu=cycle", "core.memory=analytic",
+                                     mix >> 1 ? "core.analytic_latency=expected"
+                                              : "core.analytic_latency=drawn",
+                                     NULL };
+        assert_true(rig_run(KERNEL, sets, &(ls_run_options){ .threads = 1 }).cycles > 100);
+    }
+}
+
+static void refuse(const char *const *sets, const char *reason)
+{
+    ls_error err = { 0 };
+    ls_config *config;
+    ls_machine *machine = NULL;
+    size_t count = 0;
+    while (sets[count] != NULL)
+        count++;
+    ls_config_request request = { .platform = "tests/mixes",
+                                  .sets = sets,
+                                  .set_count = count,
+                                  .text = rig_platform,
+                                  .text_bytes = strlen(rig_platform) };
+    ls_status status = ls_config_load(&request, &config, NULL, &err);
+    if (status == LS_OK) {
+        status = ls_machine_create(config, 1, &machine, &err);
+        ls_config_destroy(config);
+    }
+    assert_int_not_equal(status, LS_OK);
+    assert_null(machine);
+    if (strstr(err.what, reason) == NULL)
+        fail_msg("'%s' does not say '%s'", err.what, reason);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refuse((const char *const[]){ "core.alu=hybrid", "core.fetch=cycle", NULL }, "stage of fetching");
+    refuse((const char *const[]){ "core.alu=hybrid", "core.constant=cycle", NULL }, "constant caches");
+    refuse((const char *const[]){ "core.memory=analytic", "core.translation=cycle", NULL }, "translation");
+    refuse((const char *const[]){ "core.alu=hybrid", "core.memory=analytic", "core.translation=cycle", NULL },
+           "translation");
+    refuse((const char *const[]){ "core.memory=exact", NULL }, "core.memory");
+}
+
+/* Blocks that were sent ahead start as long after the end of another as the way to the dispatcher and back takes: one
+ * core, one block at a time. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    static const char *const latencies[] = { "dispatch_latency_cycles=40", "dispatch_latency_cycles=50" };
+    static const char kernel[] = "barrier-storm,ctas=20";
+    for (uint32_t memory = 0; memory < 2; memory++) {
+        uint64_t cycles[2];
+        for (uint32_t i = 0; i < 2; i++) {
+            const char *const sets[] = { "core.alu=hybrid",
+                                         memory ? "core.memory=analytic" : "core.memory=cycle",
+                                         latencies[i],
+                                         "cores=1",
+                                         "core.cta_slots=1",
+                                         "dispatch.launch_latency_cycles=1000",
+                                         NULL };
+            cycles[i] = rig_run(kernel, sets, &(ls_run_options){ .threads = 1 }).cycles;
+        }
+        assert_int_equal(cycles[1] - cycles[0], 19 * 2 * 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mixes),   cmocka_unit_test(test_front), cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_ahead),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* test_profile_level.c: the two sources of hits against each other and against closed forms: a cache without time, and
+ * reuse distances. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "workload/profile/level.h"
+
+#include <math.h>
+
+static uint32_t seed;
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)(seed >> 4) * below) >> 28);
+}
+
+static bool hits(level *l, uint32_t set, uint64_t line)
+{
+    level_victim victim;
+    level_line *found = level_look(l, set, line, true, &victim);
+    bool hit = found->valid != 0;
+    found->valid = 15;
+    return hit;
+}
+
+/* In one set, LRU keeps a line while fewer lines than there are ways have been used since: both say the same, access by
+ * access. 600 ways: more than the table of probabilities has steps. */
+static void test_fully_associative(void **state)
+{
+    (void)state;
+    static const uint32_t ways[] = { 1, 2, 16, 600 };
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        level lru, distances;
+        assert_true(level_init(&lru, 1, ways[w], false, false));
+        assert_true(level_init(&distances, 1, ways[w], false, true));
+        uint32_t count = 0;
+        seed = 7;
+        for (uint32_t i = 0; i < 20000; i++) {
+            /* Near and far reuse in turn. */
+            uint64_t line = i / 500 % 2 == 0 ? draw(ways[w] + ways[w] / 2 + 2) : draw(4 * ways[w]);
+            bool expected = hits(&lru, 0, line);
+            assert_int_equal(hits(&distances, 0, line), expected);
+            count += expected;
+        }
+        assert_in_range(count, 1000, 19000);
+        level_fini(&lru);
+        level_fini(&distances);
+    }
+}
+
+/* A sweep over n lines again and again: LRU and FIFO have all of them or none. */
+static void test_sweep(void **state)
+{
+    (void)state;
+    for (uint32_t lines = 60; lines <= 68; lines += 4)
+        for (int kind = 0; kind < 3; kind++) {
+            level l;
+            uint32_t count = 0;
+            assert_true(level_init(&l, 1, 64, kind == 1, kind == 2));
+            for (uint32_t i = 0; i < 10 * lines; i++)
+                count += hits(&l, 0, i % lines);
+            assert_int_equal(count, lines <= 64 ? 9 * lines : 0);
+            level_fini(&l);
+        }
+}
+
+/* Lines drawn evenly from n, in a cache of c lines: a hit in c / n of all cases. With sets the distances only know how
+ * lines are spread on average; that is what the correction is for. */
+static void test_random(void **state)
+{
+    (void)state;
+    const uint32_t sets = 64, ways = 4, lines = 512, tries = 200000;
+    level lru, distances;
+    assert_true(level_init(&lru, sets, ways, false, false));
+    assert_true(level_init(&distances, sets, ways, false, true));
+    uint32_t in_cache = 0, by_distance = 0;
+    seed = 3;
+    for (uint32_t i = 0; i < tries; i++) {
+        uint32_t line = draw(lines);
+        in_cache += hits(&lru, line % sets, line);
+        by_distance += hits(&distances, line % sets, line);
+    }
+    /* Each set has eight lines for its four ways. */
+    assert_true(fabs((double)in_cache / tries - 0.5) < 0.01);
+    assert_true(fabs((double)by_distance / tries - 0.5) < 0.03);
+    level_fini(&lru);
+    level_fini(&distances);
+}
+
+/* Sets are picked as the caches of the machine pick them. */
+static void test_sets(void **state)
+{
+    (void)state;
+    level_index x;
+    seed = 1;
+    for (uint32_t bits = 4; bits <= 6; bits++) {
+        level_index_init(&x, CACHE_HASH_IPOLY, UINT64_C(1) << bits);
+        for (uint32_t i = 0; i < 1000; i++) {
+            uint64_t line = (uint64_t)draw(1u << 27) << 8 | draw(256);
+            assert_int_equal(level_set(&x, line),
+                             cache_ipoly(line >> bits, (uint32_t)line & ((1u << bits) - 1), bits));
+        }
+    }
+    level_index_init(&x, CACHE_HASH_XOR, 16);
+    assert_int_equal(level_set(&x, 0xa5), 0xf);
+    level_index_init(&x, CACHE_HASH_LINEAR, 16);
+    assert_int_equal(level_set(&x, 0xa5), 5);
+    level_index_init(&x, CACHE_HASH_IPOLY, 128); /* the hash has no such size: caches take it as it is */
+    assert_int_equal(level_set(&x, 0xfa5), 0x25);
+}
+
+/* A level that counts as full drives out what it has, oldest first, as dirty as that is. */
+static void test_full(void **state)
+{
+    (void)state;
+    level l;
+    level_victim victim;
+    assert_true(level_init(&l, 2, 4, false, false));
+    level_look(&l, 0, 10, true, &victim)->dirty = 3;
+    level_look(&l, 0, 12, true, &victim)->dirty = 0;
+    assert_int_equal(victim.dirty, 0);
+    level_fill(&l);
+    level_look(&l, 0, 14, true, &victim);
+    assert_int_equal(victim.line, 10 + LEVEL_COPY);
+    assert_int_equal(victim.dirty, 3);
+    level_look(&l, 0, 16, true, &victim);
+    assert_int_equal(victim.line, 12 + LEVEL_COPY);
+    assert_int_equal(victim.dirty, 0);
+    level_look(&l, 0, 18, true, &victim); /* now it is full indeed */
+    assert_int_equal(victim.line, 10);
+    assert_int_equal(victim.dirty, 3);
+    level_look(&l, 1, 11, true, &victim); /* nothing is known of this set */
+    assert_int_equal(victim.dirty, 0);
+    level_fini(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fully_associative),
+        cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
