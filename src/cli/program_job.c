@@ -8,13 +8,13 @@
 
 #include <stdlib.h>
 
-/* Where a level's caches are in the machine `amd`. */
+/* What a level's caches are called in reports. */
 static const struct {
-    const char *name, *path;
+    const char *name, *type;
 } levels[PROGRAM_LEVELS] = {
-    [PROGRAM_L0] = { "L0", "*.vector*" },
-    [PROGRAM_L1] = { "L1", "*.l1" },
-    [PROGRAM_L2] = { "L2", "*.l2_*" },
+    [PROGRAM_L0] = { "L0", "vector-cache/*" },
+    [PROGRAM_L1] = { "L1", "l1-cache/*" },
+    [PROGRAM_L2] = { "L2", "l2-cache/*" },
 };
 
 const char *program_level_name(program_level level)
@@ -41,11 +41,10 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     return LS_OK;
 }
 
-static uint64_t count(ls_metrics *metrics, const char *path, const char *name)
+static uint64_t count(ls_metrics *metrics, const char *type, const char *name)
 {
     ls_metric_value value;
-    return ls_metrics_get(metrics, LS_METRICS_RUN, "line-cache/*", path, name, &value, NULL) == LS_OK &&
-                   value.present
+    return ls_metrics_get(metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK && value.present
                ? value.value
                : 0;
 }
@@ -107,9 +106,9 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {
-        out->reads[i] = count(metrics, levels[i].path, "reads");
+        out->reads[i] = count(metrics, levels[i].type, "reads");
         out->hits[i] =
-            count(metrics, levels[i].path, "read_hits") + count(metrics, levels[i].path, "read_mshr_hits");
+            count(metrics, levels[i].type, "read_hits") + count(metrics, levels[i].type, "read_mshr_hits");
     }
     ls_run_result done = timing_result(system);
     return job->hash ? hash_results(timing_config(system), metrics, &done, &out->hash, err) : LS_OK;
