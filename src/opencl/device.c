@@ -301,10 +301,16 @@ static bool bool_info(cl_device_info what, cl_bool *out)
     }
 }
 
+/* A quarter, and what the standard asks for at least if there is as much. */
+static cl_ulong largest_buffer(cl_ulong memory)
+{
+    const cl_ulong least = 32 << 20, quarter = memory / 4 > least ? memory / 4 : least;
+    return quarter < memory ? quarter : memory;
+}
+
 static bool ulong_info(cl_device_id device, cl_device_info what, cl_ulong *out)
 {
-    const cl_ulong largest =
-        device->memory_bytes / 4 > 0x8000000 ? device->memory_bytes / 4 : device->memory_bytes;
+    const cl_ulong largest = largest_buffer(device->memory_bytes);
     switch (what) {
     case CL_DEVICE_TYPE:
         *out = CL_DEVICE_TYPE_GPU;

@@ -43,5 +43,13 @@ void fx_read(cl_mem buffer, void *to, size_t bytes);
 
 #define fx_ok(call_) assert_int_equal((call_), CL_SUCCESS)
 #define fx_set(kernel_, index_, value_) fx_ok(clSetKernelArg((kernel_), (index_), sizeof(value_), &(value_)))
+/* A call that must fail with a code; and one that creates something and gives its code by &error. */
+#define fx_refused(code_, call_) assert_int_equal((call_), (code_))
+#define fx_nothing(code_, call_)                                                                              \
+    do {                                                                                                      \
+        cl_int error = CL_SUCCESS;                                                                            \
+        assert_null(call_);                                                                                   \
+        assert_int_equal(error, (code_));                                                                     \
+    } while (0)
 
 #endif

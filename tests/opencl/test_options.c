@@ -70,7 +70,7 @@ static void test_refused(void **state)
 static void test_cache(void **state)
 {
     const ocl_cache_key key = { "0123" }, other = { "4567" }, none = { "" };
-    char folder[] = "/tmp/lockstep-test-XXXXXX", path[64], command[96];
+    char folder[] = P_tmpdir "/lockstep-test-XXXXXX", path[64], command[96];
     unsigned char data[] = "\0binary";
     const ocl_blob blob = { data, sizeof data };
     ocl_blob back = { 0 };

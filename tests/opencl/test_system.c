@@ -104,8 +104,10 @@ static void test_exhaustion(void **state)
     assert_int_equal(count, 4);
     while (count > 0)
         fx_ok(clReleaseMemObject(mems[--count]));
-    mems[0] = fx_buffer(0, 60u << 20, NULL); /* all of it came back */
-    fx_ok(clReleaseMemObject(mems[0]));
+    for (; count < 2; count++)
+        mems[count] = fx_buffer(0, 30u << 20, NULL); /* all of it came back */
+    while (count > 0)
+        fx_ok(clReleaseMemObject(mems[--count]));
 }
 
 typedef struct node {
