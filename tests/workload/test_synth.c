@@ -318,6 +318,46 @@ static uint64_t sum_of_addresses(const char *path)
     return sum;
 }
 
+/* In pass p, block b reads what block b + p * shift read in the first, around the end of the array. */
+static void test_bandwidth_shift(void **state)
+{
+    (void)state;
+    enum {
+        BLOCKS = 4,
+        PASSES = 3,
+        SHIFT = 3,
+        LOADS = 8
+    }; /* loads of a warp in a pass: 64 KiB by 4 blocks of 4 KiB */
+    uint64_t first[BLOCKS][PASSES][LOADS];
+    ls_trace *trace =
+        open_trace("synth:bandwidth,ctas=4,block=128,footprint_kib=64,unroll=2,passes=3,shift=3");
+    ls_kernel *kernel = NULL;
+    ls_cta cta = { 0 };
+    bool end = false;
+    assert_ok(ls_trace_open_kernel(trace, trace->command_count - 1, &kernel, err));
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        uint32_t loads = 0;
+        assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+        assert_false(end);
+        for (uint32_t i = 0; i < cta.warps[0].count; i++) {
+            const ls_dyn *dyn = &cta.dyns[cta.warps[0].first + i];
+            if (dyn->addr == LS_ADDR_NONE || dyn->mask == 0)
+                continue;
+            assert_true(loads < PASSES * LOADS);
+            first[b][loads / LOADS][loads % LOADS] = cta.addrs[dyn->addr >> 2];
+            loads++;
+        }
+        assert_int_equal(loads, PASSES * LOADS);
+    }
+    for (uint32_t b = 0; b < BLOCKS; b++)
+        for (uint32_t p = 0; p < PASSES; p++)
+            assert_memory_equal(first[b][p], first[(b + p * SHIFT) % BLOCKS][0], sizeof first[b][p]);
+    assert_int_equal(first[1][0][0] - first[0][0][0], 128 * 16);
+    ls_cta_fini(&cta);
+    ls_kernel_close(kernel);
+    ls_trace_close(trace);
+}
+
 static void test_seed(void **state)
 {
     (void)state;
@@ -488,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_facts_by_architecture),
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_seek),
+        cmocka_unit_test(test_bandwidth_shift),
         cmocka_unit_test(test_seed),
         cmocka_unit_test(test_chase_is_a_permutation),
         cmocka_unit_test(test_files),
