@@ -186,6 +186,31 @@ static ls_status compare_suite(comparing *c, ls_error *err)
     return status;
 }
 
+/* Kernels that memory by formula was not made with. */
+static ls_status compare_held(comparing *c, ls_error *err)
+{
+    static const struct {
+        const char *platform, *name, *trace;
+    } held[] = {
+#define HELD(platform_, name_, trace_) { platform_, name_, trace_ },
+#include "cli/validate/held.def"
+#undef HELD
+    };
+    bool others[FIDELITY_COUNT];
+    memcpy(others, c->wanted, sizeof others);
+    for (int preset = 0; preset < FIDELITY_COUNT; preset++)
+        c->wanted[preset] = c->wanted[preset] && preset == FIDELITY_MEMORY;
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < LS_COUNT_OF(held) && status == LS_OK && others[FIDELITY_MEMORY]; i++) {
+        const ls_config_request platform = { .platform = held[i].platform,
+                                             .platform_dirs = c->ref->platform_dirs,
+                                             .platform_dir_count = c->ref->platform_dir_count };
+        status = compare_one(c, &platform, held[i].name, held[i].trace, err);
+    }
+    memcpy(c->wanted, others, sizeof others);
+    return status;
+}
+
 static ls_status compare_traces(comparing *c, ls_error *err)
 {
     const ls_config_request platform = { .platform = PLATFORM,
@@ -242,12 +267,15 @@ ls_status validate_fidelity(const validate_reference *ref, validate_report *repo
         return no_memory(err);
     c.section->about =
         "Cycles of each preset of models and the host's time, against every stage and request simulated, on " PLATFORM
-        ": generated kernels that fill the GPU, and the traces of the reference where they are there. Passes: "
+        ": generated kernels that fill the GPU, and the traces of the reference where they are there; memory also on "
+        "kernels and platforms that it was not made with. Passes: "
         "basic within 10 % (4 % on average), memory within 30 % (12 % on average), and basic "
         "orders configurations as detailed does (Kendall's tau at least 0.9).";
     c.section->plot_label = "simpler models";
     c.section->plot_unit = "cycles";
     ls_status status = compare_suite(&c, err);
+    if (status == LS_OK)
+        status = compare_held(&c, err);
     if (status == LS_OK)
         status = compare_traces(&c, err);
     for (int preset = FIDELITY_DETAILED + 1; preset < FIDELITY_COUNT && status == LS_OK; preset++)
