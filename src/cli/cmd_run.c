@@ -59,17 +59,18 @@ static bool any_given(const cli_context *ctx, const char *const *names, const ch
 /* Options that say nothing about what is to be run are refused: nobody shall think that they did something. */
 static ls_status check_options(const session *s, ls_error *err)
 {
-    static const char *const for_traces[] = { "fidelity", "kernels",         "ctas",  "profile",
-                                              "warm-l2",  "unknown-opcodes", "stats", NULL };
+    static const char *const for_traces[] = { "fidelity",        "ctas",  "profile", "warm-l2",
+                                              "unknown-opcodes", "stats", NULL };
     static const char *const for_programs[] = {
         "gpu", "size", "param", "verify", "variant", "memory-mib", "max-instructions", "record", NULL
     };
-    const char *which;
-    if (s->has_program && any_given(s->ctx, for_traces, &which))
+    const char *which = "kernels";
+    bool is_recording = s->has_program && amd_file_is(s->ctx->positionals[0]);
+    if ((s->has_program && any_given(s->ctx, for_traces, &which)) ||
+        (s->has_program && !is_recording && cli_given(s->ctx, "kernels")))
         return ls_fail(err, LS_ERR_USAGE, "run: --%s is for traces, but '%s' is %s", which,
                        s->ctx->positionals[0],
-                       amd_file_is(s->ctx->positionals[0]) ? "a recording of an AMD program"
-                                                           : "a workload that is executed");
+                       is_recording ? "a recording of an AMD program" : "a workload that is executed");
     if (!s->has_program && any_given(s->ctx, for_programs, &which))
         return ls_fail(err, LS_ERR_USAGE, "run: --%s is for workloads that are executed, not for traces",
                        which);

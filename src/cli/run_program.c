@@ -49,7 +49,9 @@ static ls_status open_recording(run_program *p, const cli_context *ctx, ls_error
             return ls_fail(err, LS_ERR_USAGE,
                            "run: --%s is for workloads that are executed, but '%s' is a recording",
                            for_workloads[i], p->name);
-    return amd_file_open(p->name, &p->recording, err);
+    ls_status status = amd_file_open(p->name, &p->recording, err);
+    return status == LS_OK ? amd_file_select(p->recording, cli_text(ctx, "kernels"), &p->selection, err)
+                           : status;
 }
 
 ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, ls_error *err)
@@ -96,6 +98,7 @@ void run_program_close(run_program *p)
     ls_vec_fini(&p->records);
     ls_gpu_system_destroy(p->request.system);
     amd_file_close(p->recording);
+    ls_selection_fini(&p->selection);
 }
 
 ls_engine *run_program_engine(const run_program *p)
@@ -117,7 +120,7 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
 {
     timing_set_options(p->request.system, options);
     if (p->recording)
-        p->status = timing_replay(p->request.system, p->recording, &p->result.counts, err);
+        p->status = timing_replay(p->request.system, p->recording, &p->selection, &p->result.counts, err);
     else
         p->status = wl_run_workload(&p->request, &p->result, err);
     if (p->status == LS_OK)

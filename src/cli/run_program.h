@@ -13,6 +13,7 @@
 typedef struct run_program {
     const wl_workload *workload; /* NULL: a recording */
     amd_file *recording;
+    ls_selection selection; /* of its launches */
     const char *name;
     wl_setting *settings;
     wl_request request;

@@ -36,6 +36,7 @@ typedef struct amd_run {
     cli_style style;
     ls_json json;
     bool as_json, each;
+    ls_selection selection; /* of launches */
 } amd_run;
 
 static ls_status open_run(amd_run *run, cli_context *ctx, const char *path, ls_error *err)
@@ -47,6 +48,7 @@ static ls_status open_run(amd_run *run, cli_context *ctx, const char *path, ls_e
 
 static void close_run(amd_run *run)
 {
+    ls_selection_fini(&run->selection);
     ls_window_destroy(run->window);
     amd_file_close(run->file);
 }
@@ -274,7 +276,8 @@ static ls_status show(amd_run *run, ls_error *err)
                 "", "KERNEL", "TARGET", "WAVE", "GRID", "GROUP", "VGPRS", "SGPRS", "LDS", "WAVES",
                 "INSTRUCTIONS", run->style.off);
     }
-    for (size_t i = 0; i < amd_file_launch_count(run->file) && status == LS_OK; i++) {
+    for (size_t n = 0; n < run->selection.count && status == LS_OK; n++) {
+        size_t i = (size_t)run->selection.at[n].command;
         amd_mix mix;
         status = count_launch(run, i, &mix, err);
         if (status != LS_OK)
@@ -294,12 +297,11 @@ static ls_status show(amd_run *run, ls_error *err)
 ls_status trace_amd_info(cli_context *ctx, const char *path, ls_error *err)
 {
     amd_run run;
-    if (cli_given(ctx, "kernels"))
-        return ls_fail(err, LS_ERR_USAGE, "--kernels is for traces of NVIDIA GPUs, but '%s' is a recording",
-                       path);
     ls_status status = open_run(&run, ctx, path, err);
     run.as_json = cli_flag(ctx, "json");
     run.each = cli_flag(ctx, "each");
+    if (status == LS_OK)
+        status = amd_file_select(run.file, cli_text(ctx, "kernels"), &run.selection, err);
     if (status == LS_OK)
         status = show(&run, err);
     close_run(&run);
@@ -405,12 +407,15 @@ static ls_status write_launch(amd_run *run, FILE *out, size_t index, ls_error *e
 static ls_status write_text(amd_run *run, FILE *out, ls_error *err)
 {
     ls_status status = LS_OK;
+    size_t next = 0;
     fprintf(out, "recording of %s, version %u\n", amd_file_producer(run->file), AMD_FILE_VERSION);
     for (size_t i = 0; i < amd_file_command_count(run->file) && status == LS_OK; i++) {
         const amd_file_command *c = amd_file_command_at(run->file, i);
-        if (c->kind == AMD_FILE_LAUNCH)
+        bool chosen = next < run->selection.count && run->selection.at[next].command == c->launch;
+        if (c->kind == AMD_FILE_LAUNCH && chosen) {
             status = write_launch(run, out, c->launch, err);
-        else
+            next++;
+        } else if (c->kind != AMD_FILE_LAUNCH)
             fprintf(out, "%s gpu %u to 0x%" PRIx64 " from 0x%" PRIx64 " bytes %" PRIu64 "\n",
                     amd_file_kind_names[c->kind], c->gpu, c->to, c->from, c->bytes);
     }
@@ -421,10 +426,9 @@ ls_status trace_amd_unpack(cli_context *ctx, const char *path, ls_error *err)
 {
     amd_run run;
     ls_file_writer writer;
-    if (cli_given(ctx, "kernels"))
-        return ls_fail(err, LS_ERR_USAGE, "--kernels is for traces of NVIDIA GPUs, but '%s' is a recording",
-                       path);
     ls_status status = open_run(&run, ctx, path, err);
+    if (status == LS_OK)
+        status = amd_file_select(run.file, cli_text(ctx, "kernels"), &run.selection, err);
     if (status == LS_OK)
         status = ls_file_writer_open(&writer, cli_text(ctx, "output"), err);
     if (status == LS_OK) {

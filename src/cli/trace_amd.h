@@ -7,8 +7,8 @@
 #include "workload/pack/amd_file.h"
 
 /* Each takes the options of the command that it stands in for. */
-ls_status trace_amd_info(cli_context *ctx, const char *path, ls_error *err); /* ctas, each, json */
+ls_status trace_amd_info(cli_context *ctx, const char *path, ls_error *err); /* kernels, ctas, each, json */
 ls_status trace_amd_check(cli_context *ctx, const char *path, ls_error *err);
-ls_status trace_amd_unpack(cli_context *ctx, const char *path, ls_error *err); /* output */
+ls_status trace_amd_unpack(cli_context *ctx, const char *path, ls_error *err); /* output, kernels */
 
 #endif

@@ -128,6 +128,20 @@ static ls_status check_terms(const terms *t, uint64_t kernels, ls_error *err)
     return LS_OK;
 }
 
+/* Terms are looked at to their end, then they are gone. */
+static ls_status finish(terms *t, uint64_t kernels, ls_selected *at, size_t count, ls_status status,
+                        ls_selection *out, ls_error *err)
+{
+    if (status == LS_OK)
+        status = check_terms(t, kernels, err);
+    free_terms(t);
+    if (status == LS_OK)
+        *out = (ls_selection){ .at = at, .count = count };
+    else
+        free(at);
+    return status;
+}
+
 ls_status ls_select_kernels(ls_trace *trace, const char *text, ls_selection *out, ls_error *err)
 {
     terms t = { 0 };
@@ -147,16 +161,22 @@ ls_status ls_select_kernels(ls_trace *trace, const char *text, ls_selection *out
             status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
         free(name);
     }
-    if (status == LS_OK)
-        status = check_terms(&t, kernels, err);
-    free_terms(&t);
-    if (status != LS_OK) {
-        ls_vec_fini(&found);
-        return status;
+    return finish(&t, kernels, found.at, found.count, status, out, err);
+}
+
+ls_status ls_select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i),
+                          const void *self, const char *text, ls_selection *out, ls_error *err)
+{
+    terms t = { 0 };
+    LS_VEC(ls_selected) found = { 0 };
+    *out = (ls_selection){ 0 };
+    ls_status status = text ? parse(text, &t, err) : LS_OK;
+    for (uint64_t i = 0; status == LS_OK && i < count; i++) {
+        ls_selected one = { .command = i, .number = i + 1 };
+        if (matches(&t, i + 1, name_at(self, i)) && !ls_vec_push(&found, one))
+            status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
-    out->at = found.at;
-    out->count = found.count;
-    return LS_OK;
+    return finish(&t, count, found.at, found.count, status, out, err);
 }
 
 void ls_selection_fini(ls_selection *selection)

@@ -20,6 +20,9 @@ typedef struct ls_selection {
 
 /* text NULL chooses all kernels. Names are read from the kernels' headers only if a term asks for them. */
 ls_status ls_select_kernels(ls_trace *trace, const char *text, ls_selection *out, ls_error *err);
+/* The same for anything that has names: kernel i, from 0, is the command of its number. */
+ls_status ls_select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i),
+                          const void *self, const char *text, ls_selection *out, ls_error *err);
 void ls_selection_fini(ls_selection *selection);
 
 #endif

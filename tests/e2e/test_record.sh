@@ -67,6 +67,13 @@ run 0 run fir.lspk -p rx5500xt
 says "${insts:0:-3},${insts: -3}"
 (($(cycles) != timed)) || fail "two GPUs take the same time"
 
+# Some of its launches.
+refused 2 'no kernel has such a name' run sort.lspk -p r9nano --kernels 2-4,name:nothing
+run 0 run sort.lspk -p r9nano --kernels 2-4
+says '3 launches'
+run 0 trace info sort.lspk --kernels 36
+says 'launches                     1'
+
 # What is in it.
 run 0 trace info fir.lspk
 says 'recorded by             r9nano'
@@ -83,7 +90,8 @@ refused 2 'is a recording of an AMD program' run fir.lspk -p rtx3070
 refused 2 'runs no traces of NVIDIA GPUs' run synth:gemm,m=64,n=64,k=64 -p r9nano
 refused 2 'a recording of an AMD program, not a trace' trace pack fir.lspk -o x.lspk
 refused 2 '--size is for workloads' run fir.lspk -p r9nano --size 8
-refused 2 '--kernels is for traces' trace info fir.lspk --kernels 1
+refused 2 'the trace has 1 kernel' trace info fir.lspk --kernels 2
+refused 2 '--ctas is for traces' run fir.lspk -p r9nano --ctas 2
 head -c 900 fir.lspk >short.lspk
 refused 2 'cut off' trace check short.lspk
 refused 2 'cut off' run short.lspk -p r9nano

@@ -36,8 +36,9 @@ ls_run_result timing_result(const ls_gpu_system *system);
 
 /* --- timing_replay.c --- */
 
-/* Runs a recording in place of a program: all of its commands. Nothing else may use the system, before or afterwards.
- * Adds to *counts. */
-ls_status timing_replay(ls_gpu_system *system, amd_file *file, ls_gpu_counts *counts, ls_error *err);
+/* Runs a recording in place of a program: all of its commands, or of its launches only those that are selected (NULL:
+ * all). Nothing else may use the system, before or afterwards. Adds to *counts. */
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, const ls_selection *selection,
+                        ls_gpu_counts *counts, ls_error *err);
 
 #endif

@@ -314,9 +314,12 @@ static ls_status run_all(replay *r, ls_error *err)
 {
     ls_status status = map_all(r, err);
     while (status == LS_OK && r->over_count < r->count) {
-        while (status == LS_OK && r->next < r->count && may_start(r, r->next))
-            status = submit(r, &r->commands[r->next++], err);
-        if (status == LS_OK)
+        while (status == LS_OK && r->next < r->count && may_start(r, r->next)) {
+            replay_command *c = &r->commands[r->next++];
+            if (!c->over)
+                status = submit(r, c, err);
+        }
+        if (status == LS_OK && r->over_count < r->count)
             status = run_on(r, err);
     }
     return status;
@@ -363,7 +366,33 @@ static ls_status prepare(replay *r, ls_error *err)
     return LS_OK;
 }
 
-ls_status timing_replay(ls_gpu_system *system, amd_file *file, ls_gpu_counts *counts, ls_error *err)
+static bool is_selected(const ls_selection *selection, uint64_t launch)
+{
+    size_t low = 0, high = selection->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (selection->at[middle].command < launch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < selection->count && selection->at[low].command == launch;
+}
+
+/* Launches that nobody wants are over before they began. */
+static void leave_out(replay *r, const ls_selection *selection)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        replay_command *c = &r->commands[i];
+        if (c->command->kind != AMD_FILE_LAUNCH || is_selected(selection, c->command->launch))
+            continue;
+        c->over = true;
+        r->over_count++;
+    }
+}
+
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, const ls_selection *selection,
+                        ls_gpu_counts *counts, ls_error *err)
 {
     timing *t = system->machine;
     if (system->backend != &drv_backend_time)
@@ -378,6 +407,8 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, ls_gpu_counts *co
                    .counts = counts };
     pthread_mutex_lock(&t->lock);
     ls_status status = prepare(r, err);
+    if (status == LS_OK && selection)
+        leave_out(r, selection);
     if (status == LS_OK)
         status = run_all(r, err);
     if (status != LS_OK) {

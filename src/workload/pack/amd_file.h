@@ -8,6 +8,7 @@
 #include "base/window.h"
 #include "isa/amd/exec/program.h"
 #include "lockstep/status.h"
+#include "workload/select.h"
 
 #define AMD_FILE_VERSION 1u
 
@@ -113,6 +114,9 @@ size_t amd_file_command_count(const amd_file *file);
 const amd_file_command *amd_file_command_at(const amd_file *file, size_t index);
 size_t amd_file_launch_count(const amd_file *file);
 const amd_file_launch *amd_file_launch_at(const amd_file *file, size_t index);
+
+/* Which launches are meant by "3-7,name:*gemm*"; NULL: all. `command` of each is the launch's number from 0. */
+ls_status amd_file_select(const amd_file *file, const char *text, ls_selection *out, ls_error *err);
 
 /* The program of a launch, with its code in the window: at the recorded address, which this maps if it is
  * free. */

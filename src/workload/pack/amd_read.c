@@ -361,6 +361,16 @@ const amd_file_launch *amd_file_launch_at(const amd_file *f, size_t index)
     return index < f->launch_count ? &f->launches[index] : NULL;
 }
 
+static const char *name_at(const void *self, uint64_t i)
+{
+    return ((const amd_file *)self)->launches[i].kernel.name;
+}
+
+ls_status amd_file_select(const amd_file *f, const char *text, ls_selection *out, ls_error *err)
+{
+    return ls_select_named(f->launch_count, name_at, f, text, out, err);
+}
+
 /* --------------------------------------------------------------------------------------------------- code */
 
 ls_status amd_file_window(const amd_file *f, ls_window **out, ls_error *err)

@@ -71,8 +71,8 @@ static void run_queues(const char *record_path, uint32_t threads, record_list *l
     bench_close(&b);
 }
 
-static ls_status replay(const char *path, const char *platform, uint32_t threads, record_list *list,
-                        ls_gpu_counts *counts)
+static ls_status replay_some(const char *path, const char *platform, uint32_t threads,
+                             const ls_selection *selection, record_list *list, ls_gpu_counts *counts)
 {
     ls_gpu_system *system;
     amd_file *file;
@@ -82,10 +82,16 @@ static ls_status replay(const char *path, const char *platform, uint32_t threads
                             &system, &err));
     OK(amd_file_open(path, &file, &err));
     timing_watch(system, keep, list);
-    ls_status status = timing_replay(system, file, counts, &err);
+    ls_status status = timing_replay(system, file, selection, counts, &err);
     ls_gpu_system_destroy(system);
     amd_file_close(file);
     return status;
+}
+
+static ls_status replay(const char *path, const char *platform, uint32_t threads, record_list *list,
+                        ls_gpu_counts *counts)
+{
+    return replay_some(path, platform, threads, NULL, list, counts);
 }
 
 static void everything_when_it_was(void **unused)
@@ -122,6 +128,14 @@ static void everything_when_it_was(void **unused)
         assert_int_equal(counts.launches, 6);
         assert_int_equal(counts.wavefronts, 6 * ITEMS / 64);
     }
+    /* Some launches: all copies stay. */
+    ls_selected some[] = { { .command = 1, .number = 2 }, { .command = 4, .number = 5 } };
+    record_list few = { .count = 0 };
+    ls_gpu_counts two = { 0 };
+    assert_int_equal(replay_some("queues.lspk", PLATFORM, 1, &(ls_selection){ some, 2 }, &few, &two), LS_OK);
+    assert_int_equal(few.count, 6);
+    assert_int_equal(two.launches, 2);
+    assert_int_equal(two.stores, 2 * ITEMS);
     /* On another GPU: the same work in another time. */
     record_list other = { .count = 0 };
     ls_gpu_counts counts = { 0 };
