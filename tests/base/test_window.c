@@ -45,6 +45,13 @@ static void allocations(void **state)
     assert_int_equal(extent.end, a + 8192);
     assert_false(ls_window_find(window, a + 8192, &extent));
     assert_false(ls_window_find(window, 0, &extent));
+    ls_extent all[3];
+    assert_int_equal(ls_window_extents(window, NULL, 0), 3);
+    all[2].end = 7;
+    assert_int_equal(ls_window_extents(window, all, 2), 3);
+    assert_int_equal(all[0].start, a);
+    assert_int_equal(all[1].end, c + 4096);
+    assert_int_equal(all[2].end, 7);
     assert_int_equal(ls_window_alloc(window, 1u << 20, 0, BOTH, &c, NULL), LS_ERR_NOMEM);
     assert_int_equal(ls_window_alloc(window, UINT64_MAX, 0, BOTH, &c, NULL), LS_ERR_NOMEM);
     assert_int_equal(ls_window_alloc(window, 1, 5000, BOTH, &c, NULL), LS_ERR_USAGE);
