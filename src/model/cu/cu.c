@@ -153,7 +153,8 @@ static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
 static bool cu_tick(void *self, ls_cycle now)
 {
     cu *c = self;
-    cu_book(c, now);
+    if (c->booked != now)
+        cu_book(c, now);
     c->awake = true; /* whatever happens below is looked at when the next cycle is chosen */
     if (c->timed_count != 0)
         cu_access_timed(c, now);
@@ -328,6 +329,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
         w->slot = (uint8_t)(i % c->spec->waves_per_simd);
     }
     for (unsigned i = 0; i < CU_SIMDS_MAX; i++) {
+        c->simds[i].waves = &c->waves[i < c->spec->simds ? i * c->spec->waves_per_simd : 0];
         c->simds[i].clause_slot = UINT8_MAX;
         c->simds[i].next = UINT64_MAX;
     }

@@ -163,6 +163,7 @@ typedef struct cu_group {
 
 #define CU_RING 64u
 typedef struct cu_simd {
+    cu_wave *waves;                /* its slots */
     ls_cycle next;                 /* when there is something to do here; in a cycle in which it is served */
     uint32_t units;                /* bit i: ready[i] is not 0 */
     uint32_t held;                 /* what its waves wait for, of cu_why from CU_WHY_DEPEND on */
@@ -179,13 +180,12 @@ typedef struct cu_simd {
 } cu_simd;
 
 /* What the banks of LDS needed for an instruction the last time. */
-#define CU_LDS_MEMOS 16u
+#define CU_LDS_MEMOS 64u
 typedef struct cu_lds_memo {
     const cu_inst *inst;
-    uint64_t lanes;
-    uint32_t base;
+    uint64_t lanes, base;
     uint16_t cycles, least;
-    uint32_t offset[2][64]; /* of the lanes, from base */
+    uint64_t offset[2][64]; /* of the lanes, from base */
 } cu_lds_memo;
 
 /* --- the compute unit ------------------------------------------------------------------------------------- */

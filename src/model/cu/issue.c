@@ -338,33 +338,27 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
 
 /* --- one SIMD --------------------------------------------------------------------------------------------- */
 
-/* Waves whose time has come move from the ring to the mask of their unit. */
-static void issue_woken(cu *c, unsigned s, ls_cycle now)
+/* A wave whose time has come: true if it can be issued, as far as it is concerned. */
+static bool issue_due(cu *c, cu_wave *w, ls_cycle now)
 {
-    cu_simd *simd = &c->simds[s];
-    unsigned bucket = (unsigned)(now % CU_RING);
-    uint32_t woken = simd->ring[bucket];
-    if (woken == 0)
-        return;
-    simd->ring[bucket] = 0;
-    simd->ring_used &= ~(1ull << bucket);
-    cu_wave *waves = &c->waves[s * c->spec->waves_per_simd];
-    for (; woken != 0; woken &= woken - 1) {
-        cu_wave *w = &waves[__builtin_ctz(woken)];
-        if (w->ready > now) {
-            cu_issue_at(c, w, w->ready, now);
-            continue;
-        }
-        if (w->head->next > w->fetched) { /* after a jump */
-            cu_set_why(c, w, 1u << CU_WHY_FETCH);
-            cu_fetch_room(c, w);
-            continue;
-        }
-        if (w->why != 0)
-            cu_set_why(c, w, 0);
-        simd->ready[w->head->unit] |= 1u << w->slot;
-        simd->units |= 1u << w->head->unit;
+    if (w->ready > now) {
+        cu_issue_at(c, w, w->ready, now);
+        return false;
     }
+    if (w->head->next > w->fetched) { /* after a jump */
+        cu_set_why(c, w, 1u << CU_WHY_FETCH);
+        cu_fetch_room(c, w);
+        return false;
+    }
+    if (w->why != 0)
+        cu_set_why(c, w, 0);
+    return true;
+}
+
+static void issue_put(cu_simd *simd, const cu_wave *w)
+{
+    simd->ready[w->head->unit] |= 1u << w->slot;
+    simd->units |= 1u << w->head->unit;
 }
 
 static bool issue_unit_free(const cu *c, const cu_simd *simd, unsigned unit, ls_cycle now)
@@ -435,12 +429,10 @@ static void issue_next(cu *c, unsigned s, ls_cycle now)
     simd->held = held;
 }
 
-unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
+/* Each unit gets the first of the waves that wait for it. */
+static unsigned issue_all(cu *c, cu_simd *simd, cu_wave *waves, ls_cycle now)
 {
-    cu_simd *simd = &c->simds[s];
-    cu_wave *waves = &c->waves[s * c->spec->waves_per_simd];
     unsigned issued = 0;
-    issue_woken(c, s, now);
     for (uint32_t units = simd->units & ~(1u << CU_UNIT_INTERNAL); units != 0; units &= units - 1) {
         unsigned unit = (unsigned)__builtin_ctz(units);
         if (!issue_unit_free(c, simd, unit, now))
@@ -458,6 +450,23 @@ unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
     }
     for (uint32_t left = simd->ready[CU_UNIT_INTERNAL]; left != 0; left &= left - 1)
         issued += issue_wave(c, simd, &waves[__builtin_ctz(left)], now);
+    return issued;
+}
+
+unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
+{
+    cu_simd *simd = &c->simds[s];
+    cu_wave *waves = simd->waves;
+    unsigned issued, bucket = (unsigned)(now % CU_RING);
+    uint32_t woken = simd->ring[bucket];
+    simd->ring[bucket] = 0;
+    simd->ring_used &= ~(1ull << bucket);
+    for (uint32_t left = woken; left != 0; left &= left - 1) {
+        cu_wave *w = &waves[__builtin_ctz(left)];
+        if (issue_due(c, w, now))
+            issue_put(simd, w);
+    }
+    issued = issue_all(c, simd, waves, now);
     issue_next(c, s, now);
     return issued;
 }

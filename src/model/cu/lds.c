@@ -121,20 +121,20 @@ static bool lds_linear(const cu_wave *w, const amd_access *s)
 
 /* --- what an instruction took the last time: mostly its lanes are as far apart as then --- */
 
-static inline __attribute__((always_inline)) uint32_t lds_differs(const cu_lds_memo *memo, const amd_access *s,
+static inline __attribute__((always_inline)) uint64_t lds_differs(const cu_lds_memo *memo, const amd_access *s,
                                                                   unsigned lanes)
 {
-    uint32_t base = (uint32_t)s->address[0][0], wrong = 0;
+    uint64_t base = s->address[0][0], wrong = 0;
     for (unsigned piece = 0; piece < s->pieces; piece++)
         for (unsigned lane = 0; lane < lanes; lane++)
-            wrong |= ((uint32_t)s->address[piece][lane] - base) ^ memo->offset[piece][lane];
+            wrong |= (s->address[piece][lane] - base) ^ memo->offset[piece][lane];
     return wrong;
 }
 
 static bool lds_known(const cu_lds_memo *memo, const cu_wave *w, const amd_access *s)
 {
     if (memo->inst != w->head || memo->lanes != s->lanes || (s->absent[0] | s->absent[1]) != 0 ||
-        (((uint32_t)s->address[0][0] ^ memo->base) & (s->piece_bytes < 4 ? 3u : s->piece_bytes - 1u)) != 0)
+        ((s->address[0][0] ^ memo->base) & (s->piece_bytes < 4 ? 3u : s->piece_bytes - 1u)) != 0)
         return false;
     return (w->arch.lanes == 64 ? lds_differs(memo, s, 64) : lds_differs(memo, s, 32)) == 0;
 }
@@ -143,24 +143,22 @@ static void lds_learn(cu_lds_memo *memo, const cu_wave *w, const amd_access *s)
 {
     memo->inst = w->head;
     memo->lanes = s->lanes;
-    memo->base = (uint32_t)s->address[0][0];
+    memo->base = s->address[0][0];
     for (unsigned piece = 0; piece < s->pieces; piece++)
         for (unsigned lane = 0; lane < w->arch.lanes; lane++)
-            memo->offset[piece][lane] = (uint32_t)s->address[piece][lane] - memo->base;
+            memo->offset[piece][lane] = s->address[piece][lane] - memo->base;
 }
 
 /* Cycles of the banks, and what they would be without conflicts. */
 static unsigned lds_time(cu *c, const cu_wave *w, const amd_access *s, unsigned *least)
 {
-    if (lds_linear(w, s))
-        return *least = lds_least(c, s);
     cu_lds_memo *memo = &c->lds_memo[w->head->inst->pc / 8 % CU_LDS_MEMOS];
     if (lds_known(memo, w, s)) {
         *least = memo->least;
         return memo->cycles;
     }
     *least = lds_least(c, s);
-    unsigned cycles = cu_lds_cycles(c, s);
+    unsigned cycles = lds_linear(w, s) ? *least : cu_lds_cycles(c, s);
     memo->inst = NULL;
     if (s->pieces <= 2 && (s->absent[0] | s->absent[1]) == 0 && lds_aligned(c, s) != 0) {
         lds_learn(memo, w, s);
