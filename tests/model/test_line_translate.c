@@ -56,7 +56,7 @@ static void misses_add_what_they_take(void **state)
         rig_run(r);
         assert_int_equal(latency(&ops[1]), HIT + added);
         assert_int_equal(latency(&ops[7]), HIT + added);
-        assert_int_equal(latency(&ops[6]), HIT + L2_TLB);
+        assert_int_equal(latency(&ops[6]), HIT + L2_TLB + added);
         assert_int_equal(latency(&ops[2]), latency(&ops[0]));
         assert_true(latency(&ops[0]) > WALK + 100);
         const line_tlb_counters *l1 = tlb_counters(r, 0);

@@ -95,6 +95,7 @@ static void end_fetch(line_cache *c, const line_message *reply, ls_cycle now)
 /* Lines whose fetch is on its way may have writes waiting for it: the flush waits there. */
 static void go_on_flushing(line_cache *c, ls_cycle now)
 {
+    c->lead = 0;
     for (; c->flush_next < c->store.line_count; c->flush_next++) {
         uint32_t line = c->flush_next;
         if (c->store.tags[line] == 0)
@@ -236,5 +237,13 @@ static ls_status cache_attach(void *self, const line_client_ops *ops, void *clie
     return LS_OK;
 }
 
-const line_memory_ops line_cache_memory = { .request = line_cache_take, .attach = cache_attach };
+static void cache_delay(void *self, uint32_t client, uint32_t cycles)
+{
+    line_cache *c = self;
+    c->clients[client].delay = cycles;
+}
+
+const line_memory_ops line_cache_memory = { .request = line_cache_take,
+                                            .attach = cache_attach,
+                                            .delay = cache_delay };
 const line_client_ops line_cache_client = { .reply = below_reply, .retry = below_retry };

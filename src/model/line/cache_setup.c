@@ -63,6 +63,8 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
     c->region = ls_block_region(block);
     c->width = (uint32_t)c->spec->accesses_per_cycle;
     c->policy = c->spec->write_policy;
+    c->directory_cycles = (uint32_t)c->spec->directory_cycles;
+    c->hit_cycles = (uint32_t)(c->spec->directory_cycles + c->spec->data_cycles);
     c->bank_mask = c->spec->banks != 0 ? (uint32_t)c->spec->banks - 1 : 0;
     ls_status status = check(c->spec, c->name, err);
     if (status != LS_OK)

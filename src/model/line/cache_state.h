@@ -43,6 +43,7 @@ typedef struct cache_send {
 typedef struct cache_client {
     const line_client_ops *ops;
     void *self;
+    uint32_t delay; /* cycles until its requests are here */
     bool waiting;
 } cache_client;
 
@@ -62,7 +63,7 @@ typedef struct line_cache {
     line_cache_counters n;
     store store;
 
-    uint32_t width, policy, passing;
+    uint32_t width, policy, passing, directory_cycles, hit_cycles;
     bool home, mapped, attached;
     ls_window_view view; /* of a home */
     mem_map map;
@@ -78,6 +79,7 @@ typedef struct line_cache {
     uint32_t send_head, send_tail, send_mask, send_room;
     bool below_refused;
 
+    uint64_t lead;       /* delay of the request that is being taken */
     ls_cycle cycle;      /* of the last request */
     uint32_t taken;      /* in that cycle */
     ls_cycle busy_until; /* without banks: the data array is busy with atomics */
@@ -176,7 +178,7 @@ static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counte
 /* An answer after `delay` cycles. */
 static inline void cache_answer_hit(line_cache *c, cache_node *node, ls_cycle now, uint64_t extra)
 {
-    ls_cycle at = now + c->spec->directory_cycles + c->spec->data_cycles + extra;
+    ls_cycle at = now + c->lead + c->hit_cycles + extra;
     c->hits_last = at > c->hits_last ? at : c->hits_last;
     node->at = c->hits_last;
     cache_list_put(&c->hits, node);
@@ -196,7 +198,7 @@ static inline cache_node *cache_new_node(line_cache *c, uint32_t client, const l
                                          uint32_t data_bytes)
 {
     cache_node *node = cache_node_take(c);
-    node->taken = now;
+    node->taken = now + c->lead;
     node->token = m->token;
     node->source = m->source;
     node->client = (uint16_t)client;
@@ -213,7 +215,7 @@ static inline bool cache_sends_free(const line_cache *c, uint32_t count)
 
 static inline void cache_send_below(line_cache *c, cache_node *node, uint32_t fetch, ls_cycle now)
 {
-    ls_cycle at = now + c->spec->directory_cycles;
+    ls_cycle at = now + c->lead + c->directory_cycles;
     c->sends[c->send_tail++ & c->send_mask] = (cache_send){ .at = at, .node = node, .fetch = fetch };
     if (!c->below_refused)
         cache_arm(c, at, now);

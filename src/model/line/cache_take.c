@@ -357,6 +357,7 @@ bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycl
     line_cache *c = self;
     if (!open_to(c, client, m, now))
         return false;
+    c->lead = c->clients[client].delay;
     if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH)) {
         if (m->atomic == 0)
             return m->kind == LINE_INVALIDATE ? take_invalidate(c, client, m, now)

@@ -71,6 +71,9 @@ typedef struct line_memory_ops {
     /* Before the run: one more requester, who is called through client_ops. *out becomes its end of the wire. */
     ls_status (*attach)(void *self, const line_client_ops *client_ops, void *client, struct line_port *out,
                         ls_error *err);
+    /* Before the run: requests of this requester count as coming `cycles` later. NULL: cannot be said. Cheaper than
+     * holding each of them back. */
+    void (*delay)(void *self, uint32_t client, uint32_t cycles);
 } line_memory_ops;
 
 #define LINE_MEMORY_INTERFACE "line-memory/1"

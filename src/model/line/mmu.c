@@ -2,7 +2,7 @@
  * walker, or waits for one; questions for a page that is walked for wait for that walk. */
 #include "model/line/mmu.h"
 
-#include "model/cache/tags.h"
+#include "model/line/book.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +19,11 @@ typedef struct mmu_list {
     uint32_t first, last;
 } mmu_list;
 
-/* A page that is walked for. */
+/* A page that is walked for, or that waits for a walker. */
 typedef struct mmu_miss {
     uint64_t address;
-    ls_cycle begun, done; /* done: LS_CYCLE_MAX while it waits for a walker */
+    ls_cycle begun, done; /* done: once it has a walker */
     mmu_list waiting;
-    bool used;
 } mmu_miss;
 
 typedef struct mmu_link {
@@ -45,10 +44,10 @@ typedef struct mmu {
     mmu_node *nodes;
     uint32_t free_node;
     mmu_list arrived; /* in order of `at`; those that find no miss entry stay */
-    mmu_miss *misses;
-    uint32_t walking;
-    bool blocked; /* the first of arrived waits for a miss entry */
-    tags l2;
+    mmu_miss *misses; /* ring: walks take equally long, so that they end in the order of their beginning */
+    uint32_t miss_head, miss_tail, miss_mask, walking; /* the first `walking` have a walker */
+    bool blocked;                                      /* the first of arrived waits for a miss entry */
+    book l2;
     ls_event event;
 } mmu;
 
@@ -69,7 +68,7 @@ static void arm(mmu *m, ls_cycle at)
             return;
         ls_cancel(&m->event);
     }
-    ls_schedule_at(m->region, &m->event, at);
+    ls_schedule(m->region, &m->event, at - ls_region_now(m->region));
 }
 
 void line_mmu_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
@@ -124,67 +123,50 @@ static void answer(mmu *m, uint32_t i)
 
 static void start_walks(mmu *m, ls_cycle now)
 {
-    while (m->walking < m->spec->walkers) {
-        mmu_miss *oldest = NULL;
-        for (uint32_t i = 0; i < m->spec->mshr_entries; i++) {
-            mmu_miss *miss = &m->misses[i];
-            if (miss->used && miss->done == LS_CYCLE_MAX && (oldest == NULL || miss->begun < oldest->begun))
-                oldest = miss;
-        }
-        if (oldest == NULL)
-            return;
-        oldest->done = now + m->spec->walk_latency_cycles;
-        m->n.walk_wait_cycles += now - oldest->begun;
+    while (m->walking < m->spec->walkers && m->miss_head + m->walking != m->miss_tail) {
+        mmu_miss *miss = &m->misses[(m->miss_head + m->walking++) & m->miss_mask];
+        miss->done = now + m->spec->walk_latency_cycles;
+        m->n.walk_wait_cycles += now - miss->begun;
         m->n.walk_cycles += m->spec->walk_latency_cycles;
         m->n.walks++;
-        m->walking++;
     }
 }
 
 /* False if there is no miss entry for it. */
 static bool look_up(mmu *m, uint32_t i, ls_cycle now)
 {
-    uint64_t address = m->nodes[i].walk.address, page = address >> m->page_shift;
-    mmu_miss *free = NULL;
-    if (m->spec->entries != 0 && tags_find(&m->l2, page) != TAGS_NONE) {
+    uint64_t address = m->nodes[i].walk.address;
+    if (m->spec->entries != 0 && book_find(&m->l2, address >> m->page_shift) != BOOK_NONE) {
         m->n.hits++;
         answer(m, i);
         return true;
     }
-    for (uint32_t k = 0; k < m->spec->mshr_entries; k++) {
-        mmu_miss *miss = &m->misses[k];
-        if (!miss->used) {
-            free = free == NULL ? miss : free;
-        } else if (miss->address == address) {
+    for (uint32_t k = m->miss_head; k != m->miss_tail; k++)
+        if (m->misses[k & m->miss_mask].address == address) {
             m->n.mshr_hits++;
-            put(m, &miss->waiting, i);
+            put(m, &m->misses[k & m->miss_mask].waiting, i);
             return true;
         }
-    }
-    if (free == NULL)
+    if (m->miss_tail - m->miss_head == m->spec->mshr_entries)
         return false;
-    *free = (mmu_miss){
-        .address = address, .begun = now, .done = LS_CYCLE_MAX, .waiting = { NONE, NONE }, .used = true
-    };
+    mmu_miss *miss = &m->misses[m->miss_tail++ & m->miss_mask];
+    *miss = (mmu_miss){ .address = address, .begun = now, .waiting = { NONE, NONE } };
     m->n.misses++;
-    put(m, &free->waiting, i);
+    put(m, &miss->waiting, i);
     return true;
 }
 
 static void end_walks(mmu *m, ls_cycle now)
 {
-    for (uint32_t k = 0; k < m->spec->mshr_entries && m->walking > 0; k++) {
-        mmu_miss *miss = &m->misses[k];
-        if (!miss->used || miss->done > now)
-            continue;
+    while (m->walking > 0 && m->misses[m->miss_head & m->miss_mask].done <= now) {
+        mmu_miss *miss = &m->misses[m->miss_head++ & m->miss_mask];
         if (m->spec->entries != 0)
-            (void)tags_insert(&m->l2, miss->address >> m->page_shift);
+            (void)book_insert(&m->l2, miss->address >> m->page_shift);
         for (uint32_t i = miss->waiting.first; i != NONE;) {
             uint32_t next = m->nodes[i].next;
             answer(m, i);
             i = next;
         }
-        miss->used = false;
         m->walking--;
         m->blocked = false;
     }
@@ -203,10 +185,7 @@ static void mmu_event(void *self, ls_cycle now)
             m->n.queued++;
     }
     start_walks(m, now);
-    ls_cycle next = LS_CYCLE_MAX;
-    for (uint32_t k = 0; k < m->spec->mshr_entries && m->walking > 0; k++)
-        if (m->misses[k].used && m->misses[k].done < next)
-            next = m->misses[k].done;
+    ls_cycle next = m->walking > 0 ? m->misses[m->miss_head & m->miss_mask].done : LS_CYCLE_MAX;
     if (!m->blocked && m->arrived.first != NONE && m->nodes[m->arrived.first].at < next)
         next = m->nodes[m->arrived.first].at;
     if (next != LS_CYCLE_MAX)
@@ -231,9 +210,13 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
                        (unsigned long long)m->spec->entries, (unsigned long long)m->spec->ways);
     m->page_shift = (uint32_t)__builtin_ctzll(page);
     m->arrived.first = NONE;
-    m->misses = ls_domain_alloc(domain, m->spec->mshr_entries * sizeof *m->misses);
+    uint32_t misses = 1;
+    while (misses < m->spec->mshr_entries)
+        misses *= 2;
+    m->miss_mask = misses - 1;
+    m->misses = ls_domain_alloc(domain, misses * sizeof *m->misses);
     bool ok = m->spec->entries == 0 ||
-              tags_init(&m->l2, (uint32_t)(m->spec->entries / m->spec->ways), (uint32_t)m->spec->ways, domain);
+              book_init(&m->l2, (uint32_t)(m->spec->entries / m->spec->ways), (uint32_t)m->spec->ways, domain);
     if (!ok || m->misses == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
     ls_event_init(&m->event, mmu_event, m);
@@ -283,13 +266,8 @@ uint64_t line_mmu_page_bytes(const ls_block *block)
 void line_mmu_discard(ls_block *block, uint64_t address, uint64_t bytes)
 {
     mmu *m = ls_block_state(block);
-    if (m->spec->entries == 0)
-        return;
-    for (uint32_t i = 0; i < m->l2.sets * m->l2.ways; i++) {
-        uint64_t page = m->l2.key[i] << m->page_shift, size = UINT64_C(1) << m->page_shift;
-        if (m->l2.used[i] != 0 && page < address + bytes && address < page + size)
-            m->l2.used[i] = 0;
-    }
+    if (m->spec->entries != 0 && bytes != 0)
+        book_forget(&m->l2, address >> m->page_shift, (address + bytes - 1) >> m->page_shift);
 }
 
 static void mmu_waits(const void *self, ls_wait_sink *sink)

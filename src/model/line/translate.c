@@ -3,12 +3,11 @@
  * have their page but found the cache busy leave in order, before all that come later. */
 #include "model/line/translate.h"
 
-#include "model/cache/tags.h"
+#include "model/line/book.h"
 
 #include <stdio.h>
 
 #define CLIENTS_MAX 16
-#define HINTS 8
 #define NONE UINT32_MAX
 
 typedef struct tlb_node {
@@ -45,10 +44,10 @@ typedef struct tlb {
     ls_block *cache;
     ls_link *to_mmu;
     uint32_t page_shift, client_count, turn; /* turn: who is called first */
-    tags l1;
-    uint64_t *physical;   /* by place in the tags */
-    uint32_t hint[HINTS]; /* by page: where it was */
-    uint64_t last_page;   /* the newest in the tags: it needs no look */
+    uint64_t latency;                        /* that requests wait here: 0 where the cache adds it itself */
+    book l1;
+    uint64_t *physical; /* by entry of l1 */
+    uint64_t last_page; /* the newest in l1: it needs no look */
     uint64_t last_physical;
     tlb_miss *misses;
     uint32_t free_miss, miss_count;
@@ -172,18 +171,13 @@ static const line_client_ops cache_client = { .reply = cache_reply, .retry = cac
 
 /* --- pages --- */
 
-static bool find_page(tlb *t, uint64_t page)
+static inline bool find_page(tlb *t, uint64_t page)
 {
     if (page == t->last_page)
         return true;
-    uint32_t at = t->hint[page % HINTS];
-    if (t->l1.key[at] == page && t->l1.used[at] != 0)
-        t->l1.used[at] = ++t->l1.clock;
-    else
-        at = tags_find(&t->l1, page);
-    if (at == TAGS_NONE)
+    uint32_t at = book_find(&t->l1, page);
+    if (at == BOOK_NONE)
         return false;
-    t->hint[page % HINTS] = at;
     t->last_page = page;
     t->last_physical = t->physical[at];
     return true;
@@ -191,9 +185,12 @@ static bool find_page(tlb *t, uint64_t page)
 
 static tlb_miss *find_miss(tlb *t, uint64_t page)
 {
-    for (uint32_t i = 0; t->miss_count > 0 && i < t->spec->mshr_entries; i++)
+    uint32_t left = t->miss_count;
+    for (uint32_t i = 0; left > 0; i++) {
         if (t->misses[i].used && t->misses[i].page == page)
             return &t->misses[i];
+        left -= t->misses[i].used;
+    }
     return NULL;
 }
 
@@ -255,9 +252,9 @@ void line_translate_receive(void *state, ls_link *link, const void *payload, ls_
     tlb *t = state;
     const line_walk *walk = payload;
     tlb_miss *miss = &t->misses[walk->token];
-    uint32_t at = tags_insert(&t->l1, miss->page);
+    uint32_t at = book_insert(&t->l1, miss->page);
     t->physical[at] = walk->page.physical;
-    t->last_page = UINT64_MAX; /* another one may have gone */
+    t->last_page = UINT64_MAX; /* it may have gone for this one */
     t->n.walk_cycles += now - miss->asked;
     for (uint32_t i = miss->waiting.first; i != NONE;) {
         tlb_node *node = &t->nodes[i];
@@ -281,7 +278,7 @@ void line_translate_receive(void *state, ls_link *link, const void *payload, ls_
 
 static bool pass(tlb *t, uint32_t client, const line_message *m, uint64_t address, ls_cycle now)
 {
-    if (t->ready.first == NONE && t->spec->latency_cycles == 0) {
+    if (t->ready.first == NONE && t->latency == 0) {
         bool taken;
         if (LS_LIKELY(address == m->address)) {
             taken = line_request(&t->clients[client].below, m, now);
@@ -294,7 +291,7 @@ static bool pass(tlb *t, uint32_t client, const line_message *m, uint64_t addres
         t->clients[client].refused = !taken;
         return taken;
     }
-    ls_cycle at = now + t->spec->latency_cycles;
+    ls_cycle at = now + t->latency;
     t->ready_last = at > t->ready_last ? at : t->ready_last;
     bool first = t->ready.first == NONE;
     if (!keep(t, &t->ready, client, m, t->ready_last))
@@ -336,10 +333,16 @@ static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client
     tlb_client *c = &t->clients[t->client_count];
     *c = (tlb_client){ .ops = ops, .self = client, .tlb = t };
     ls_status status = line_join(t->cache, &cache_client, c, &c->below, err);
+    if (status != LS_OK)
+        return status;
+    if (c->below.ops->delay != NULL)
+        c->below.ops->delay(c->below.self, c->below.client, (uint32_t)t->spec->latency_cycles);
+    else
+        t->latency = t->spec->latency_cycles;
     *out = (line_port){
         .ops = &tlb_memory, .self = t, .client = t->client_count++, .line_bytes = c->below.line_bytes
     };
-    return status;
+    return LS_OK;
 }
 
 /* --- set-up --- */
@@ -365,7 +368,7 @@ static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_err
     t->misses = ls_domain_alloc(domain, t->spec->mshr_entries * sizeof *t->misses);
     t->nodes = ls_domain_alloc(domain, t->spec->queue_entries * sizeof *t->nodes);
     if (t->physical == NULL || t->misses == NULL || t->nodes == NULL ||
-        !tags_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
+        !book_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", t->name);
     for (uint32_t i = (uint32_t)t->spec->queue_entries; i-- > 0; t->free_node = i)
         t->nodes[i].next = t->free_node;
@@ -434,11 +437,8 @@ void line_translate_discard(ls_block *block, uint64_t address, uint64_t bytes)
     if (t == NULL)
         return;
     t->last_page = UINT64_MAX;
-    for (uint32_t i = 0; i < t->spec->entries; i++) {
-        uint64_t page = t->l1.key[i] << t->page_shift, size = UINT64_C(1) << t->page_shift;
-        if (t->l1.used[i] != 0 && page < address + bytes && address < page + size)
-            t->l1.used[i] = 0;
-    }
+    if (bytes != 0)
+        book_forget(&t->l1, address >> t->page_shift, (address + bytes - 1) >> t->page_shift);
 }
 
 static void tlb_waits(const void *self, ls_wait_sink *sink)
@@ -455,7 +455,7 @@ static const ls_param params[] = {
     LS_PARAM_UINT(line_tlb_spec, entries, "pages", 64, 1, 65536, "pages it knows"),
     LS_PARAM_UINT(line_tlb_spec, ways, "pages", 64, 1, 1024, "per set"),
     LS_PARAM_UINT(line_tlb_spec, page_kib, "KiB", 4, 4, 2048, "size of a page (a power of two)"),
-    LS_PARAM_UINT(line_tlb_spec, latency_cycles, "cycles", 0, 0, 1000, "that a known page adds to a request"),
+    LS_PARAM_UINT(line_tlb_spec, latency_cycles, "cycles", 0, 0, 1000, "that it adds to each request"),
     LS_PARAM_UINT(line_tlb_spec, mshr_entries, "pages", 16, 1, 1024, "pages on their way"),
     LS_PARAM_UINT(line_tlb_spec, queue_entries, "requests", 64, 1, 4096, "waiting for pages or for the cache"),
 };

@@ -11,7 +11,7 @@
 
 typedef struct line_tlb_spec {
     uint64_t entries, ways, page_kib;
-    uint64_t latency_cycles; /* that a hit adds */
+    uint64_t latency_cycles; /* that it adds to each request */
     uint64_t mshr_entries;   /* pages on their way */
     uint64_t queue_entries;  /* requests that wait for pages or for the cache */
 } line_tlb_spec;
