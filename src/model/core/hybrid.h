@@ -43,12 +43,9 @@ typedef struct hybrid_inst {
     uint8_t flops_kind;
     uint16_t flops;  /* of a lane */
     uint64_t counts; /* what counters get, HYBRID_COUNT_BITS each: reads, waits, unknown ones */
-    /* flow.c: issued since it was last counted; cycles from issue to the unit; accesses to registers; cycles that it may
-     * wait before it holds its issue register */
-    uint64_t uses;
-    uint8_t front, port;
-    uint16_t held;
+    uint8_t unused[24]; /* 128 bytes */
 } hybrid_inst;
+_Static_assert(sizeof(hybrid_inst) == 128, "the table of instructions is indexed by a shift");
 
 #define HYBRID_COUNT_BITS 20
 #define HYBRID_NO_REGISTER LS_REG_COUNT     /* always there */

@@ -252,43 +252,56 @@ static uint32_t issue_sub(core *c, sub_core *s, hybrid_sub *h, uint32_t sub)
             return issue_warp(c, s, h, sub, front_choose(c, s, sub, can));
         c->front_ready |= 1u << sub;
         h->retry = retry;
-        if (retry != LS_CYCLE_MAX)
+        if (retry != LS_CYCLE_MAX) {
+            c->hybrid->retry = retry < c->hybrid->retry ? retry : c->hybrid->retry;
             hybrid_look_at(c, retry);
+        }
     }
     front_stalled(s, ready);
     return 0;
 }
 
+/* The sub-cores whose turn comes after that of `sub` when `turn` is first. */
+static uint32_t still_to_come(const core *c, uint32_t sub)
+{
+    uint32_t before_turn = (1u << c->turn) - 1, after = ~1u << sub;
+    return sub < c->turn ? after & before_turn : after | before_turn;
+}
+
 void hybrid_issue(core *c)
 {
     hybrid *h = c->hybrid;
-    /* The sub-cores to look at, the one whose turn it is in bit 0. */
-    uint32_t turn = c->turn, n = c->sub_count, all = (1u << n) - 1;
-    uint32_t look = c->front_changed & ~h->bursting;
-    for (uint32_t set = c->front_ready & ~look; set != 0; set &= set - 1) {
-        uint32_t sub = (uint32_t)__builtin_ctz(set);
-        if (h->subs[sub].retry <= c->now)
-            look |= 1u << sub;
+    const uint32_t from_turn = ~0u << c->turn;
+    uint32_t look = c->front_changed & ~h->bursting, changed = 0;
+    if (h->retry <= c->now) {
+        h->retry = LS_CYCLE_MAX;
+        for (uint32_t set = c->front_ready & ~look; set != 0; set &= set - 1) {
+            uint32_t sub = (uint32_t)__builtin_ctz(set);
+            ls_cycle retry = h->subs[sub].retry;
+            if (retry <= c->now)
+                look |= 1u << sub;
+            else
+                h->retry = retry < h->retry ? retry : h->retry;
+        }
     }
     c->front_ready &= ~look;
-    look = (look >> turn | look << (n - turn)) & all;
-    c->front_changed = 0;
-    for (; look != 0; look &= look - 1) {
-        uint32_t place = (uint32_t)__builtin_ctz(look),
-                 sub = place + turn >= n ? place + turn - n : place + turn;
+    while (look != 0) {
+        uint32_t first = (look & from_turn) != 0 ? look & from_turn : look;
+        uint32_t sub = (uint32_t)__builtin_ctz(first);
+        look &= ~(1u << sub);
         sub_core *s = &c->subs[sub];
         front_book_sub(c, s, c->now);
+        c->front_changed = 0;
         uint32_t count = issue_sub(c, s, &h->subs[sub], sub);
         s->booked = c->now + count;
         if (count == 0)
             continue;
-        ls_domain_progress(c->domain);
-        if (c->front_changed != 0) {
+        if (__builtin_expect(c->front_changed != 0, 0)) {
             /* A barrier opened: those whose turn is still to come have it open, too. */
-            uint32_t others = c->front_changed & ~h->bursting;
-            look |= (others >> turn | others << (n - turn)) & all & (~1u << place);
+            changed |= c->front_changed;
+            look |= c->front_changed & ~h->bursting & still_to_come(c, sub);
         }
-        c->front_changed |= 1u << sub;
+        changed |= 1u << sub;
         if (count > 1) {
             h->bursting |= 1u << sub;
             h->subs[sub].burst_end = c->now + count;
@@ -296,10 +309,7 @@ void hybrid_issue(core *c)
             hybrid_look_at(c, c->now + count);
         }
     }
-    c->front_changed &= ~h->bursting;
-    h->retry = LS_CYCLE_MAX;
-    for (uint32_t set = c->front_ready; set != 0; set &= set - 1) {
-        ls_cycle retry = h->subs[__builtin_ctz(set)].retry;
-        h->retry = retry < h->retry ? retry : h->retry;
-    }
+    c->front_changed = changed & ~h->bursting;
+    if (changed != 0)
+        ls_domain_progress(c->domain);
 }
