@@ -282,47 +282,72 @@ static void load_store(core *c)
         hybrid_look_at(c, h->unit_until);
 }
 
-/* An answer that changes nothing but a number needs no look at the core, as long as no more come than it can take. */
-static bool reply(core *c, const mem_message *message, ls_cycle now)
+/* Sectors of a load that others follow, and stores that nobody waits for. */
+static bool is_quiet(core *c, const mem_message *message)
 {
-    hybrid *h = c->hybrid;
-    if (!ls_ring_empty(&c->reply_ring))
-        return false;
-    if (h->replied != now) {
-        h->replied = now;
-        h->replies = 0;
-    }
-    if (h->replies == c->spec->network_width)
-        return false;
     if (message->kind == MEM_WRITE) {
         warp_state *w = &c->warps[message->token & ~STORE_TOKEN];
         if (w->stores == 1 && w->next == w->end)
             return false;
         w->stores--;
-    } else if (message->token == CACHE_NONE) {
-        if (c->next_wb != NO_FLIGHT || cache_has_ready(&c->l1))
-            return false;
-        cache_fill(&c->l1, message->address);
-        uint32_t token = cache_peek_ready(&c->l1);
-        if (c->flights[token].requests > 1) {
-            c->flights[token].requests--;
-            (void)cache_next_ready(&c->l1, &token);
-        }
-        if (cache_has_ready(
-                &c->l1)) { /* the last sector of a load, or of several: written in the next cycle */
-            c->memory_next = c->memory_next <= now ? c->memory_next : now + 1;
-            ls_ticker_wake(&c->ticker);
-        }
-    } else {
-        if (message->token >= READONLY_TOKEN)
-            return false;
-        flight *f = &c->flights[message->token];
-        if (f->requests == 1)
-            return false;
-        f->requests--;
+        return true;
     }
-    h->replies++;
+    if (message->token >= READONLY_TOKEN || c->flights[message->token].requests == 1)
+        return false;
+    c->flights[message->token].requests--;
     return true;
+}
+
+/* A sector for L1. True: nobody has to look at it before the next cycle. */
+static bool fill_quietly(core *c, const mem_message *message, ls_cycle now)
+{
+    if (message->token != CACHE_NONE || c->next_wb != NO_FLIGHT || cache_has_ready(&c->l1))
+        return false;
+    cache_fill(&c->l1, message->address);
+    uint32_t token = cache_peek_ready(&c->l1);
+    if (c->flights[token].requests > 1) {
+        c->flights[token].requests--;
+        (void)cache_next_ready(&c->l1, &token);
+    }
+    if (cache_has_ready(&c->l1)) { /* the last sector of a load, or of several loads */
+        c->memory_next = c->memory_next <= now ? c->memory_next : now + 1;
+        ls_ticker_wake(&c->ticker);
+    }
+    return true;
+}
+
+/* An answer that changes nothing but a number needs no look at the core: it only has its turn. */
+static bool reply(core *c, const mem_message *message, ls_cycle now)
+{
+    hybrid *h = c->hybrid;
+    uint64_t width = c->spec->network_width, turn = now * width;
+    turn = turn > h->reply_turn ? turn : h->reply_turn;
+    h->reply_turn = turn + 1;
+    if (is_quiet(c, message))
+        return true;
+    if (ls_ring_empty(&h->late_ring) && turn < (now + 1) * width)
+        return ls_ring_empty(&c->reply_ring) && fill_quietly(c, message, now);
+    if (ls_ring_full(&h->late_ring))
+        return false;
+    uint32_t at = ls_ring_push(&h->late_ring);
+    h->late[at].message = *message;
+    h->late[at].at = width == 1 ? turn : turn / width;
+    ls_ticker_wake(&c->ticker);
+    return true;
+}
+
+/* Those whose turn has come. */
+static void take_late(core *c)
+{
+    hybrid *h = c->hybrid;
+    while (!ls_ring_empty(&h->late_ring) && !ls_ring_full(&c->reply_ring)) {
+        uint32_t front = ls_ring_front(&h->late_ring);
+        if (h->late[front].at > c->now) {
+            hybrid_look_at(c, h->late[front].at);
+            return;
+        }
+        c->replies[ls_ring_push(&c->reply_ring)] = h->late[ls_ring_pop(&h->late_ring)].message;
+    }
 }
 
 static bool tick(void *self, ls_cycle now)
@@ -342,6 +367,8 @@ static bool tick(void *self, ls_cycle now)
         wake_warps(c);
     if (OPTION_ON(c->options.any))
         options_cycle(c);
+    if (!ls_ring_empty(&h->late_ring))
+        take_late(c);
     if (h->waiting != 0 || ldst_due(c))
         load_store(c);
     if (h->burst_next <= now)
@@ -381,6 +408,7 @@ static bool init(core *c)
     h->collectors = (uint32_t)c->spec->collectors;
     h->result_buses = (uint32_t)c->spec->result_buses;
     h->retry = h->burst_next = LS_CYCLE_MAX;
+    ls_ring_init(&h->late_ring, HYBRID_LATE);
     h->usual = h->steps == HYBRID_USUAL.steps && h->banks == HYBRID_USUAL.banks &&
                h->collectors == HYBRID_USUAL.collectors;
     for (uint32_t warp = 0; warp < CORE_WARPS_MAX; warp++)

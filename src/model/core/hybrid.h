@@ -18,6 +18,7 @@
 #define HYBRID_BLIND 16     /* cycles after the start of a burst in which it does so */
 #define HYBRID_QUEUE 16 /* a power of two, more than a sub-core's collectors and registers before the unit */
 
+#define HYBRID_LATE 512
 #define HYBRID_QUICK 4 /* registers that are looked at in any case */
 
 /* What issuing needs to know of a static instruction. */
@@ -91,8 +92,14 @@ struct hybrid {
     ls_cycle burst_next;     /* the first of them */
     ls_cycle unit_until;     /* the load/store unit has an access to shared memory before this cycle */
     ls_cycle shared_written; /* the last one's result leaves its pipeline */
-    ls_cycle replied;        /* cycle of the last answers that needed no look at the core, */
-    uint32_t replies;        /* and how many there were */
+    /* Answers that have to be looked at but cannot be taken yet: so many come in a cycle. Turns are counted in parts of
+     * cycles, network_width of them in each. */
+    uint64_t reply_turn;
+    ls_ring late_ring;
+    struct {
+        mem_message message;
+        ls_cycle at;
+    } late[HYBRID_LATE];
     uint32_t steps, banks, collectors, result_buses;
     bool usual;     /* the numbers of steps, banks and collectors that issue has a version of its own for */
     ls_cycle retry; /* no scheduler that waits for a unit has to be looked at before */
