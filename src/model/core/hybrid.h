@@ -42,8 +42,8 @@ typedef struct hybrid_inst {
         reg[HYBRID_REGISTERS]; /* each once; those up to HYBRID_QUICK that are not used: HYBRID_NO_REGISTER */
     uint16_t result;           /* the last entry of reg[] if it is one, else HYBRID_NO_RESULT */
     uint8_t flops_kind;
-    uint16_t flops;  /* of a lane */
-    uint64_t counts; /* what counters get, HYBRID_COUNT_BITS each: reads, waits, unknown ones */
+    uint16_t flops;     /* of a lane */
+    uint64_t counts;    /* what counters get, HYBRID_COUNT_BITS each: reads, waits, unknown ones */
     uint8_t unused[24]; /* 128 bytes */
 } hybrid_inst;
 _Static_assert(sizeof(hybrid_inst) == 128, "the table of instructions is indexed by a shift");
