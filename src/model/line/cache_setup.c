@@ -47,8 +47,7 @@ static bool allocate(line_cache *c, ls_domain *domain)
         return false;
     c->store.hashed = spec->hashed_sets;
     c->fetch_free = STORE_NONE;
-    for (uint32_t i = nodes; i-- > 0; c->node_free = &c->nodes[i])
-        c->nodes[i].next = c->node_free;
+    c->node_fresh = c->nodes;
     for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
         c->fetches[i].next = c->fetch_free;
     c->nodes_left = nodes;

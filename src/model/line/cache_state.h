@@ -68,7 +68,7 @@ typedef struct line_cache {
     ls_window_view view; /* of a home */
     mem_map map;
 
-    cache_node *nodes, *node_free;
+    cache_node *nodes, *node_free, *node_fresh;
     uint32_t nodes_left;
     cache_fetch *fetches;
     uint32_t fetch_free, fetch_count;
@@ -116,7 +116,10 @@ static inline uint64_t cache_address_index(line_cache *c, uint64_t address)
 static inline cache_node *cache_node_take(line_cache *c)
 {
     cache_node *node = c->node_free;
-    c->node_free = node->next;
+    if (node != NULL)
+        c->node_free = node->next;
+    else
+        node = c->node_fresh++; /* never used: the host has not touched its memory either */
     c->nodes_left--;
     return node;
 }
