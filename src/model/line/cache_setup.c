@@ -104,7 +104,7 @@ void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes)
 {
     line_cache *c = ls_block_state(cache);
     uint64_t line_bytes = c->store.line_bytes, first = address & ~(line_bytes - 1), last = address + bytes;
-    if (bytes == 0)
+    if (bytes == 0 || c->store.clock == 0) /* nothing, or it never held a line */
         return;
     if ((last - first) / line_bytes < c->store.line_count) {
         for (uint64_t at = first; at < last; at += line_bytes) {
