@@ -7,9 +7,11 @@
 #define CLUSTER_CUS_MAX 16u
 #define CLUSTER_TAGS_MAX 64u /* kernels that can start at once */
 
-/* One emptying of all caches: first those below, so that nothing old can come up again. */
+/* One emptying of all caches: first those below, so that nothing old can come up again. Or one flush: those below come
+ * last, so that they write what the ones above wrote. */
 typedef struct cluster_sweep {
-    bool is_used, is_below; /* is_below: levels below were not asked yet, or have not answered */
+    bool is_used, is_flush;
+    bool is_below; /* levels below are due: they were not asked yet, or have not answered */
     bool has_asked_below;
     uint32_t tag, next, answered; /* next: the first cache that was not asked yet */
 } cluster_sweep;
@@ -30,7 +32,7 @@ static void sweep_on(cluster *c, cluster_sweep *s, ls_cycle now)
 {
     line_message m;
     memset(&m, 0, LINE_HEAD_BYTES);
-    m.kind = LINE_INVALIDATE;
+    m.kind = s->is_flush ? LINE_FLUSH : LINE_INVALIDATE;
     m.token = (uint32_t)(s - c->sweeps);
     if (s->is_below) {
         m.atomic = (uint8_t)c->caches_below;
@@ -47,7 +49,7 @@ static void answer(cluster *c, ls_cycle now)
     (void)now;
     for (uint32_t i = 0; i < CLUSTER_TAGS_MAX && c->sweep_count > 0; i++) {
         cluster_sweep *s = &c->sweeps[i];
-        if (!s->is_used || s->answered < c->cache_count)
+        if (!s->is_used || s->is_below || s->answered < c->cache_count)
             continue;
         cluster_ack *ack = ls_link_send(c->acks, sizeof *ack);
         if (ack == NULL) {
@@ -65,7 +67,7 @@ static void on_again(void *self, ls_cycle now)
 {
     cluster *c = self;
     for (uint32_t i = 0; i < CLUSTER_TAGS_MAX; i++)
-        if (c->sweeps[i].is_used && c->sweeps[i].next < c->cache_count)
+        if (c->sweeps[i].is_used && (c->sweeps[i].is_below || c->sweeps[i].next < c->cache_count))
             sweep_on(c, &c->sweeps[i], now);
     answer(c, now);
 }
@@ -76,10 +78,19 @@ static void on_reply(void *self, const line_message *m, ls_cycle now)
     cluster_sweep *s = &c->sweeps[m->token];
     if (s->is_below) {
         s->is_below = false;
-        sweep_on(c, s, now);
-    } else if (++s->answered == c->cache_count) {
-        answer(c, now);
+        if (s->is_flush)
+            answer(c, now);
+        else
+            sweep_on(c, s, now);
+        return;
     }
+    if (++s->answered < c->cache_count)
+        return;
+    s->is_below = s->is_flush && c->caches_below > 0;
+    if (s->is_below)
+        sweep_on(c, s, now);
+    else
+        answer(c, now);
 }
 
 static void on_retry(void *self, ls_cycle now)
@@ -109,7 +120,11 @@ void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle n
         uint32_t i = 0;
         while (c->sweeps[i].is_used)
             i++;
-        c->sweeps[i] = (cluster_sweep){ .is_used = true, .is_below = c->caches_below > 0, .tag = order->tag };
+        bool is_flush = order->kind == CLUSTER_FLUSH;
+        c->sweeps[i] = (cluster_sweep){ .is_used = true,
+                                        .is_flush = is_flush,
+                                        .is_below = c->caches_below > 0 && !is_flush,
+                                        .tag = order->tag };
         c->sweep_count++;
         sweep_on(c, &c->sweeps[i], now);
         answer(c, now);

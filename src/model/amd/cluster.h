@@ -9,6 +9,7 @@ typedef enum cluster_kind {
     CLUSTER_LAUNCH,
     CLUSTER_CANCEL,     /* launch.kernel says which */
     CLUSTER_INVALIDATE, /* answered with a cluster_ack when all caches have forgotten what they had */
+    CLUSTER_FLUSH,      /* ... when all they had to write back is written to L2 */
 } cluster_kind;
 
 typedef struct cluster_order {

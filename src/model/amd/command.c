@@ -30,7 +30,8 @@ typedef enum dispatcher_phase {
     DISPATCHER_FREE,
     DISPATCHER_PREPARE, /* waits > 0 or the launch's time is not over */
     DISPATCHER_DEAL,    /* work-groups are dealt out, or run */
-    DISPATCHER_FINISH,  /* all are done; the end's time is not over */
+    DISPATCHER_FLUSH,   /* all are done; waits > 0: caches write back */
+    DISPATCHER_FINISH,  /* the end's time is not over */
 } dispatcher_phase;
 
 typedef struct dispatcher {
@@ -39,7 +40,7 @@ typedef struct dispatcher {
     command_queue *queue;
     command_packet *packet;
     ls_cycle begin, ready; /* ready: when the phase's time is over */
-    uint32_t waits;        /* answers that the launch waits for */
+    uint32_t waits;        /* answers that the launch or the flush waits for */
     uint32_t groups[3], next[3];
     uint64_t total, sent, done;
     place_need need;
@@ -60,6 +61,7 @@ typedef struct command {
     uint32_t cu_words, cluster_words;
     ls_link **orders;
     void *dma, *machine;
+    bool flush;
     place_cu *cus;
     uint8_t (*owner)[PLACE_GROUPS_MAX]; /* which dispatcher's work-group a slot holds */
     uint32_t (*scratch)[PLACE_GROUPS_MAX];
@@ -393,6 +395,15 @@ static ls_cycle advance(command *c, ls_cycle now, bool *again)
         if (d->phase == DISPATCHER_PREPARE && d->waits == 0 && d->ready <= now)
             d->phase = DISPATCHER_DEAL;
         if (d->phase == DISPATCHER_DEAL && d->done == d->sent && (d->sent == d->total || d->is_cancelled)) {
+            d->phase = DISPATCHER_FLUSH;
+            if (c->flush) {
+                d->waits = c->clusters;
+                d->ready = now;
+                give_orders(c, d, CLUSTER_FLUSH);
+                *again = true;
+            }
+        }
+        if (d->phase == DISPATCHER_FLUSH && d->waits == 0) {
             d->phase = DISPATCHER_FINISH;
             d->ready = now + c->spec->finish_cycles;
         }
@@ -607,6 +618,7 @@ ls_status command_attach(ls_block *block, const command_wires *wires, ls_error *
     c->place_words = (uint64_t)c->cu_count * PLACE_GROUPS_MAX / 64;
     c->dma = ls_block_state(wires->dma);
     c->machine = wires->machine;
+    c->flush = wires->flush;
     c->orders = ls_domain_alloc(c->domain, c->clusters * sizeof *c->orders);
     c->cus = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->cus);
     c->owner = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->owner);

@@ -53,6 +53,7 @@ typedef struct command_wires {
     uint32_t clusters, cus_per_cluster;
     ls_link *const *orders; /* per cluster: cluster_order */
     ls_block *dma;
+    bool flush;    /* caches above L2 write back: a kernel's end flushes them */
     void *machine; /* the builder's: command_machine() gives it back */
 } command_wires;
 ls_status command_attach(ls_block *command, const command_wires *wires, ls_error *err);
