@@ -68,7 +68,8 @@ static uint64_t rig_digest(ls_engine *engine)
 }
 
 /* sets: NULL at their end. */
-static rig_outcome rig_run(const char *kernel, const char *const *sets, const ls_run_options *options)
+__attribute__((unused)) static rig_outcome rig_run(const char *kernel, const char *const *sets,
+                                                   const ls_run_options *options)
 {
     ls_error err = { 0 };
     ls_config *config;

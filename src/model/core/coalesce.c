@@ -178,11 +178,12 @@ static inline uint32_t pattern_hash(uint64_t key, const uint64_t *at, uint32_t l
 }
 
 /* The sectors of a list of addresses, if its pattern has been seen. */
-static inline bool coalesce_again(core *c, const uint64_t *at, uint32_t lanes, uint64_t key, global_pattern *g)
+static inline bool coalesce_again(core *c, const uint64_t *at, uint32_t lanes, uint64_t first, uint64_t key,
+                                  global_pattern *g)
 {
     if (!pattern_is(&g->p, key, at, lanes))
         return false;
-    uint64_t base = at[0] & SECTOR_MASK;
+    uint64_t base = first & SECTOR_MASK;
     for (uint32_t i = 0; i < g->count; i++) {
         c->sectors[i] = base + (uint64_t)(int64_t)(int32_t)g->sector[i];
         c->sector_bytes[i] = g->bytes[i];
@@ -191,10 +192,10 @@ static inline bool coalesce_again(core *c, const uint64_t *at, uint32_t lanes, u
     return true;
 }
 
-static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes, uint64_t key,
+static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes, uint64_t first, uint64_t key,
                               global_pattern *g)
 {
-    uint64_t base = at[0] & SECTOR_MASK;
+    uint64_t base = first & SECTOR_MASK;
     g->p.key = 0;
     if (c->sector_count > LS_COUNT_OF(g->sector))
         return;
@@ -221,13 +222,14 @@ void coalesce(core *c, const flight *f)
     if (f->mask == 0 || (!atomic && coalesce_dense(c, f, cta->launch.cta, size)))
         return;
     const uint64_t *list = &cta->launch.cta->addrs[f->dyn->addr >> 2];
+    uint64_t first = list[0] + ls_cta_move(cta->launch.cta, f->dyn);
     uint32_t lanes = lane_count(f->mask);
     global_pattern *seen = NULL;
     uint64_t key = 0;
     if (!atomic && f->space != LS_SPACE_LOCAL && (f->dyn->addr & 3) != LS_ADDR_STRIDE) {
-        key = (uint64_t)f->mask << 32 | size << 16 | (list[0] & (CACHE_SECTOR_BYTES - 1));
+        key = (uint64_t)f->mask << 32 | size << 16 | (first & (CACHE_SECTOR_BYTES - 1));
         seen = &c->patterns->global[pattern_hash(key, list, lanes) % LS_COUNT_OF(c->patterns->global)];
-        if (coalesce_again(c, list, lanes, key, seen))
+        if (coalesce_again(c, list, lanes, first, key, seen))
             return;
     }
     ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
@@ -241,7 +243,7 @@ void coalesce(core *c, const flight *f)
             add_access(c, addresses[lane], size);
     }
     if (seen != NULL)
-        coalesce_remember(c, list, lanes, key, seen);
+        coalesce_remember(c, list, lanes, first, key, seen);
 }
 
 /* ------------------------------------------------------------------------------------------- shared memory */
@@ -319,12 +321,13 @@ uint32_t shared_conflicts(const core *c, const flight *f)
         }
     }
     const uint64_t *list = &cta->launch.cta->addrs[f->dyn->addr >> 2];
+    uint64_t first = list[0] + ls_cta_move(cta->launch.cta, f->dyn);
     uint32_t lanes = lane_count(f->mask);
     shared_pattern *seen = NULL;
     uint64_t key = 0;
     if ((f->dyn->addr & 3) != LS_ADDR_STRIDE) {
         /* Words further on by the same distance lie in other banks, but as many of them in each. */
-        key = (uint64_t)f->mask << 32 | words << 16 | (uint32_t)(list[0] % (4 * words));
+        key = (uint64_t)f->mask << 32 | words << 16 | (uint32_t)(first % (4 * words));
         seen = &c->patterns->shared[pattern_hash(key, list, lanes)];
         if (pattern_is(&seen->p, key, list, lanes))
             return seen->cycles;

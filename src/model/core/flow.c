@@ -205,11 +205,11 @@ static inline flow_inst *decode(core *c, flow_inst *insts, const flow_warp *fw, 
     return d;
 }
 
-/* Instructions of a warp are known by the numbers of its kernel and their place in it. */
+/* Instructions of a warp are known by the number of its launch and their place in the program. */
 static inline uint64_t kernel_key(const core *c, const warp_state *w)
 {
     const core_launch *launch = &c->ctas[w->cta].launch;
-    return (launch->info->id << 8 | (launch->kernel + 1)) << 32;
+    return ((uint64_t)launch->number + 1) << 32;
 }
 
 static inline ls_cycle issue_memory(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp, const flow_inst *d,

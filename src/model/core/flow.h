@@ -50,7 +50,10 @@ typedef struct flow_inst {
     uint8_t space, width; /* ls_mem_space, LS_SPACE_GENERIC included; bytes */
     bool load, bypass;    /* not a store; past L1 */
     bool plain_lanes;     /* no atomic, and neither shared nor local memory nor perhaps one of these */
-    uint8_t unused[11];   /* 128 bytes */
+    /* For the counters, when the program may be gone already: */
+    uint8_t class_, flops_kind;
+    uint16_t flops;    /* of a lane */
+    uint8_t unused[6]; /* 128 bytes */
 } flow_inst;
 static_assert(sizeof(flow_inst) == 128, "the table of instructions is indexed by a shift");
 

@@ -7,12 +7,11 @@
 /* What is counted per instruction follows from how often each static one has issued. */
 static void count_uses(core *c, flow_inst *d)
 {
-    c->n.by_class[d->inst->class_] += d->uses;
+    c->n.by_class[d->class_] += d->uses;
     c->n.register_reads += d->uses * d->read_count;
     c->n.register_bank_waits += d->uses * d->read_waits;
     c->n.unknown_opcodes += d->uses * d->unknown;
-    if (ls_inst_flops(d->inst) != 0)
-        c->n.flops[flops_kind(d->inst)] += ls_inst_flops(d->inst) * (d->uses * 32 - d->missing);
+    c->n.flops[d->flops_kind] += d->flops * (d->uses * 32 - d->missing);
     d->uses = d->missing = 0;
 }
 
@@ -75,7 +74,10 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
                       .read_count = from.read_count,
                       .read_waits = from.read_waits,
                       .effects = from.effects,
-                      .unknown = from.unknown };
+                      .unknown = from.unknown,
+                      .class_ = from.class_,
+                      .flops_kind = from.flops_kind,
+                      .flops = from.flops };
     if (from.wide)
         from.registers = from.written = 0;
     set_registers(d, &from);
