@@ -27,12 +27,12 @@ static const struct {
     { AMD_V_LSHRREV_B64, CU_RATE_HALF },         { AMD_V_ASHRREV_I64, CU_RATE_HALF },
 };
 
-static cu_rate code_rate(const amd_inst *inst)
+cu_rate cu_code_rate(amd_op op, amd_class class_)
 {
     for (size_t i = 0; i < sizeof code_rates / sizeof code_rates[0]; i++)
-        if (inst->op == code_rates[i].op)
+        if (op == code_rates[i].op)
             return code_rates[i].rate;
-    switch (inst->class_) {
+    switch (class_) {
     case AMD_CLASS_TRANS:
         return CU_RATE_TRANS;
     case AMD_CLASS_VALU_64:
@@ -312,7 +312,7 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
                       .next = step->next,
                       .bytes = inst->bytes,
                       .unit = (uint8_t)code_unit(inst),
-                      .rate = (uint8_t)code_rate(inst),
+                      .rate = (uint8_t)cu_code_rate((amd_op)inst->op, (amd_class)inst->class_),
                       .class_ = inst->class_,
                       .ordered = CU_COUNTERS,
                       .last = step->last != 0,

@@ -84,6 +84,9 @@ typedef struct cu_code {
     uint64_t end;   /* simulated address behind the last instruction: nothing is fetched from there on */
 } cu_code;
 
+/* The rate of a vector operation of that class. */
+cu_rate cu_code_rate(amd_op op, amd_class class_);
+
 /* The program is borrowed and must outlive it. */
 ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *err);
 void cu_code_destroy(cu_code *code);
