@@ -57,11 +57,10 @@ static ls_status check_chosen(const cli_context *ctx, ls_error *err)
             names[w] = study_workload_at(w)->name;
         for (w = 0; w < count && strcmp(names[w], name) != 0; w++)
             ;
-        const char *nearest = ls_nearest_of(name, names, count);
-        if (w == count)
-            return nearest ? ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'; did you mean '%s'?",
-                                     name, nearest)
-                           : ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'", name);
+        if (w < count)
+            continue;
+        ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'", name);
+        return ls_error_nearest(err, ls_nearest_of(name, names, count));
     }
     return LS_OK;
 }
@@ -140,10 +139,12 @@ static ls_status run(cli_context *ctx, ls_error *err)
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         pointers[i] = &results[i];
         status = run_study(ctx, chosen[i], &results[i], err);
-        if (status == LS_OK)
-            study_tell_text(&results[i], ctx->out);
     }
-    return status == LS_OK ? write_files(ctx, pointers, count, err) : status;
+    if (status == LS_OK)
+        status = write_files(ctx, pointers, count, err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        study_tell_text(&results[i], ctx->out);
+    return status;
 }
 
 /* clang-format off */

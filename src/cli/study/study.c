@@ -73,9 +73,8 @@ ls_status study_find(const char *name, const study **out, ls_error *err)
             return LS_OK;
         }
     }
-    const char *nearest = ls_nearest_of(name, names, study_count());
-    return nearest ? ls_fail(err, LS_ERR_USAGE, "there is no study '%s'; did you mean '%s'?", name, nearest)
-                   : ls_fail(err, LS_ERR_USAGE, "there is no study '%s'; `lockstep study` lists them", name);
+    ls_fail(err, LS_ERR_USAGE, "there is no study '%s'", name);
+    return ls_error_nearest(err, ls_nearest_of(name, names, study_count()));
 }
 
 size_t study_workload_count(void)

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# `lockstep study`: the list, the table, the files; what is refused.
+# shellcheck source=lib.bash
+source "${BASH_SOURCE[0]%/*}/lib.bash"
+
+run 0 study
+says 'navisim-8 '
+says 'navisim-11'
+
+run 0 study navisim-8 navisim-11 -w relu -w fir --shrink 8 --html page.html --out rows.csv
+says 'DCU + gfx1010'
+says 'geometric'
+(($(wc -l <rows.csv) == 13)) || fail "the table has not 1 + 2 x 4 + 2 x 2 lines"
+(($(grep -c '<h2>' page.html) == 2)) || fail "not one part for each study"
+# A faster clock makes both faster, and not by more than the clock.
+awk -F, '$1 == "navisim-11" && $3 == "1845 MHz" { n++; if ($8 <= 1 || $8 > 1.845) exit 1 } END { exit n != 2 }' rows.csv ||
+    fail "1845 MHz is not between 1 and 1.845 times faster than 1000 MHz"
+
+refused 2 'nearest: navisim-8' study navisim8
+refused 2 'nearest: relu' study navisim-8 -w relo
+refused 2 'does not exist' study navisim-11 -w relu --shrink 10 --html missing/page.html
