@@ -18,6 +18,8 @@ for policy in through back evict around; do
         small -s core.l1.write_policy=$policy -s core.l1.ways=2 -s core.l1.dirty_limit_percent=$limit
     done
     small -s core.l1.write_policy=$policy -s core.l1.ways=16 -s core.scheduler=gto -s core.l1.replacement=random
+    small -s core.l1.write_policy=$policy -s core.l1.ways=4 --fidelity basic
+    small -s core.l1.write_policy=$policy --fidelity basic
 done
 for limit in 0 100; do
     small -s l2.sets=1 -s l2.ways=1 -s l2.dirty_limit_percent=$limit

@@ -286,6 +286,8 @@ static void load_store(core *c)
 static bool is_quiet(core *c, const mem_message *message)
 {
     if (message->kind == MEM_WRITE) {
+        if (message->token == CACHE_NONE) /* a line that L1 wrote back */
+            return true;
         warp_state *w = &c->warps[message->token & ~STORE_TOKEN];
         if (w->stores == 1 && w->next == w->end)
             return false;

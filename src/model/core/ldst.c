@@ -245,18 +245,31 @@ void ldst_network_event(void *self, ls_cycle now)
     ls_ticker_wake(&c->ticker);
 }
 
-void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+static inline void queue_reply(core *c, ls_link *link, const void *payload)
 {
-    core *c = self;
-    c->n.replies++;
-    if (c->alu->reply != NULL && c->alu->reply(c, payload, now)) {
-        ls_link_release(link, 1);
-        return;
-    }
     /* The queue is as large as all links' credits together: it cannot overflow. */
     c->replies[ls_ring_push(&c->reply_ring)] = *(const mem_message *)payload;
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
+}
+
+/* Apart, so that the common way saves no registers for it. */
+static __attribute__((noinline)) void offer_reply(core *c, ls_link *link, const void *payload, ls_cycle now)
+{
+    if (c->alu->reply(c, payload, now))
+        ls_link_release(link, 1);
+    else
+        queue_reply(c, link, payload);
+}
+
+void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    core *c = self;
+    c->n.replies++;
+    if (c->alu->reply != NULL)
+        offer_reply(c, link, payload, now);
+    else
+        queue_reply(c, link, payload);
 }
 
 /* False if the oldest answer has to wait. */
