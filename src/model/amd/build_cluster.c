@@ -6,7 +6,7 @@
 ls_status build_front(builder *b, ls_error *err)
 {
     ls_domain *domain;
-    TRY(ls_domain_create(b->engine, "gpu0.front", b->core_clock, &domain, err));
+    TRY(ls_domain_create(b->engine, "gpu0.command", b->core_clock, &domain, err));
     b->command_region = ls_domain_region(domain, 0);
     TRY(ls_machine_block(b->machine, b->command_region, COMMAND_BLOCK, "command", &b->command, err));
     TRY(ls_machine_block(b->machine, b->command_region, "gpu0.dma", "dma", &b->dma, err));
