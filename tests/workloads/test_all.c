@@ -71,7 +71,7 @@ static void run_workload(bench *b, const wl_workload *w)
     }
     /* Each instruction of the generated ones. */
     for (uint64_t type = 0; strcmp(w->name, "micro_alu") == 0 && type <= w->options[1].max; type++)
-        run_one(b, w, (const uint64_t[]){ 64, type, 1 }, 0, &first);
+        run_one(b, w, (const uint64_t[]){ 64, type, 1, 1 }, 0, &first);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,113 @@
+/* test_time.c: every workload in simulated time: `workloads_time PLATFORM GPU VARIANT`. Results are compared with the
+ * references and with what emulation leaves in memory; 1, 2, 3 and 8 threads must agree in memory, counts, times, and in
+ * everything that the engine did. Exit code 77 (skipped) without compiled kernels. */
+#include "sizes.h"
+
+#include "runtime/timing/timing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SKIPPED 77
+
+static const uint32_t thread_counts[] = { 1, 2, 3, 8 };
+
+typedef struct bench {
+    const char *platform, *gpu, *variant;
+    int runs, failures;
+} bench;
+
+/* What must not depend on the number of threads. */
+typedef struct outcome {
+    wl_result result;
+    ls_run_result engine;
+    uint64_t now_ns;
+} outcome;
+
+static void complain(bench *b, const wl_workload *w, const uint64_t *values, const char *what)
+{
+    b->failures++;
+    printf("%s --size %" PRIu64 " on %s: %s\n", w->name, values[0], b->platform, what);
+}
+
+/* threads 0: emulation. */
+static bool run_one(bench *b, const wl_workload *w, const uint64_t *values, uint32_t threads, outcome *out)
+{
+    wl_setting settings[SIZES_VALUES_MAX];
+    ls_gpu_options options = {
+        .gpus = &b->gpu, .gpu_count = 1, .threads = threads, .max_instructions = 10000000
+    };
+    ls_gpu_system *system = NULL;
+    ls_error err;
+    char text[900];
+    memset(out, 0, sizeof *out);
+    if (threads > 0)
+        options.platform = b->platform;
+    for (size_t i = 0; i < w->option_count; i++)
+        settings[i] = (wl_setting){ w->options[i].name, values[i] };
+    ls_status status = ls_gpu_system_create(&options, &system, &err);
+    if (status == LS_OK) {
+        const wl_request request = { .workload = w,
+                                     .system = system,
+                                     .settings = settings,
+                                     .setting_count = w->option_count,
+                                     .check = true,
+                                     .variant = b->variant };
+        status = wl_run_workload(&request, &out->result, &err);
+        if (status == LS_OK && out->result.compared == 0)
+            status = ls_fail(&err, LS_ERR_CHECK, "compared nothing");
+        if (threads > 0)
+            out->engine = timing_result(system);
+        out->now_ns = ls_gpu_system_now(system);
+    }
+    b->runs++;
+    ls_gpu_system_destroy(system);
+    out->result.counts.host_ns = 0;
+    out->engine.windows = 0; /* of the host's making */
+    if (status != LS_OK)
+        complain(b, w, values, ls_error_text(&err, text, sizeof text));
+    return status == LS_OK;
+}
+
+static void run_workload(bench *b, const wl_workload *w)
+{
+    uint64_t values[SIZES_VALUES_MAX];
+    outcome emulated, first, other;
+    for (int size = 1; size < SIZES_COUNT; size++) {
+        if (!sizes_get(w, size, values)) {
+            complain(b, w, &w->options[0].value, "no sizes in sizes.c");
+            return;
+        }
+        if (!run_one(b, w, values, 0, &emulated) || !run_one(b, w, values, 1, &first))
+            continue;
+        if (emulated.result.hash != first.result.hash)
+            complain(b, w, values, "other bytes than with emulation");
+        if (emulated.result.counts.instructions != first.result.counts.instructions ||
+            emulated.result.counts.active_lanes != first.result.counts.active_lanes)
+            complain(b, w, values, "other instructions than with emulation");
+        for (size_t i = 1; i < LS_COUNT_OF(thread_counts) && size == SIZES_COUNT - 1; i++)
+            if (run_one(b, w, values, thread_counts[i], &other) && memcmp(&first, &other, sizeof first) != 0)
+                complain(b, w, values, "the number of threads changes the outcome");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4) {
+        printf("usage: workloads_time PLATFORM GPU VARIANT [WORKLOAD]\n");
+        return 2;
+    }
+    bench b = { .platform = argv[1], .gpu = argv[2], .variant = argv[3] };
+    char path[1024];
+    ls_error err;
+    if (wl_kernel_path("vector_add", b.gpu, b.variant, path, sizeof path, &err) != LS_OK) {
+        printf("skipped: %s\n", err.what);
+        return SKIPPED;
+    }
+    for (size_t i = 0; i < wl_count(); i++)
+        if (argc < 5 || strcmp(argv[4], wl_at(i)->name) == 0)
+            run_workload(&b, wl_at(i));
+    printf("%s %s %s: %d runs of workloads, %d failed\n", b.platform, b.gpu, b.variant, b.runs, b.failures);
+    return b.failures != 0 || b.runs == 0;
+}
