@@ -13,8 +13,11 @@
 
 static const uint32_t thread_counts[] = { 1, 2, 3, 8 };
 
+#define SYSTEMS (LS_COUNT_OF(thread_counts) + 1) /* the last one emulates */
+
 typedef struct bench {
     const char *platform, *gpu, *variant;
+    ls_gpu_system *systems[SYSTEMS];
     int runs, failures;
 } bench;
 
@@ -31,38 +34,26 @@ static void complain(bench *b, const wl_workload *w, const uint64_t *values, con
     printf("%s --size %" PRIu64 " on %s: %s\n", w->name, values[0], b->platform, what);
 }
 
-/* threads 0: emulation. */
-static bool run_one(bench *b, const wl_workload *w, const uint64_t *values, uint32_t threads, outcome *out)
+static bool run_one(bench *b, const wl_workload *w, const uint64_t *values, size_t system, outcome *out)
 {
     wl_setting settings[SIZES_VALUES_MAX];
-    ls_gpu_options options = {
-        .gpus = &b->gpu, .gpu_count = 1, .threads = threads, .max_instructions = 10000000
-    };
-    ls_gpu_system *system = NULL;
     ls_error err;
     char text[900];
     memset(out, 0, sizeof *out);
-    if (threads > 0)
-        options.platform = b->platform;
     for (size_t i = 0; i < w->option_count; i++)
         settings[i] = (wl_setting){ w->options[i].name, values[i] };
-    ls_status status = ls_gpu_system_create(&options, &system, &err);
-    if (status == LS_OK) {
-        const wl_request request = { .workload = w,
-                                     .system = system,
-                                     .settings = settings,
-                                     .setting_count = w->option_count,
-                                     .check = true,
-                                     .variant = b->variant };
-        status = wl_run_workload(&request, &out->result, &err);
-        if (status == LS_OK && out->result.compared == 0)
-            status = ls_fail(&err, LS_ERR_CHECK, "compared nothing");
-        if (threads > 0)
-            out->engine = timing_result(system);
-        out->now_ns = ls_gpu_system_now(system);
-    }
+    const wl_request request = { .workload = w,
+                                 .system = b->systems[system],
+                                 .settings = settings,
+                                 .setting_count = w->option_count,
+                                 .check = true,
+                                 .variant = b->variant };
+    ls_status status = wl_run_workload(&request, &out->result, &err);
+    if (status == LS_OK && out->result.compared == 0)
+        status = ls_fail(&err, LS_ERR_CHECK, "compared nothing");
+    out->engine = timing_result(b->systems[system]);
+    out->now_ns = ls_gpu_system_now(b->systems[system]);
     b->runs++;
-    ls_gpu_system_destroy(system);
     out->result.counts.host_ns = 0;
     out->engine.windows = 0; /* of the host's making */
     if (status != LS_OK)
@@ -79,15 +70,16 @@ static void run_workload(bench *b, const wl_workload *w)
             complain(b, w, &w->options[0].value, "no sizes in sizes.c");
             return;
         }
-        if (!run_one(b, w, values, 0, &emulated) || !run_one(b, w, values, 1, &first))
+        bool good = run_one(b, w, values, SYSTEMS - 1, &emulated);
+        if (!run_one(b, w, values, 0, &first) || !good)
             continue;
         if (emulated.result.hash != first.result.hash)
             complain(b, w, values, "other bytes than with emulation");
         if (emulated.result.counts.instructions != first.result.counts.instructions ||
             emulated.result.counts.active_lanes != first.result.counts.active_lanes)
             complain(b, w, values, "other instructions than with emulation");
-        for (size_t i = 1; i < LS_COUNT_OF(thread_counts) && size == SIZES_COUNT - 1; i++)
-            if (run_one(b, w, values, thread_counts[i], &other) && memcmp(&first, &other, sizeof first) != 0)
+        for (size_t i = 1; i < LS_COUNT_OF(thread_counts); i++)
+            if (run_one(b, w, values, i, &other) && memcmp(&first, &other, sizeof first) != 0)
                 complain(b, w, values, "the number of threads changes the outcome");
     }
 }
@@ -105,9 +97,22 @@ int main(int argc, char **argv)
         printf("skipped: %s\n", err.what);
         return SKIPPED;
     }
-    for (size_t i = 0; i < wl_count(); i++)
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < SYSTEMS && status == LS_OK; i++) {
+        ls_gpu_options options = { .gpus = &b.gpu, .gpu_count = 1, .max_instructions = 10000000 };
+        if (i < LS_COUNT_OF(thread_counts)) {
+            options.platform = b.platform;
+            options.threads = thread_counts[i];
+        }
+        status = ls_gpu_system_create(&options, &b.systems[i], &err);
+    }
+    if (status != LS_OK)
+        printf("%s\n", err.what);
+    for (size_t i = 0; i < wl_count() && status == LS_OK; i++)
         if (argc < 5 || strcmp(argv[4], wl_at(i)->name) == 0)
             run_workload(&b, wl_at(i));
+    for (size_t i = 0; i < SYSTEMS; i++)
+        ls_gpu_system_destroy(b.systems[i]);
     printf("%s %s %s: %d runs of workloads, %d failed\n", b.platform, b.gpu, b.variant, b.runs, b.failures);
-    return b.failures != 0 || b.runs == 0;
+    return status != LS_OK || b.failures != 0 || b.runs == 0;
 }
