@@ -196,10 +196,8 @@ static inline uint64_t amd_tape_pc(const amd_tape *tape)
     return op->next - op->inst->bytes;
 }
 
-/* In place of a body: the wave becomes what its tape says it was behind this instruction (pc, EXEC), ends, or
- * waits at a barrier. Registers keep their values. */
-void amd_tape_execute(amd_tape *tape, amd_wave *wave, const amd_step *op);
-/* The state that a wave begins in: pc and EXEC of the first instruction. */
+/* The wave becomes what the tape says it is before this instruction: pc and EXEC; behind the last one it has ended.
+ * Registers keep their values. */
 void amd_tape_start(const amd_tape *tape, amd_wave *wave);
 
 #endif

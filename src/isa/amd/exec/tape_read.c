@@ -399,22 +399,6 @@ void amd_tape_again(amd_tape *tape)
 
 /* --- in place of execution ------------------------------------------------------------------------------- */
 
-void amd_tape_execute(amd_tape *tape, amd_wave *wave, const amd_step *op)
-{
-    unsigned class_ = op->inst->class_;
-    wave->pc = op->next;
-    /* Ends, barriers and sleep depend on nothing but the instruction. */
-    if (class_ == AMD_CLASS_INTERNAL || class_ == AMD_CLASS_MESSAGE)
-        op->body(wave, op->inst);
-    amd_tape_step(tape);
-    if (tape->left == 0) {
-        wave->stop = AMD_ENDED;
-        return;
-    }
-    wave->pc = amd_tape_pc(tape);
-    memcpy(&wave->sgpr[AMD_EXEC_LO], &tape->exec, sizeof tape->exec);
-}
-
 void amd_tape_start(const amd_tape *tape, amd_wave *wave)
 {
     wave->stop = tape->left == 0 ? AMD_ENDED : AMD_RUNNING;
