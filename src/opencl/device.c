@@ -234,13 +234,11 @@ static bool uint_info(cl_device_id device, cl_device_info what, cl_uint *out)
     case CL_DEVICE_MAX_SAMPLERS:
         *out = 16;
         return true;
-    case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
-    case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
-        *out = 256;
-        return true;
     case CL_DEVICE_MAX_NUM_SUB_GROUPS:
         *out = GROUP_SIZE_MAX / model->wave_size;
         return true;
+    case CL_DEVICE_IMAGE_PITCH_ALIGNMENT: /* of 2D images of buffers, which there are not */
+    case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
     case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
     case CL_DEVICE_MAX_PIPE_ARGS:
     case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
