@@ -114,8 +114,9 @@ typedef struct core_counters {
     uint64_t l1_bank_conflicts;
     uint64_t memory_instructions, memory_sectors;
     uint64_t
-        async_copy_misses;   /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
-    uint64_t network_stalls; /* cycles in which a request could not enter the network */
+        async_copy_misses; /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
+    uint64_t network_stalls,
+        network_stall_cycles; /* requests that could not enter the network at once; for how long */
     uint64_t requests_sent, replies;
     uint64_t register_reads, register_bank_waits;
     cache_counters l1;
@@ -305,6 +306,7 @@ typedef struct core {
     uint16_t *out_channel; /* beside each of them */
     ls_event network_event;
     bool network_waiting; /* for the link of the oldest request */
+    ls_cycle network_since;
 
     cta_state ctas[CORE_CTAS_MAX];
     uint64_t taken_slots; /* warp slots of resident thread blocks */

@@ -604,6 +604,7 @@ static void finish_blocks(core *c, ls_cycle now)
             book(c, &c->subs[sub], now);
         flow_forget(c);
         count_reasons(c);
+        front_count_peak(c);
     }
 }
 

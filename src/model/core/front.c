@@ -232,8 +232,7 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
 
 void front_book(core *c, ls_cycle until)
 {
-    const core_class *fma = &c->spec->classes[LS_CLASS_fp32];
-    c->n.peak_flops = c->n.cycles * c->sub_count * 64 / (fma->interval_cycles > 0 ? fma->interval_cycles : 1);
+    front_count_peak(c);
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         front_book_sub(c, &c->subs[sub], until);
 }

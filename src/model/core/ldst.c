@@ -227,6 +227,7 @@ static inline bool network_send(core *c)
     mem_message *message = ls_link_send(link, 1);
     if (message == NULL) {
         c->network_waiting = true;
+        c->network_since = c->now;
         c->n.network_stalls++;
         ls_link_wait(link, &c->network_event);
         return false;
@@ -240,7 +241,7 @@ static inline bool network_send(core *c)
 void ldst_network_event(void *self, ls_cycle now)
 {
     core *c = self;
-    (void)now;
+    c->n.network_stall_cycles += now - c->network_since;
     c->network_waiting = false;
     ls_ticker_wake(&c->ticker);
 }

@@ -1,0 +1,116 @@
+/* test_metrics_table.c: docs/metrics.md lists exactly what the blocks declare, in their order and words; and the metrics
+ * that it tells to look at are counted in the choices of models that it names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "report/metrics.h"
+#include "runtime/fidelity_rig.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *slot, *name;
+} listed[] = { { "dispatch", "round-robin" }, { "core", "cycle" }, { "l2", "cycle" }, { "dram", "bank" } };
+
+static char *read_page(void)
+{
+    FILE *f = fopen(LS_SOURCE_DIR "/docs/metrics.md", "rb");
+    assert_non_null(f);
+    char *text = calloc(1, 1 << 18);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 18) - 1, f) > 1000);
+    fclose(f);
+    return text;
+}
+
+static void test_page(void **state)
+{
+    (void)state;
+    char *page = read_page(), row[512];
+    for (size_t i = 0; i < LS_COUNT_OF(listed); i++) {
+        const ls_block_type *type = ls_registry_find_block(listed[i].slot, listed[i].name);
+        assert_non_null(type);
+        snprintf(row, sizeof row, "## %s/%s\n", listed[i].slot, listed[i].name);
+        const char *at = strstr(page, row);
+        if (at == NULL)
+            fail_msg("docs/metrics.md has no section '%s/%s'", listed[i].slot, listed[i].name);
+        at = strstr(at, "|---|---|---|---|\n");
+        assert_non_null(at);
+        at += strlen("|---|---|---|---|\n");
+        for (size_t m = 0; m < type->metric_count; m++) {
+            const ls_metric *metric = &type->metrics[m];
+            snprintf(row, sizeof row, "| `%s` | %s | %s | %s |\n", metric->name,
+                     ls_metric_kind_name(metric->kind), ls_metric_unit(metric), ls_metric_help(metric));
+            if (strncmp(at, row, strlen(row)) != 0)
+                fail_msg("docs/metrics.md, %s/%s: expected the row %s", listed[i].slot, listed[i].name, row);
+            at += strlen(row);
+        }
+        if (*at == '|')
+            fail_msg("docs/metrics.md, %s/%s: a row too many: %.60s", listed[i].slot, listed[i].name, at);
+    }
+    free(page);
+}
+
+/* A run of a kernel with a counter of its cores read afterwards. */
+static uint64_t count(const char *kernel, const char *const *sets, const char *name)
+{
+    const ls_config_request request = { .platform = "tests/metrics",
+                                        .sets = sets,
+                                        .set_count = sets[1] != NULL ? 2 : 1,
+                                        .text = rig_platform,
+                                        .text_bytes = strlen(rig_platform) };
+    ls_error err = { 0 };
+    ls_config *config;
+    ls_machine *machine = NULL;
+    ls_replay *replay;
+    ls_trace *trace;
+    ls_run_result result;
+    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
+        ls_machine_create(config, 1, &machine, &err) != LS_OK ||
+        ls_synth_open(kernel, &(ls_trace_options){ 0 }, &trace, &err) != LS_OK)
+        fail_msg("%s", err.what);
+    ls_config_destroy(config);
+    ls_engine *engine = ls_machine_engine(machine);
+    if (ls_replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
+        ls_replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
+        fail_msg("%s", err.what);
+    uint64_t value = rig_counter(engine, "core", name);
+    ls_replay_destroy(replay);
+    ls_trace_close(trace);
+    ls_machine_destroy(machine);
+    return value;
+}
+
+static void test_counted_everywhere(void **state)
+{
+    (void)state;
+    static const char gemm[] = "gemm,m=64,n=128,k=32";
+    static const char *const detailed[] = { "core.alu=cycle", NULL },
+                             *const basic[] = { "core.alu=hybrid", NULL },
+                             *const memory[] = { "core.alu=hybrid", "core.memory=analytic", NULL };
+    static const char *const *const presets[] = { detailed, basic, memory };
+    static const char *const names[] = { "issued",         "stall_memory",    "stall_barrier", "stack_memory",
+                                         "stack_barrier",  "l1_accesses",     "flops_single",  "peak_flops",
+                                         "register_reads", "shared_accesses", "cycles",        "ctas" };
+    for (size_t p = 0; p < LS_COUNT_OF(presets); p++) {
+        for (size_t i = 0; i < LS_COUNT_OF(names); i++)
+            if (count(gemm, presets[p], names[i]) == 0)
+                fail_msg("%s is not counted in preset %zu", names[i], p);
+        /* What the program does is the same for all: every multiply-add of the product, two operations each. */
+        assert_int_equal(count(gemm, presets[p], "flops_single"), 2 * 64 * 128 * 32);
+        assert_int_equal(count(gemm, presets[p], "bank_conflict_cycles"),
+                         count(gemm, detailed, "bank_conflict_cycles"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_page),
+                                        cmocka_unit_test(test_counted_everywhere) };
+    return cmocka_run_group_tests_name("table of metrics", tests, NULL, NULL);
+}
