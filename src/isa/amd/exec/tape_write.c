@@ -399,7 +399,8 @@ static void tape_access(amd_tape_writer *writer, amd_tape_memory *m, const amd_a
         m->piece_bytes != access->piece_bytes || m->atomic != access->atomic ||
         m->returns != access->returns) {
         op |= AMD_TAPE_SHAPE;
-        tape_byte(writer, AMD_TAPE_OPS, access->kind | (unsigned)access->space << 3 | access->returns << 6);
+        tape_byte(writer, AMD_TAPE_OPS,
+                  access->kind | (unsigned)access->space << 3 | (access->returns ? 1u << 6 : 0));
         tape_byte(writer, AMD_TAPE_OPS, pieces);
         tape_byte(writer, AMD_TAPE_OPS, access->piece_bytes);
         tape_byte(writer, AMD_TAPE_OPS, access->atomic);
