@@ -413,7 +413,7 @@ static void vector_reply(cu *c, const line_message *m, ls_cycle now)
                (a->straddle == 0)) {
         for (uint64_t left = l->lanes; left != 0; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(left);
-            memcpy(a->data + lane, m->data + (a->address[lane] - l->address), 4);
+            memcpy(a->data + lane * a->stride, m->data + (a->address[lane] - l->address), 4);
         }
     } else if (head->kind == AMD_ACCESS_LOAD) {
         vector_each(c, a, l, (line_message *)(uintptr_t)m, vector_get);
