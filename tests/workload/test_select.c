@@ -90,9 +90,36 @@ static void test_errors(void **state)
                                "not a number from 1 on, a range such as 3-7, or name:PATTERN"));
 }
 
+static const char *name_at(const void *self, uint64_t i)
+{
+    return ((const char *const *)self)[i];
+}
+
+/* Anything that has names, without a trace. */
+static void test_without_a_trace(void **state)
+{
+    static const char *const all[] = { "scan", "gemm_1", "gemm_2", "scan" };
+    ls_selection selection;
+    ls_error err;
+    (void)state;
+    assert_int_equal(ls_select_named(4, name_at, all, "name:gemm*,4-", &selection, NULL), LS_OK);
+    assert_int_equal(selection.count, 3);
+    assert_int_equal(selection.at[0].command, 1);
+    assert_int_equal(selection.at[0].number, 2);
+    assert_int_equal(selection.at[2].command, 3);
+    ls_selection_fini(&selection);
+    assert_int_equal(ls_select_named(4, name_at, all, NULL, &selection, NULL), LS_OK);
+    assert_int_equal(selection.count, 4);
+    ls_selection_fini(&selection);
+    assert_int_equal(ls_select_named(4, name_at, all, "2,5", &selection, &err), LS_ERR_USAGE);
+    assert_non_null(strstr(err.what, "4 kernels"));
+    assert_null(selection.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_a_trace),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_errors),
