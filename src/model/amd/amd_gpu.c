@@ -82,14 +82,6 @@ static void set_facts(builder *b, const cu_capacity *capacity)
                          .clock_mhz = (uint32_t)(s->core_clock.num / s->core_clock.den / 1000000) };
 }
 
-/* What compute units wrote must be in L2 when a kernel is over. */
-static bool writes_back_above_l2(const builder *b)
-{
-    const line_cache_spec *vector = ls_machine_spec(b->machine, "vector_cache");
-    const line_cache_spec *l1 = ls_machine_spec(b->machine, "l1");
-    return vector->write_policy == LINE_BACK || (b->arrays > 0 && l1->write_policy == LINE_BACK);
-}
-
 static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
 {
     builder b = { .machine = machine, .engine = ls_machine_engine(machine), .spec = spec };
@@ -120,7 +112,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
                                             .cus_per_cluster = b.per_cluster,
                                             .orders = b.orders,
                                             .dma = b.dma,
-                                            .flush = writes_back_above_l2(&b),
+                                            .flush = b.writes_back,
                                             .machine = b.gpu },
                           err);
 }

@@ -47,6 +47,7 @@ typedef struct builder {
     uint32_t clusters, per_cluster, arrays, channels, slices,
         uppers; /* uppers: domains that send to partitions */
     uint32_t caches_per_cluster;
+    bool writes_back; /* a cache above L2 does: what compute units wrote is in L2 only after a flush */
     ls_clock core_clock, dram_clock;
     ls_region *command_region, **cluster_regions, **array_regions, **l2_regions;
     ls_block *command, *dma, *dma_hub;

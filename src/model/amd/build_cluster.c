@@ -21,6 +21,7 @@ static ls_status build_cache(builder *b, uint32_t cluster, const char *name, con
     TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, section, out, err));
     TRY(line_cache_set_below(*out, b->cluster_hubs[cluster], err));
     line_cache_set_passing(*out, LINE_GLC);
+    b->writes_back = b->writes_back || line_cache_writes_back(*out);
     build_keep_cache(b, *out);
     return LS_OK;
 }

@@ -63,6 +63,7 @@ ls_status build_arrays(builder *b, ls_error *err)
         TRY(ls_machine_block(b->machine, region, name, "l1", &l1, err));
         TRY(line_cache_set_below(l1, b->array_hubs[i], err));
         line_cache_set_passing(l1, LINE_DLC);
+        b->writes_back = b->writes_back || line_cache_writes_back(l1);
         build_keep_cache(b, l1);
         TRY(line_gate_set_slices(b->array_gates[i], NULL, &l1, 1, err));
     }

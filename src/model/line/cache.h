@@ -51,7 +51,9 @@ typedef struct line_cache_counters {
     uint64_t answers, latency_cycles; /* of reads and atomics: from taken to answered */
 } line_cache_counters;
 
-/* The wire to the level below; before the run. */
+/* --- wiring, before the run, of any block that stands in a slot for caches --- */
+
+/* The wire to the level below. LS_ERR_UNSUPPORTED for a block that does not provide LINE_CACHE_INTERFACE. */
 ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err);
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are answered
  * with LINE_FAULT. */
@@ -60,10 +62,27 @@ void line_cache_set_home(ls_block *cache, const ls_window *window);
 void line_cache_set_passing(ls_block *cache, uint32_t flags);
 /* Sets are picked by addresses without their channel and slice. Copied. */
 void line_cache_set_map(ls_block *cache, const mem_map *map);
+/* Does it keep what is written, so that a kernel's end must flush it? */
+bool line_cache_writes_back(const ls_block *cache);
 
 /* Forgets lines of the range, dirty ones too: what was there is freed. The machine is at rest. */
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);
 /* At rest: dirty lines; for tests and reports. */
 uint64_t line_cache_dirty_lines(const ls_block *cache);
+
+/* --- for those who write another one --- */
+
+/* What a model provides besides LINE_MEMORY_PORT: the functions above. */
+#define LINE_CACHE_INTERFACE "line-cache/1"
+#define LINE_CACHE_PORT "cache"
+typedef struct line_cache_ops {
+    ls_status (*set_below)(void *self, ls_block *block, ls_block *memory, ls_error *err);
+    void (*set_home)(void *self, const ls_window *window);
+    void (*set_passing)(void *self, uint32_t flags);
+    void (*set_map)(void *self, const mem_map *map);
+    bool (*writes_back)(const void *self);
+    void (*discard)(void *self, uint64_t address, uint64_t bytes);
+    uint64_t (*dirty_lines)(const void *self);
+} line_cache_ops;
 
 #endif

@@ -74,35 +74,43 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
     return LS_OK;
 }
 
-ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
+/* --- wiring --- */
+
+static ls_status set_below(void *self, ls_block *block, ls_block *memory, ls_error *err)
 {
-    line_cache *c = ls_block_state(cache);
-    return line_join_below(cache, c->store.line_bytes, memory, &line_cache_client, &c->below, err);
+    line_cache *c = self;
+    return line_join_below(block, c->store.line_bytes, memory, &line_cache_client, &c->below, err);
 }
 
-void line_cache_set_home(ls_block *cache, const ls_window *window)
+static void set_home(void *self, const ls_window *window)
 {
-    line_cache *c = ls_block_state(cache);
+    line_cache *c = self;
     c->home = true;
     c->view = ls_window_look(window);
 }
 
-void line_cache_set_passing(ls_block *cache, uint32_t flags)
+static void set_passing(void *self, uint32_t flags)
 {
-    line_cache *c = ls_block_state(cache);
+    line_cache *c = self;
     c->passing = flags;
 }
 
-void line_cache_set_map(ls_block *cache, const mem_map *map)
+static void set_map(void *self, const mem_map *map)
 {
-    line_cache *c = ls_block_state(cache);
+    line_cache *c = self;
     c->mapped = true;
     c->map = *map;
 }
 
-void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes)
+static bool writes_back(const void *self)
 {
-    line_cache *c = ls_block_state(cache);
+    const line_cache *c = self;
+    return c->policy == LINE_BACK;
+}
+
+static void discard(void *self, uint64_t address, uint64_t bytes)
+{
+    line_cache *c = self;
     uint64_t line_bytes = c->store.line_bytes, first = address & ~(line_bytes - 1), last = address + bytes;
     if (bytes == 0 || c->store.clock == 0) /* nothing, or it never held a line */
         return;
@@ -120,14 +128,24 @@ void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes)
             store_drop(&c->store, line);
 }
 
-uint64_t line_cache_dirty_lines(const ls_block *cache)
+static uint64_t dirty_lines(const void *self)
 {
-    const line_cache *c = ls_block_state((ls_block *)(uintptr_t)cache);
+    const line_cache *c = self;
     uint64_t count = 0;
     for (uint32_t line = 0; line < c->store.line_count; line++)
         count += c->store.tags[line] != 0 && store_is_dirty(&c->store, line);
     return count;
 }
+
+static const line_cache_ops cache_ops = { .set_below = set_below,
+                                          .set_home = set_home,
+                                          .set_passing = set_passing,
+                                          .set_map = set_map,
+                                          .writes_back = writes_back,
+                                          .discard = discard,
+                                          .dirty_lines = dirty_lines };
+
+/* --- keys and counters --- */
 
 static const char *const policy_names[] = { "through", "around", "back", "evict", NULL };
 static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
@@ -193,6 +211,7 @@ static const ls_metric metrics[] = {
 
 static const ls_port_decl ports[] = {
     { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &line_cache_memory },
+    { .name = LINE_CACHE_PORT, .interface = LINE_CACHE_INTERFACE, .ops = &cache_ops },
 };
 
 /* The same block in each place where it can stand, so that reports tell levels apart. */

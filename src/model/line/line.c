@@ -1,19 +1,24 @@
-/* line.c: wires between requesters and what stands for memory, found by interface. */
+/* line.c: wires between requesters and what stands for memory, found by interface: whatever block stands in a slot. */
 #include "model/line/line.h"
+
+const void *line_find_ops(const ls_block *block, const char *interface)
+{
+    const ls_block_type *type = ls_block_type_of(block);
+    for (size_t i = 0; i < type->port_count; i++)
+        if (type->ports[i].ops != NULL && strcmp(type->ports[i].interface, interface) == 0)
+            return type->ports[i].ops;
+    return NULL;
+}
 
 ls_status line_join(ls_block *memory, const line_client_ops *client_ops, void *client, line_port *out,
                     ls_error *err)
 {
-    const ls_block_type *type = ls_block_type_of(memory);
-    for (size_t i = 0; i < type->port_count; i++) {
-        const ls_port_decl *port = &type->ports[i];
-        if (port->ops != NULL && strcmp(port->interface, LINE_MEMORY_INTERFACE) == 0) {
-            const line_memory_ops *ops = port->ops;
-            return ops->attach(ls_block_state(memory), client_ops, client, out, err);
-        }
-    }
-    return ls_fail(err, LS_ERR_USAGE, "block '%s' (%s '%s') takes no lines: it has no port '%s'",
-                   ls_block_name(memory), type->slot, type->name, LINE_MEMORY_INTERFACE);
+    const line_memory_ops *ops = line_find_ops(memory, LINE_MEMORY_INTERFACE);
+    if (ops != NULL)
+        return ops->attach(ls_block_state(memory), client_ops, client, out, err);
+    return ls_fail(err, LS_ERR_UNSUPPORTED, "block '%s' (%s '%s') takes no lines: it provides no '%s'",
+                   ls_block_name(memory), ls_block_type_of(memory)->slot, ls_block_type_of(memory)->name,
+                   LINE_MEMORY_INTERFACE);
 }
 
 ls_status line_join_below(ls_block *user, uint32_t line_bytes, ls_block *memory,

@@ -100,6 +100,9 @@ ls_status line_join(ls_block *memory, const line_client_ops *client_ops, void *c
 ls_status line_join_below(ls_block *user, uint32_t line_bytes, ls_block *memory,
                           const line_client_ops *client_ops, line_port *out, ls_error *err);
 
+/* The functions that a block provides for an interface; NULL if it does not. */
+const void *line_find_ops(const ls_block *block, const char *interface);
+
 /* --- copies: most messages carry no data one way --- */
 
 #define LINE_HEAD_BYTES offsetof(line_message, data)
