@@ -11,26 +11,6 @@
 
 /* ----------------------------------------------------------------------------------------- warps in order */
 
-static inline ls_cycle later(ls_cycle a, ls_cycle b)
-{
-    return a > b ? a : b;
-}
-
-/* `bit`: of the warp in its sub-core. */
-static inline void sleep_until(flow_sub *fs, uint32_t bit, ls_cycle cycle)
-{
-    uint64_t key = cycle << 5 | (uint32_t)__builtin_ctz(bit);
-    uint32_t i = fs->count++;
-    for (; i > 0 && fs->asleep[i - 1] < key; i--)
-        fs->asleep[i] = fs->asleep[i - 1];
-    fs->asleep[i] = key;
-}
-
-static inline ls_cycle soonest(const flow_sub *fs)
-{
-    return fs->count == 0 ? LS_CYCLE_MAX : later(fs->asleep[fs->count - 1] >> 5, fs->time);
-}
-
 static inline void wake(flow_sub *fs, sub_core *s, ls_cycle now)
 {
     uint32_t woken = 0;
@@ -52,14 +32,15 @@ static ls_cycle ready_at_more(const core *c, uint32_t warp, const flow_inst *d, 
     if (d->registers == FLOW_WIDE)
         return flow_wide_ready(c, warp, d->inst);
     for (uint32_t i = 4; i < d->registers; i++)
-        need = later(need, c->flow->ready[warp][d->reg[i]]);
+        need = flow_later(need, c->flow->ready[warp][d->reg[i]]);
     return need;
 }
 
 static inline ls_cycle ready_at(const core *c, uint32_t warp, const ls_cycle *ready, const flow_inst *d)
 {
     const uint16_t *reg = d->reg;
-    ls_cycle need = later(later(ready[reg[0]], ready[reg[1]]), later(ready[reg[2]], ready[reg[3]]));
+    ls_cycle need =
+        flow_later(flow_later(ready[reg[0]], ready[reg[1]]), flow_later(ready[reg[2]], ready[reg[3]]));
     return __builtin_expect(d->registers > 4, 0) ? ready_at_more(c, warp, d, need) : need;
 }
 
@@ -89,110 +70,16 @@ static inline void set_results(core *c, uint32_t warp, ls_cycle *ready, const fl
 static inline ls_cycle collect(const flow *f, flow_sub *fs, const flow_inst *d, ls_cycle now,
                                ls_cycle unit_free)
 {
-    ls_cycle enter = later(now + 1, fs->collector_free);
-    uint64_t port = later(fs->port, (enter + 1) << f->port_shift) + d->port;
+    ls_cycle enter = flow_later(now + 1, fs->collector_free);
+    uint64_t port = flow_later(fs->port, (enter + 1) << f->port_shift) + d->port;
     fs->port = port;
-    ls_cycle start = later(enter + d->front, (port + f->port_mask) >> f->port_shift);
-    start = later(start, unit_free);
+    ls_cycle start = flow_later(enter + d->front, (port + f->port_mask) >> f->port_shift);
+    start = flow_later(start, unit_free);
     if (__builtin_expect(start > now + 1 + d->held || enter > now + 1, 0)) {
         fs->taken |= 1u << d->unit;
-        fs->issue_free[d->unit] = start > d->held ? later(enter, start - d->held) : enter;
+        fs->issue_free[d->unit] = start > d->held ? flow_later(enter, start - d->held) : enter;
     }
     return start;
-}
-
-/* -------------------------------------------------------------------------------------- barriers and ends */
-
-static void release_barrier(core *c, uint32_t slot)
-{
-    flow *f = c->flow;
-    cta_state *cta = &c->ctas[slot];
-    if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
-        return;
-    cta->at_barrier = 0;
-    for (uint32_t warp = cta->first_warp; warp < (uint32_t)cta->first_warp + cta->warp_count; warp++) {
-        uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
-        if ((c->subs[sub].barrier & bit) == 0)
-            continue;
-        c->subs[sub].barrier &= ~bit;
-        c->subs[sub].blocked |= bit;
-        sleep_until(&f->subs[sub], bit, later(f->warps[warp].wake, f->barrier_at[slot] + 1));
-        ls_cycle next = soonest(&f->subs[sub]);
-        f->next[sub] = next < f->next[sub] ? next : f->next[sub];
-    }
-}
-
-static void end_warp(core *c, uint32_t warp, ls_cycle now)
-{
-    flow *f = c->flow;
-    warp_state *w = &c->warps[warp];
-    sub_core *s = &c->subs[warp_sub(c, warp)];
-    uint32_t bit = warp_bit(c, warp), slot = w->cta;
-    cta_state *cta = &c->ctas[slot];
-    ls_cycle end = later(w->busy_until, now + 1);
-    c->n.resident_warps += end - f->warps[warp].started;
-    w->resident = false;
-    c->resident_warps--;
-    cta->warps_left--;
-    s->resident &= ~bit;
-    s->buffered &= ~bit;
-    if ((s->barrier & bit) != 0) {
-        /* The stream ended at the barrier itself. */
-        s->barrier &= ~bit;
-        cta->at_barrier--;
-    }
-    f->cta_end[slot] = later(f->cta_end[slot], end);
-    if (cta->warps_left == 0) {
-        f->ended |= 1u << slot;
-        return;
-    }
-    f->barrier_at[slot] = later(f->barrier_at[slot], end);
-    release_barrier(c, slot);
-}
-
-/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one
- * may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
-static ls_cycle effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now,
-                        ls_cycle done)
-{
-    flow *f = c->flow;
-    flow_warp *fw = &f->warps[warp];
-    warp_state *w = &c->warps[warp];
-    sub_core *s = &c->subs[warp_sub(c, warp)];
-    uint32_t bit = warp_bit(c, warp);
-    ls_cycle soon = now + 1;
-    if ((inst->flags & LS_INST_FENCE) != 0)
-        soon = later(soon, later(fw->alu_until, fw->memory_until));
-    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
-    if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED)
-        soon = later(soon, done);
-    if (soon > now + 1)
-        s->fence |= bit;
-    if (inst->mem_op == LS_MEM_ASYNC_COPY) {
-        ls_cycle *copied = &fw->copied[w->async_open % FLOW_GROUPS];
-        *copied = later(*copied, done);
-    }
-    w->async_open = (uint8_t)(w->async_open + ((inst->flags & LS_INST_ASYNC_COMMIT) != 0));
-    if ((inst->flags & LS_INST_ASYNC_WAIT) != 0) {
-        /* Waits for all groups but the newest imm. */
-        uint8_t open = w->async_open, kept = inst->imm < 0 || inst->imm > open ? open : (uint8_t)inst->imm;
-        uint8_t end = (uint8_t)(open - kept);
-        for (uint8_t g = end > FLOW_GROUPS ? (uint8_t)(end - FLOW_GROUPS) : 0; g != end; g++)
-            if (fw->copied[g % FLOW_GROUPS] > soon) {
-                soon = fw->copied[g % FLOW_GROUPS];
-                s->async |= bit;
-            }
-    }
-    if ((inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE)) != 0) {
-        f->barrier_at[w->cta] = later(f->barrier_at[w->cta], now);
-        c->ctas[w->cta].at_barrier++;
-        if ((inst->flags & LS_INST_ARRIVE) != 0 && !c->spec->accelsim_rules)
-            return soon;
-        s->barrier |= bit;
-        fw->wake = soon;
-        return LS_CYCLE_MAX;
-    }
-    return soon;
 }
 
 /* -------------------------------------------------------------------------------------------------- issue */
@@ -212,6 +99,27 @@ static inline uint64_t kernel_key(const core *c, const warp_state *w)
     return ((uint64_t)launch->number + 1) << 32;
 }
 
+/* Neighbouring words of global memory: their sectors follow from the two ends. */
+static inline bool take_dense(core *c, const flow_warp *fw, const flow_inst *d, const ls_dyn *dyn,
+                              ls_cycle start, flow_access *access)
+{
+    if (!d->plain_lanes || (dyn->addr & 3) != LS_ADDR_STRIDE || dyn->mask == 0)
+        return false;
+    const uint64_t *words = &fw->addrs[dyn->addr >> 2];
+    if (words[1] != d->width)
+        return false;
+    uint64_t last = words[0] + lane_count(dyn->mask) * d->width - 1;
+    uint32_t sectors = (uint32_t)(last / CACHE_SECTOR_BYTES - words[0] / CACHE_SECTOR_BYTES) + 1, rounds = 1;
+    uint32_t banks = (uint32_t)c->spec->l1_banks;
+    if (d->bypass)
+        rounds = sectors;
+    else if (sectors > banks)
+        rounds = (sectors + banks - 1) / banks;
+    c->n.memory_instructions++;
+    *access = flow_take_sectors(c, fw, d, sectors, rounds, start);
+    return true;
+}
+
 static inline ls_cycle issue_memory(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp, const flow_inst *d,
                                     const ls_dyn *dyn, ls_cycle now)
 {
@@ -220,12 +128,14 @@ static inline ls_cycle issue_memory(core *c, flow_sub *fs, flow_warp *fw, uint32
     /* A collector is free when the one in front of the unit has gone into it. */
     fs->starts[fs->memory++ % FLOW_STARTS] = start;
     fs->collector_free = fs->starts[(fs->memory - 1 - c->hybrid->collectors) % FLOW_STARTS];
-    flow_access access = flow_take(c, fw, warp, d, dyn, start);
+    flow_access access;
+    if (!take_dense(c, fw, d, dyn, start, &access))
+        access = flow_take(c, fw, warp, d, dyn, start);
     if (d->written > 0) {
         set_results(c, warp, c->flow->ready[warp], d, access.registers);
-        fw->memory_until = later(fw->memory_until, access.registers);
+        fw->memory_until = flow_later(fw->memory_until, access.registers);
     }
-    w->busy_until = later(w->busy_until, access.done);
+    w->busy_until = flow_later(w->busy_until, access.done);
     return access.done;
 }
 
@@ -280,10 +190,10 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         if (d->plain && greedy && fs->collector_free <= now + 1) {
             /* As below, with what they do not need left out. */
             do {
-                uint64_t port = later(fs->port, (now + 2) << f->port_shift) + d->port;
-                ls_cycle start = later(now + 1 + d->front, (port + f->port_mask) >> f->port_shift);
+                uint64_t port = flow_later(fs->port, (now + 2) << f->port_shift) + d->port;
+                ls_cycle start = flow_later(now + 1 + d->front, (port + f->port_mask) >> f->port_shift);
                 ls_cycle *unit_free = &fs->unit_free[d->unit];
-                start = later(start, *unit_free);
+                start = flow_later(start, *unit_free);
                 fs->port = port;
                 *unit_free = start + d->interval;
                 if (start > now + 1 + d->held) {
@@ -295,7 +205,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
                     count_missing(d, b, next->mask);
                 done = start + d->delay;
                 ready[d->result] = done;
-                until = later(until, done);
+                until = flow_later(until, done);
                 soon = now + 1;
                 if (++next == stop)
                     goto stopped;
@@ -327,12 +237,12 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
             fs->unit_free[d->unit] = start + d->interval;
             done = start + d->delay;
             set_results(c, warp, ready, d, done);
-            until = later(until, done);
+            until = flow_later(until, done);
         }
         soon = now + 1;
         if (__builtin_expect(d->effects, 0)) {
             fw->alu_until = until;
-            soon = effects(c, warp, d->inst, next->mask, now, done);
+            soon = flow_effects(c, warp, d->inst, next->mask, now, done);
             b->changes = true;
         }
         next++;
@@ -405,8 +315,10 @@ static inline uint64_t set_back(uint64_t at, uint64_t end, uint64_t cycles)
 
 static void lend(const flow *f, flow_sub *fs, ls_cycle end, uint64_t cycles)
 {
+    const ls_cycle time = end - cycles;
     for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
-        fs->unit_free[unit] = set_back(fs->unit_free[unit], end, cycles);
+        if (fs->unit_free[unit] > time)
+            fs->unit_free[unit] = set_back(fs->unit_free[unit], end, cycles);
     for (uint32_t set = fs->taken; set != 0; set &= set - 1) {
         ls_cycle *free_at = &fs->issue_free[__builtin_ctz(set)];
         *free_at = set_back(*free_at, end, cycles);
@@ -422,7 +334,7 @@ static inline void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, u
     if (b->soon == LS_CYCLE_MAX) {
         flow_warp *fw = &c->flow->warps[warp];
         fs->ready &= ~bit;
-        fw->wake = later(fw->wake, b->need);
+        fw->wake = flow_later(fw->wake, b->need);
         return;
     }
     if (b->need <= b->soon && b->soon <= b->now + 1)
@@ -431,7 +343,7 @@ static inline void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, u
     s->blocked |= bit;
     if (b->need > b->until && b->need >= b->soon)
         s->memory_blocked |= bit;
-    sleep_until(fs, bit, later(b->need, b->soon));
+    flow_sleep_until(fs, bit, flow_later(b->need, b->soon));
 }
 
 /* Returns the cycle after the last instruction of the burst. */
@@ -447,18 +359,18 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t w
     b.missing = b.held = b.stalled[0] = b.stalled[1] = 0;
     s->wants[d->unit] &= ~bit;
     issue_burst(c, fs, warp, bit, d, first, limit, &b);
-    w->busy_until = later(w->busy_until, b.until);
+    w->busy_until = flow_later(w->busy_until, b.until);
     book_burst(c, &b, (uint64_t)(b.next - w->next));
     w->next = b.next;
     if (b.next == w->end) {
         fs->ready &= ~bit;
         if (b.soon == LS_CYCLE_MAX)
-            release_barrier(c, w->cta);
-        end_warp(c, warp, b.soon == LS_CYCLE_MAX ? b.now : b.soon - 1);
+            flow_release_barrier(c, w->cta);
+        flow_end_warp(c, warp, b.soon == LS_CYCLE_MAX ? b.now : b.soon - 1);
     } else {
         set_next(c, fs, s, warp, bit, &b);
         if (b.changes)
-            release_barrier(c, w->cta);
+            flow_release_barrier(c, w->cta);
     }
     if (b.lent != 0)
         lend(c->flow, fs, b.now + 1, b.lent);
@@ -527,7 +439,7 @@ static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
     fs->time = now;
     if (can == 0) {
         front_stalled(s, fs->ready);
-        ls_cycle next = soonest(fs);
+        ls_cycle next = flow_soonest(fs);
         next = next <= now ? now + 1 : next;
         return retry < next && fs->ready != 0 ? retry : next;
     }
@@ -537,7 +449,7 @@ static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
     if (fs->ready != 0)
         return fs->time;
     stalled(s);
-    return soonest(fs);
+    return flow_soonest(fs);
 }
 
 /* ----------------------------------------------------------------------------------------------- one look */
@@ -571,9 +483,9 @@ static void start_warps(core *c, ls_cycle now)
         w->head = d->inst;
         c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
         c->subs[sub].buffered |= warp_bit(c, warp);
-        fs->time = later(fs->time, now);
-        sleep_until(fs, warp_bit(c, warp), now + 2); /* it is fetched, and decoded */
-        ls_cycle next = soonest(fs);
+        fs->time = flow_later(fs->time, now);
+        flow_sleep_until(fs, warp_bit(c, warp), now + 2); /* it is fetched, and decoded */
+        ls_cycle next = flow_soonest(fs);
         f->next[sub] = next < f->next[sub] ? next : f->next[sub];
     }
     c->need_fetch = 0;

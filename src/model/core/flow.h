@@ -1,5 +1,4 @@
-/* flow.h: the state of a core with alu: hybrid and memory: analytic. For flow.c, flow_inst.c and flow_memory.c
- * only.
+/* flow.h: the state of a core with alu: hybrid and memory: analytic. For flow*.c only.
  *
  * With both, everything that an instruction waits for is known when it issues, also the end of a load. So
  * nothing has to happen at the end of anything: a warp has the cycle in which its next instruction can issue,
@@ -122,6 +121,36 @@ typedef struct flow {
     ls_cycle *unit; /* the first cycle in which the load/store unit takes an instruction */
 } flow;
 
+/* ---------------------------------------------------------------------------------------- warps in order */
+
+static inline ls_cycle flow_later(ls_cycle a, ls_cycle b)
+{
+    return a > b ? a : b;
+}
+
+/* `bit`: of the warp in its sub-core. */
+static inline void flow_sleep_until(flow_sub *fs, uint32_t bit, ls_cycle cycle)
+{
+    uint64_t key = cycle << 5 | (uint32_t)__builtin_ctz(bit);
+    uint32_t i = fs->count++;
+    for (; i > 0 && fs->asleep[i - 1] < key; i--)
+        fs->asleep[i] = fs->asleep[i - 1];
+    fs->asleep[i] = key;
+}
+
+static inline ls_cycle flow_soonest(const flow_sub *fs)
+{
+    return fs->count == 0 ? LS_CYCLE_MAX : flow_later(fs->asleep[fs->count - 1] >> 5, fs->time);
+}
+
+/* flow_warp.c */
+/* The last one may have arrived, or left. */
+void flow_release_barrier(core *c, uint32_t slot);
+void flow_end_warp(core *c, uint32_t warp, ls_cycle now);
+/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one may issue;
+ * LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
+ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done);
+
 /* flow_block.c; other parts of it are in core.h */
 ls_cycle flow_start_blocks(core *c, ls_cycle now); /* those that are due; when the next one is */
 
@@ -142,5 +171,17 @@ typedef struct flow_access {
 /* The load/store unit takes the instruction in cycle `start`, in which it is free. */
 flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
                       ls_cycle start);
+
+/* The sectors of an access that the unit takes in cycle `start`. */
+static inline flow_access flow_take_sectors(core *c, const flow_warp *fw, const flow_inst *d, uint32_t sectors,
+                                            uint32_t rounds, ls_cycle start)
+{
+    c->n.memory_sectors += sectors;
+    *c->flow->unit = start + rounds;
+    ls_cycle end = analytic_access(c, fw->launch, d->rate, d->load, sectors, rounds, start) + 1;
+    ls_cycle left = start + rounds;
+    end = end > left ? end : left;
+    return (flow_access){ .registers = end, .done = end };
+}
 
 #endif

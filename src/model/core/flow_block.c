@@ -26,8 +26,8 @@ static void set_due(flow *f, const core_launch *launch, ls_cycle start)
 bool flow_block_arrives(core *c, const core_launch *launch)
 {
     flow *f = c->flow;
-    uint32_t places = 0;
-    for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
+    uint32_t places = 0, last = (uint32_t)c->spec->cta_slots;
+    for (uint32_t i = 0; i < last; i++)
         places += c->ctas[i].used && c->ctas[i].launch.kernel == launch->kernel;
     for (uint32_t i = 0; i < f->due_count; i++)
         places += f->due[i].launch.kernel == launch->kernel;

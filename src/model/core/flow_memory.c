@@ -89,12 +89,6 @@ static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn
         shape->distance[i] = at[i] - first;
 }
 
-/* Neighbouring words: from the two ends. */
-static inline uint32_t count_dense(uint64_t first, uint32_t bytes)
-{
-    return (uint32_t)((first + bytes - 1) / CACHE_SECTOR_BYTES - first / CACHE_SECTOR_BYTES) + 1;
-}
-
 /* Sectors and the cycles in which they enter the banks; of shared memory: only cycles. */
 static void count_lanes(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, uint8_t space,
                         uint32_t *sectors, uint32_t *rounds)
@@ -117,24 +111,14 @@ static flow_access take_shared(core *c, const ls_inst *inst, uint32_t mask, uint
     return (flow_access){ .registers = end, .done = end };
 }
 
-static inline flow_access take_sectors(core *c, const flow_warp *fw, const flow_inst *d, uint32_t sectors,
-                                       uint32_t rounds, ls_cycle start)
-{
-    c->n.memory_sectors += sectors;
-    *c->flow->unit = start + rounds;
-    ls_cycle end = analytic_access(c, fw->launch, d->rate, d->load, sectors, rounds, start) + 1;
-    ls_cycle left = start + rounds;
-    end = end > left ? end : left;
-    return (flow_access){ .registers = end, .done = end };
-}
-
-static flow_access take_lanes(core *c, const flow_warp *fw, uint32_t warp, const flow_inst *d,
-                              const ls_dyn *dyn, ls_cycle start)
+flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
+                      ls_cycle start)
 {
     const ls_inst *inst = d->inst;
     uint32_t mask = dyn->mask, sectors = 0, rounds = 0;
     bool none = mask == 0 || inst->mem_op == LS_MEM_NONE || dyn->addr == LS_ADDR_NONE;
     uint8_t space = d->space;
+    c->n.memory_instructions++;
     if (__builtin_expect(space == LS_SPACE_GENERIC, 0)) {
         const flight f = as_flight(c, warp, inst, dyn, space);
         space = ldst_space(c, &f);
@@ -154,25 +138,5 @@ static flow_access take_lanes(core *c, const flow_warp *fw, uint32_t warp, const
         rounds = sectors;
     else
         c->n.l1_bank_conflicts += rounds - (sectors + banks - 1) / banks;
-    return take_sectors(c, fw, d, sectors, rounds, start);
-}
-
-flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
-                      ls_cycle start)
-{
-    c->n.memory_instructions++;
-    if (d->plain_lanes && (dyn->addr & 3) == LS_ADDR_STRIDE && dyn->mask != 0) {
-        const uint64_t *words = &fw->addrs[dyn->addr >> 2];
-        if (words[1] == d->width) {
-            uint64_t first = words[0] + flow_move(fw, dyn);
-            uint32_t sectors = count_dense(first, lane_count(dyn->mask) * d->width), rounds = 1;
-            uint32_t banks = (uint32_t)c->spec->l1_banks;
-            if (d->bypass)
-                rounds = sectors;
-            else if (sectors > banks)
-                rounds = (sectors + banks - 1) / banks;
-            return take_sectors(c, fw, d, sectors, rounds, start);
-        }
-    }
-    return take_lanes(c, fw, warp, d, dyn, start);
+    return flow_take_sectors(c, fw, d, sectors, rounds, start);
 }

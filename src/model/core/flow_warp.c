@@ -1,0 +1,94 @@
+/* flow_warp.c: what instructions of flow.c do to their warp beside its registers: fences, asynchronous copies, barriers,
+ * the end. May touch its core only. */
+#include "model/core/flow.h"
+
+void flow_release_barrier(core *c, uint32_t slot)
+{
+    flow *f = c->flow;
+    cta_state *cta = &c->ctas[slot];
+    if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
+        return;
+    cta->at_barrier = 0;
+    for (uint32_t warp = cta->first_warp; warp < (uint32_t)cta->first_warp + cta->warp_count; warp++) {
+        uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+        if ((c->subs[sub].barrier & bit) == 0)
+            continue;
+        c->subs[sub].barrier &= ~bit;
+        c->subs[sub].blocked |= bit;
+        flow_sleep_until(&f->subs[sub], bit, flow_later(f->warps[warp].wake, f->barrier_at[slot] + 1));
+        ls_cycle next = flow_soonest(&f->subs[sub]);
+        f->next[sub] = next < f->next[sub] ? next : f->next[sub];
+    }
+}
+
+void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
+{
+    flow *f = c->flow;
+    warp_state *w = &c->warps[warp];
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    uint32_t bit = warp_bit(c, warp), slot = w->cta;
+    cta_state *cta = &c->ctas[slot];
+    ls_cycle end = flow_later(w->busy_until, now + 1);
+    c->n.resident_warps += end - f->warps[warp].started;
+    w->resident = false;
+    c->resident_warps--;
+    cta->warps_left--;
+    s->resident &= ~bit;
+    s->buffered &= ~bit;
+    if ((s->barrier & bit) != 0) {
+        /* The stream ended at the barrier itself. */
+        s->barrier &= ~bit;
+        cta->at_barrier--;
+    }
+    f->cta_end[slot] = flow_later(f->cta_end[slot], end);
+    if (cta->warps_left == 0) {
+        f->ended |= 1u << slot;
+        return;
+    }
+    f->barrier_at[slot] = flow_later(f->barrier_at[slot], end);
+    flow_release_barrier(c, slot);
+}
+
+/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one
+ * may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
+ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done)
+{
+    flow *f = c->flow;
+    flow_warp *fw = &f->warps[warp];
+    warp_state *w = &c->warps[warp];
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    uint32_t bit = warp_bit(c, warp);
+    ls_cycle soon = now + 1;
+    if ((inst->flags & LS_INST_FENCE) != 0)
+        soon = flow_later(soon, flow_later(fw->alu_until, fw->memory_until));
+    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
+    if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED)
+        soon = flow_later(soon, done);
+    if (soon > now + 1)
+        s->fence |= bit;
+    if (inst->mem_op == LS_MEM_ASYNC_COPY) {
+        ls_cycle *copied = &fw->copied[w->async_open % FLOW_GROUPS];
+        *copied = flow_later(*copied, done);
+    }
+    w->async_open = (uint8_t)(w->async_open + ((inst->flags & LS_INST_ASYNC_COMMIT) != 0));
+    if ((inst->flags & LS_INST_ASYNC_WAIT) != 0) {
+        /* Waits for all groups but the newest imm. */
+        uint8_t open = w->async_open, kept = inst->imm < 0 || inst->imm > open ? open : (uint8_t)inst->imm;
+        uint8_t end = (uint8_t)(open - kept);
+        for (uint8_t g = end > FLOW_GROUPS ? (uint8_t)(end - FLOW_GROUPS) : 0; g != end; g++)
+            if (fw->copied[g % FLOW_GROUPS] > soon) {
+                soon = fw->copied[g % FLOW_GROUPS];
+                s->async |= bit;
+            }
+    }
+    if ((inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE)) != 0) {
+        f->barrier_at[w->cta] = flow_later(f->barrier_at[w->cta], now);
+        c->ctas[w->cta].at_barrier++;
+        if ((inst->flags & LS_INST_ARRIVE) != 0 && !c->spec->accelsim_rules)
+            return soon;
+        s->barrier |= bit;
+        fw->wake = soon;
+        return LS_CYCLE_MAX;
+    }
+    return soon;
+}
