@@ -7,6 +7,7 @@
 #include "model/amd/amd_gpu.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool run_program_is(const char *name)
@@ -265,6 +266,81 @@ static void print_caches(const run_program *p, FILE *to)
     }
 }
 
+/* Where cycles of compute units went, per instruction. Reasons of one cycle are all counted, so they can be more than
+ * what is to be explained. */
+static void print_stack(const run_program *p, FILE *to)
+{
+    uint64_t cycles = count(p, "cu/*", NULL, "cycles"), insts = count(p, "cu/*", NULL, "instructions");
+    if (insts == 0)
+        return;
+    double per = 1.0 / (double)insts;
+    fprintf(to, "\n  %-22s %14.3f  cycles of a compute unit per wavefront instruction\n", "CPI",
+            (double)cycles * per);
+    fprintf(to, "    %-20s %14.3f\n", "issue", (double)count(p, "cu/*", NULL, "active_cycles") * per);
+    for (size_t i = 0; i < ls_metrics_type_count(p->metrics); i++) {
+        ls_metric_type type = ls_metrics_type(p->metrics, i);
+        if (strncmp(type.name, "cu/", 3) != 0)
+            continue;
+        for (size_t k = 0; k < type.metric_count; k++) {
+            uint64_t stalled;
+            if (strncmp(type.metrics[k].name, "stall_", 6) != 0)
+                continue;
+            stalled = count(p, type.name, NULL, type.metrics[k].name);
+            if (stalled > 0)
+                fprintf(to, "    %-20s %14.3f\n", type.metrics[k].name + 6, (double)stalled * per);
+        }
+    }
+}
+
+static uint64_t key(const run_program *p, const char *path)
+{
+    const ls_config_value *value = ls_config_find(run_program_config(p), path);
+    return value ? strtoull(value->text, NULL, 10) : 0;
+}
+
+static void print_occupancy(const run_program *p, FILE *to)
+{
+    static const struct {
+        const char *counter, *what;
+    } limits[] = { { "blocked_groups", "work-group slots" },
+                   { "blocked_waves", "wave slots" },
+                   { "blocked_vgprs", "vector registers" },
+                   { "blocked_sgprs", "scalar registers" },
+                   { "blocked_lds", "LDS" } };
+    uint64_t most = key(p, "cu.simds") * key(p, "cu.waves_per_simd"), blocked = 0;
+    const char *limit = "how many work-groups there are";
+    ls_metric_value waves;
+    if (!get(p, "cu/*", NULL, "occupancy_waves", &waves) || most == 0)
+        return;
+    for (size_t i = 0; i < LS_COUNT_OF(limits); i++) {
+        uint64_t here = count(p, "command/*", NULL, limits[i].counter);
+        if (here > blocked) {
+            blocked = here;
+            limit = limits[i].what;
+        }
+    }
+    fprintf(to, "  %-22s %12.1f %%  %.1f of %llu waves of a compute unit, limited by %s\n", "occupancy",
+            100 * waves.ratio / (double)most, waves.ratio, (unsigned long long)most, limit);
+}
+
+static void print_tlbs(const run_program *p, FILE *to)
+{
+    uint64_t accesses = count(p, "line-tlb/*", NULL, "accesses"),
+             requests = count(p, "line-mmu/*", NULL, "requests");
+    char text[LS_FORMAT_BYTES], walks[LS_FORMAT_BYTES];
+    if (accesses == 0)
+        return;
+    fprintf(to, "\n  %-22s %14s  %.1f %% hits, %.1f %% misses, %.1f %% asked for already\n", "L1 TLB accesses",
+            ls_format_count(accesses, text, sizeof text),
+            percent(count(p, "line-tlb/*", NULL, "hits"), accesses),
+            percent(count(p, "line-tlb/*", NULL, "misses"), accesses),
+            percent(count(p, "line-tlb/*", NULL, "mshr_hits"), accesses));
+    fprintf(to, "  %-22s %14s  %.1f %% hits, %s walks", "L2 TLB accesses",
+            ls_format_count(requests, text, sizeof text),
+            percent(count(p, "line-mmu/*", NULL, "hits"), requests),
+            ls_format_count(count(p, "line-mmu/*", NULL, "walks"), walks, sizeof walks));
+}
+
 static void print_memory(const run_program *p, FILE *to)
 {
     uint64_t requests = count(p, "dram/*", NULL, "requests");
@@ -290,9 +366,12 @@ void run_program_table(const run_program *p, FILE *to)
     else if (r->is_wrong)
         fprintf(to, "  %-22s %14s\n", "verification", "WRONG");
     print_times(p, to);
+    print_occupancy(p, to);
     print_kernels(p, to);
     print_classes(p, to);
+    print_stack(p, to);
     print_caches(p, to);
+    print_tlbs(p, to);
     print_memory(p, to);
     fputc('\n', to);
 }
