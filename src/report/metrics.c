@@ -79,8 +79,9 @@ static ls_status check_table(const ls_metric_source *s, ls_error *err)
         if ((unsigned)metric->kind > LS_METRIC_KIND_RATIO)
             return ls_fail(err, LS_ERR_INTERNAL, "metric '%s' of '%s' has no known kind (%u)", metric->name,
                            s->type, (unsigned)metric->kind);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(s->metrics[j].name, metric->name) == 0)
+        const char *name = metric->name;
+        for (size_t j = 0; j < i; j++) /* there are many pairs, most of which begin otherwise */
+            if (s->metrics[j].name[0] == name[0] && strcmp(s->metrics[j].name, name) == 0)
                 return ls_fail(err, LS_ERR_INTERNAL, "'%s' declares metric '%s' twice", s->type, metric->name);
         bool ratio = metric->kind == LS_METRIC_KIND_RATIO;
         ls_status status = check_place(s, metric, metric->offset, ratio ? "numerator" : "field", err);
