@@ -433,7 +433,8 @@ bool import_convert_perfect(importer *im, const import_row *row)
     if (!read_flag(im, "gpgpu_perfect_inst_const_cache", &perfect))
         return false;
     import_note(im, row->option, perfect ? LS_IMPORT_QUIET : LS_IMPORT_MISSING,
-                perfect ? "-gpgpu_perfect_inst_const_cache 1: it always hits" : "it always hits here");
+                perfect ? "-gpgpu_perfect_inst_const_cache 1: it always hits"
+                        : "it always hits here; core.icache and core.ccache have two levels");
     return true;
 }
 
