@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a kernel with few of them for its length, a longer part is walked. */
+/* If cores meet at L2 (each slice has waited for DRAM once), how often changes as they drift apart: a longer part of the
+ * kernel is walked. */
 #define SAMPLED_ACCESSES 16000u
 
 const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
@@ -209,8 +210,9 @@ static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel 
         lines = p->l2_lines;
         status = walk_until(p, p->walked + sample, err);
     }
-    /* Instructions without accesses cost little. */
-    while (status == LS_OK && !fills && p->running > 0 && p->accesses < SAMPLED_ACCESSES)
+    const uint64_t often = (uint64_t)p->shape.map.slice_count * MEET_ONE;
+    while (status == LS_OK && !fills && p->running > 0 && p->accesses < SAMPLED_ACCESSES &&
+           p->slice_stalls > often)
         status = walk_until(p, p->walked + sample / 4 + 1, err);
     if (status != LS_OK)
         return status;
