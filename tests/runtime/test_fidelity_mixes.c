@@ -1,5 +1,5 @@
-/* test_fidelity_mixes.c: models of different slots beside each other: every mix runs the same instructions, or is refused
- * with its reason. The table is in docs/fidelity.md. */
+/* test_fidelity_mixes.c: models of different slots beside each other: every mix runs the same
+ * instructions, or is refused with its reason. The table is in docs/fidelity.md. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -94,8 +94,8 @@ static void test_refused(void **state)
     refuse((const char *const[]){ "core.memory=exact", NULL }, "core.memory");
 }
 
-/* Blocks that were sent ahead start as long after the end of another as the way to the dispatcher and back takes: one
- * core, one block at a time. */
+/* Blocks that were sent ahead start as long after the end of another as the way to the dispatcher and back
+ * takes: one core, one block at a time. */
 static void test_ahead(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_profile_level.c: the two sources of hits against each other and against closed forms: a cache without time, and
- * reuse distances. */
+/* test_profile_level.c: the two sources of hits against each other and against closed forms: a cache
+ * without time, and reuse distances. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -27,8 +27,8 @@ static bool hits(level *l, uint32_t set, uint64_t line)
     return hit;
 }
 
-/* In one set, LRU keeps a line while fewer lines than there are ways have been used since: both say the same, access by
- * access. 600 ways: more than the table of probabilities has steps. */
+/* In one set, LRU keeps a line while fewer lines than there are ways have been used since: both say the
+ * same, access by access. 600 ways: more than the table of probabilities has steps. */
 static void test_fully_associative(void **state)
 {
     (void)state;
@@ -68,8 +68,8 @@ static void test_sweep(void **state)
         }
 }
 
-/* Lines drawn evenly from n, in a cache of c lines: a hit in c / n of all cases. With sets the distances only know how
- * lines are spread on average; that is what the correction is for. */
+/* Lines drawn evenly from n, in a cache of c lines: a hit in c / n of all cases. With sets the distances
+ * only know how lines are spread on average; that is what the correction is for. */
 static void test_random(void **state)
 {
     (void)state;

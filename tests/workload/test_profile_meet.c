@@ -61,7 +61,8 @@ static void test_apart(void **state)
     meet_fini(&m);
 }
 
-/* Cores that got their data late ask later in the next epoch: what the others asked for is then there, or nearly. */
+/* Cores that got their data late ask later in the next epoch: what the others asked for is then there, or
+ * nearly. */
 static void test_later(void **state)
 {
     (void)state;

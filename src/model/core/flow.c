@@ -63,10 +63,10 @@ static inline void set_results(core *c, uint32_t warp, ls_cycle *ready, const fl
 
 /* --------------------------------------------------------------------------------------------- the stages */
 
-/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on; the cycle in
- * which it is. Register banks are one queue, in accesses. In front of a unit wait as many as there are
- * collectors and registers on the way, then its issue register is held; and those that wait for the load/store
- * unit have the collectors of all. */
+/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on; the
+ * cycle in which it is. Register banks are one queue, in accesses. In front of a unit wait as many as
+ * there are collectors and registers on the way, then its issue register is held; and those that wait for
+ * the load/store unit have the collectors of all. */
 static inline ls_cycle collect(const flow *f, flow_sub *fs, const flow_inst *d, ls_cycle now,
                                ls_cycle unit_free)
 {
@@ -305,8 +305,8 @@ static inline void book_burst(core *c, const burst *b, uint64_t issued)
     c->n.stack[STALL_MEMORY] += b->stalled[1];
 }
 
-/* The sub-core has issued until `end`, but for so many cycles: its time is set back by these, and with it what
- * units and register banks still have to do then. */
+/* The sub-core has issued until `end`, but for so many cycles: its time is set back by these, and with it
+ * what units and register banks still have to do then. */
 static inline uint64_t set_back(uint64_t at, uint64_t end, uint64_t cycles)
 {
     uint64_t time = end - cycles;

@@ -101,8 +101,8 @@ typedef struct flow {
     flow_warp warps[CORE_WARPS_MAX];
     ls_cycle barrier_at[CORE_CTAS_MAX]; /* when the last one arrived, or left */
     ls_cycle cta_end[CORE_CTAS_MAX];
-    /* flow_block.c: blocks that arrived before there was room; those that start later; ends that no block has followed
-     * yet, of which kernel. Rings. */
+    /* flow_block.c: blocks that arrived before there was room; those that start later; ends that no block
+     * has followed yet, of which kernel. Rings. */
     core_launch waiting[FLOW_WAITING];
     uint32_t wait_head, wait_tail;
     flow_due due[FLOW_WAITING];
@@ -147,8 +147,8 @@ static inline ls_cycle flow_soonest(const flow_sub *fs)
 /* The last one may have arrived, or left. */
 void flow_release_barrier(core *c, uint32_t slot);
 void flow_end_warp(core *c, uint32_t warp, ls_cycle now);
-/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one may issue;
- * LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
+/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next
+ * one may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
 ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done);
 
 /* flow_block.c; other parts of it are in core.h */

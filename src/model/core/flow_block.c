@@ -1,8 +1,9 @@
 /* flow_block.c: thread blocks that are at a core before there is room for them. May touch its core only.
  *
- * Cores that exchange nothing but blocks with the dispatcher would still have to meet it as often as a message needs
- * to it. So it sends some ahead: a core that finishes a block starts the next one by itself, as long after
- * that as the dispatcher would have needed to send it one. Only which core runs a block is decided earlier. */
+ * Cores that exchange nothing but blocks with the dispatcher would still have to meet it as often as a
+ * message needs to it. So it sends some ahead: a core that finishes a block starts the next one by itself,
+ * as long after that as the dispatcher would have needed to send it one. Only which core runs a block is
+ * decided earlier. */
 #include "model/core/flow.h"
 
 /* When the block that arrives now may start. */

@@ -1,5 +1,5 @@
-/* flow_inst.c: static instructions as flow.c needs them, and what is counted per static instruction. May touch
- * its core only. */
+/* flow_inst.c: static instructions as flow.c needs them, and what is counted per static instruction. May
+ * touch its core only. */
 #include "model/core/flow.h"
 
 #include <string.h>

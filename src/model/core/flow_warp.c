@@ -1,5 +1,5 @@
-/* flow_warp.c: what instructions of flow.c do to their warp beside its registers: fences, asynchronous copies, barriers,
- * the end. May touch its core only. */
+/* flow_warp.c: what instructions of flow.c do to their warp beside its registers: fences, asynchronous
+ * copies, barriers, the end. May touch its core only. */
 #include "model/core/flow.h"
 
 void flow_release_barrier(core *c, uint32_t slot)

@@ -57,8 +57,8 @@ void level_clear(level *l);
  * takes its place, and *victim says what had to go; without `allocate` NULL. */
 level_line *level_look(level *l, uint32_t set, uint64_t line, bool allocate, level_victim *victim);
 
-/* From now on no set has room: a new line that finds a place drives out a copy of a line of the set, dirty if that
- * one is, LEVEL_COPY lines away, the oldest first. Not for reuse distances. */
+/* From now on no set has room: a new line that finds a place drives out a copy of a line of the set, dirty
+ * if that one is, LEVEL_COPY lines away, the oldest first. Not for reuse distances. */
 void level_fill(level *l);
 #define LEVEL_COPY (UINT64_C(1) << 36)
 

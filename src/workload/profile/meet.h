@@ -1,7 +1,7 @@
-/* meet.h: where cores meet: requests of an epoch that find their sector on its way to a slice of L2. An MSHR holds
- * only so many of them; one more, and the slice does nothing until DRAM has answered. How long slices stand still
- * is found by letting the requests of an epoch pass with time: cores send a sector per cycle, a slice serves
- * one after the other, DRAM answers after its latency. */
+/* meet.h: where cores meet: requests of an epoch that find their sector on its way to a slice of L2. An
+ * MSHR holds only so many of them; one more, and the slice does nothing until DRAM has answered. How long
+ * slices stand still is found by letting the requests of an epoch pass with time: cores send a sector per
+ * cycle, a slice serves one after the other, DRAM answers after its latency. */
 #ifndef PROFILE_MEET_H
 #define PROFILE_MEET_H
 
@@ -51,8 +51,8 @@ bool meet_init(meet *m, uint32_t cores, uint32_t slices, uint32_t lines);
 void meet_fini(meet *m);
 /* A core sends a request; false without memory. */
 bool meet_add(meet *m, uint32_t core, meet_request request);
-/* Ends the epoch: how long slices stood still in it, all of them together, in MEET_ONE. Epochs are numbered from
- * 1. */
+/* Ends the epoch: how long slices stood still in it, all of them together, in MEET_ONE. Epochs are
+ * numbered from 1. */
 uint64_t meet_settle(meet *m, const meet_rules *rules, uint32_t epoch);
 
 #endif

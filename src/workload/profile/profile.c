@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If cores meet at L2 (each slice has waited for DRAM once), how often changes as they drift apart: a longer part of the
- * kernel is walked. */
+/* If cores meet at L2 (each slice has waited for DRAM once), how often changes as they drift apart: a
+ * longer part of the kernel is walked. */
 #define SAMPLED_ACCESSES 16000u
 
 const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
