@@ -163,6 +163,7 @@ typedef struct rig {
     amd_program *program;
     cu_code *timing;
     cu_kernel kernel;
+    uint32_t scratch_bytes; /* per lane */
     uint32_t groups[3], total, next, done, free_groups;
     uint32_t free_slots[CU_SIMDS_MAX];
     uint8_t simd_of[256][CU_WAVES_PER_GROUP_MAX];
@@ -364,6 +365,15 @@ static inline void rig_run(rig *r, uint32_t grid, uint32_t group, uint32_t lds_b
                              .tapes = r->kernel.tapes,
                              .recorder = r->kernel.recorder,
                              .window = r->window };
+    if (r->scratch_bytes != 0) {
+        uint32_t waves = (group + r->program->lanes - 1) / r->program->lanes;
+        uint64_t place = (uint64_t)waves * r->program->lanes * ((r->scratch_bytes + 15) & ~15u);
+        r->kernel.scratch_bytes = r->scratch_bytes;
+        r->kernel.scratch_place_bytes = place;
+        assert_int_equal(ls_window_alloc(r->window, place * r->spec.groups, 0, LS_PAGE_READ | LS_PAGE_WRITE,
+                                         &r->kernel.scratch, NULL),
+                         LS_OK);
+    }
     r->groups[0] = (grid + group - 1) / group;
     r->groups[1] = r->groups[2] = 1;
     r->total = r->groups[0];
