@@ -45,6 +45,7 @@ static void send_below(line_cache *c, ls_cycle now)
             return;
         }
         c->send_head++;
+        c->freed |= CACHE_ROOM;
     }
 }
 
@@ -112,6 +113,7 @@ static void go_on_flushing(line_cache *c, ls_cycle now)
         return;
     cache_answer_hit(c, c->flush_node, now, 0);
     c->flush_node = NULL;
+    c->freed |= CACHE_ROOM;
 }
 
 /* --- the level below --- */
@@ -121,6 +123,7 @@ static void below_reply(void *self, const line_message *reply, ls_cycle now)
     line_cache *c = self;
     if ((reply->token & CACHE_FETCH) != 0) {
         end_fetch(c, reply, now);
+        c->freed |= CACHE_LINE;
     } else if (reply->token == CACHE_WRITEBACK) {
         c->writes_out--;
     } else {
@@ -133,7 +136,7 @@ static void below_reply(void *self, const line_message *reply, ls_cycle now)
         c->writes_out -= node->m.kind == LINE_WRITE || node->m.kind == LINE_ATOMIC;
         cache_answer_fill(c, node, now, 0);
     }
-    cache_freed(c, now);
+    cache_free(c, CACHE_ROOM, now);
 }
 
 static void below_retry(void *self, ls_cycle now)
@@ -143,7 +146,7 @@ static void below_retry(void *self, ls_cycle now)
     send_below(c, now);
     if (!c->below_refused && c->send_head != c->send_tail)
         cache_arm(c, c->sends[c->send_head & c->send_mask].at, now);
-    cache_freed(c, now);
+    cache_free(c, CACHE_ROOM, now);
 }
 
 /* --- the event: everything whose time has come --- */
@@ -151,6 +154,7 @@ static void below_retry(void *self, ls_cycle now)
 static void deliver(line_cache *c, cache_list *list, ls_cycle now)
 {
     cache_node *node = list->first;
+    c->freed |= CACHE_ROOM;
     do {
         if (node->m.kind == LINE_READ || node->m.kind == LINE_ATOMIC) {
             c->n.answers++;
@@ -166,23 +170,32 @@ static void deliver(line_cache *c, cache_list *list, ls_cycle now)
     } while (node != NULL && node->at <= now);
 }
 
-/* In turn: who was served goes to the end, and nobody is called when nothing can be taken in this cycle any more. */
+/* In turn: who was served goes to the end. Nobody is called when nothing can be taken in this cycle any more, or when
+ * what it waits for has not come. */
 static void call_waiters(line_cache *c, ls_cycle now)
 {
     for (uint32_t left = c->wait_count; left > 0; left--) {
         if (c->busy_until > now || (c->cycle == now && c->taken == c->width)) {
             cache_arm(c, c->busy_until > now ? c->busy_until : now + 1, now);
-            return;
+            return; /* what was freed still counts then */
         }
         cache_waiter waiter = c->waiters[c->wait_head++ % CACHE_CLIENTS_MAX];
         cache_client *client = &c->clients[waiter.client];
         uint32_t taken = c->cycle == now ? c->taken : 0;
         c->wait_count--;
+        bool due = (client->needs & CACHE_TIME) != 0 && client->again <= now;
+        if (!due && (client->needs & c->freed) == 0) {
+            if ((client->needs & CACHE_TIME) != 0)
+                cache_arm(c, client->again, now);
+            c->waiters[(c->wait_head + c->wait_count++) % CACHE_CLIENTS_MAX] = waiter;
+            continue;
+        }
         client->waiting = false;
         client->ops->retry(client->self, now);
         if (client->waiting && c->taken == taken) /* in vain: it keeps its age */
             c->waiters[(c->wait_head + c->wait_count - 1) % CACHE_CLIENTS_MAX].since = waiter.since;
     }
+    c->freed = 0;
 }
 
 void line_cache_event(void *self, ls_cycle now)
@@ -200,6 +213,8 @@ void line_cache_event(void *self, ls_cycle now)
         go_on_flushing(c, now);
     if (c->wait_count > 0)
         call_waiters(c, now);
+    else
+        c->freed = 0;
     c->stepping = false;
     ls_cycle next = c->again;
     if (!c->below_refused && c->send_head != c->send_tail && c->sends[c->send_head & c->send_mask].at < next)

@@ -45,7 +45,16 @@ typedef struct cache_client {
     void *self;
     uint32_t delay; /* cycles until its requests are here */
     bool waiting;
+    uint8_t needs;  /* while it waits: CACHE_TIME and its like */
+    ls_cycle again; /* CACHE_TIME: until then */
 } cache_client;
+
+/* What a refused requester waits for. */
+enum {
+    CACHE_TIME = 1u << 0, /* a port or a bank */
+    CACHE_LINE = 1u << 1, /* a line to come: its MSHR, or its place in the set */
+    CACHE_ROOM = 1u << 2, /* a message below to leave or to be answered, or an answer to leave */
+};
 
 typedef struct cache_waiter {
     ls_cycle since;
@@ -93,6 +102,7 @@ typedef struct line_cache {
 
     ls_event event;
     bool stepping;
+    uint8_t freed;  /* since waiters were called: CACHE_LINE, CACHE_ROOM */
     ls_cycle again; /* while stepping: somebody must be called again then */
 
     uint32_t client_count, wait_head, wait_count;
@@ -157,12 +167,14 @@ static inline void cache_arm(line_cache *c, ls_cycle at, ls_cycle now)
 }
 
 /* Something that a refused requester may wait for is free again. */
-static inline void cache_freed(line_cache *c, ls_cycle now)
+static inline void cache_free(line_cache *c, uint32_t what, ls_cycle now)
 {
+    c->freed |= (uint8_t)what;
     if (c->wait_count > 0 || c->flush_node != NULL)
         cache_arm(c, now, now);
 }
 
+/* again: the cycle from which on it can be otherwise, if that is known; else 0. */
 static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counter, ls_cycle now,
                                 ls_cycle again)
 {
@@ -170,11 +182,17 @@ static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counte
     (*counter)++;
     if (!who->waiting) {
         who->waiting = true;
+        who->needs = 0;
         c->waiters[(c->wait_head + c->wait_count++) % CACHE_CLIENTS_MAX] =
             (cache_waiter){ .since = now, .client = client };
     }
-    if (again != 0)
+    if (again != 0) {
+        who->again = (who->needs & CACHE_TIME) == 0 || again < who->again ? again : who->again;
+        who->needs |= CACHE_TIME;
         cache_arm(c, again, now);
+    } else {
+        who->needs |= counter == &c->n.refused_room ? CACHE_ROOM : CACHE_LINE;
+    }
     return false;
 }
 
