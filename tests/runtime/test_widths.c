@@ -73,10 +73,10 @@ static outcome run(const char *trace_text, const char *sets)
                                         .set_count = count,
                                         .text = platform,
                                         .text_bytes = strlen(platform) };
-    ls_config *config;
-    ls_machine *machine;
-    ls_trace *trace;
-    ls_replay *replay;
+    ls_config *config = NULL;
+    ls_machine *machine = NULL;
+    ls_trace *trace = NULL;
+    ls_replay *replay = NULL;
     ls_run_result result;
     if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
         ls_machine_create(config, 1, &machine, &err) != LS_OK ||
