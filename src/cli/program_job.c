@@ -106,7 +106,9 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {
-        out->reads[i] = count(metrics, levels[i].type, "reads");
+        /* Without those that pass on purpose: host copies, coherent reads. */
+        out->reads[i] =
+            count(metrics, levels[i].type, "reads") - count(metrics, levels[i].type, "passed_reads");
         out->hits[i] =
             count(metrics, levels[i].type, "read_hits") + count(metrics, levels[i].type, "read_mshr_hits");
     }

@@ -187,6 +187,8 @@ static const ls_param params[] = {
     LS_PARAM_CHOICE(amd_gpu_spec, slice_hash, "memory.slice_hash", "none", hash_names, "how addresses pick slices"),
     { .name = "memory.cached", .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(amd_gpu_spec, memory_cache),
       .default_text = "false", .min = 1, .max = 0, .unit = "", .help = "a cache between L2 and each channel (memory_cache)" },
+    { .name = "memory.copies_in_l2", .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(amd_gpu_spec, copies_in_l2),
+      .default_text = "false", .min = 1, .max = 0, .unit = "", .help = "host copies leave their lines in L2; else they pass it" },
     LS_PARAM_TEXT(amd_gpu_spec, bit_map, "memory.bit_map", "RRRRRRRR.RRRRRRRR.RRBBBBCC.CCCSSSSS",
                   "address bits inside a channel: row, bank, column, burst"),
 };

@@ -22,7 +22,7 @@ typedef struct amd_gpu_spec {
     uint64_t mmu_latency_cycles;
     uint64_t memory_mib, channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
-    bool memory_cache;
+    bool memory_cache, copies_in_l2;
     const char *bit_map;
 } amd_gpu_spec;
 

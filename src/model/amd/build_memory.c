@@ -114,6 +114,7 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     for (uint32_t k = 0; k < b->slices; k++) {
         snprintf(name, sizeof name, "gpu0.partition%u.l2_%u", i, k);
         TRY(ls_machine_block(b->machine, region, name, "l2", &slices[k], err));
+        line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LINE_SYSTEM);
         TRY(line_cache_set_below(slices[k], below, err));
         line_cache_set_map(slices[k], &b->gpu->map);
         build_keep_cache(b, slices[k]);

@@ -58,7 +58,8 @@ ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are answered
  * with LINE_FAULT. */
 void line_cache_set_home(ls_block *cache, const ls_window *window);
-/* Requests with one of these flags (LINE_GLC, LINE_DLC) go below although the line is here. */
+/* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below although the line is
+ * here, and leave none here: reads and atomics everywhere, writes where they would end here (LINE_BACK). */
 void line_cache_set_passing(ls_block *cache, uint32_t flags);
 /* Sets are picked by addresses without their channel and slice. Copied. */
 void line_cache_set_map(ls_block *cache, const mem_map *map);

@@ -112,6 +112,9 @@ static bool take_past(line_cache *c, uint32_t client, const line_message *m, uin
         count_read(c, m, false);
         c->n.read_misses++;
         c->n.passed_reads++;
+    } else if (m->kind == LINE_WRITE) {
+        c->n.writes++;
+        c->n.write_misses++;
     } else {
         c->n.atomics++;
     }
@@ -174,6 +177,8 @@ static bool take_read(line_cache *c, uint32_t client, const line_message *m, uin
 
 static bool take_write_back(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
 {
+    if (LS_UNLIKELY((m->flags & c->passing) != 0))
+        return take_past(c, client, m, line, now);
     uint32_t line_bytes = c->store.line_bytes;
     bool hit = line != STORE_NONE, waits = hit && c->store.lines[line].mshr != STORE_NONE;
     if (waits) {
