@@ -321,13 +321,23 @@ static void end_work(timing *t, timing_slot *slot)
     slot->work = NULL;
 }
 
+static bool has_launch(const timing *t)
+{
+    for (size_t i = 0; i < t->slots.count; i++)
+        if (t->slots.at[i]->work && t->slots.at[i]->packet.kind == COMMAND_KERNEL)
+            return true;
+    return false;
+}
+
 /* Runs the engine until a packet is over. */
 static ls_status run_on(timing *t, ls_error *err)
 {
     for (;;) {
         ls_run_result piece;
         uint64_t windows = t->result.windows;
-        ls_status status = ls_run(t->engine, &t->options, &piece, err);
+        ls_run_options options = t->options;
+        options.scaling = options.scaling && has_launch(t); /* copies say nothing about compute units */
+        ls_status status = ls_run(t->engine, &options, &piece, err);
         t->result = piece;
         t->result.windows += windows;
         atomic_store(&t->now_ns, piece.end_time / FS_PER_NS);
