@@ -92,7 +92,8 @@ LS_API void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *us
 /* Completes the instruction trace and the recording; without it no file is left. Does nothing if there is
  * none. */
 LS_API ls_status ls_gpu_system_close_trace(ls_gpu_system *system, ls_error *err);
-/* Nanoseconds that have passed in the machine; 0 if time is not simulated. */
+/* Whether time is simulated; nanoseconds that have passed in the machine, 0 if it is not. */
+LS_API bool ls_gpu_system_is_timed(const ls_gpu_system *system);
 LS_API uint64_t ls_gpu_system_now(const ls_gpu_system *system);
 
 /* ---------------------------------------------------------------------------------------------- contexts */

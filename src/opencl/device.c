@@ -148,7 +148,9 @@ static cl_int text_info(cl_device_id device, cl_device_info what, const ocl_answ
     case CL_DEVICE_PROFILE:
         return ocl_give_text(to, "FULL_PROFILE");
     case CL_DEVICE_VERSION:
-        return ocl_give_text(to, "OpenCL 3.0 Lockstep " LS_VERSION_STRING " (times are estimates)");
+        return ocl_give_text(to, ls_gpu_system_is_timed(ocl.system)
+                                     ? "OpenCL 3.0 Lockstep " LS_VERSION_STRING " (simulated time)"
+                                     : "OpenCL 3.0 Lockstep " LS_VERSION_STRING " (times are estimates)");
     case CL_DEVICE_OPENCL_C_VERSION:
         return ocl_give_text(to, "OpenCL C 1.2 clang");
     case CL_DEVICE_EXTENSIONS:

@@ -245,6 +245,11 @@ void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uin
     pthread_mutex_unlock(&system->lock);
 }
 
+bool ls_gpu_system_is_timed(const ls_gpu_system *system)
+{
+    return system->backend->now != NULL;
+}
+
 uint64_t ls_gpu_system_now(const ls_gpu_system *system)
 {
     return system->backend->now ? system->backend->now(system->machine) : 0;
