@@ -29,10 +29,20 @@ bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, sto
 
 void store_rewind(store *s)
 {
-    for (uint32_t line = 0; line < s->line_count; line++)
-        if (s->stamps[line] != STORE_KEPT && s->stamps[line] > 1)
-            s->stamps[line] = s->stamps[line] / 2 + 1;
-    s->clock = STORE_KEPT / 2 + 1;
+    for (uint32_t first = 0; first < s->line_count; first += s->ways) {
+        uint32_t ranks[256];
+        uint32_t *stamps = &s->stamps[first];
+        for (uint32_t way = 0; way < s->ways; way++) {
+            ranks[way] = stamps[way];
+            if (stamps[way] <= 1 || stamps[way] == STORE_KEPT)
+                continue;
+            ranks[way] = 2;
+            for (uint32_t other = 0; other < s->ways; other++)
+                ranks[way] += stamps[other] > 1 && stamps[other] < stamps[way];
+        }
+        memcpy(stamps, ranks, s->ways * sizeof *stamps);
+    }
+    s->clock = s->ways + 2;
 }
 
 static uint32_t random_victim(store *s, uint32_t first)

@@ -102,7 +102,7 @@ static inline uint8_t *store_bytes(const store *s, uint32_t line)
     return s->bytes + (size_t)line * s->line_bytes;
 }
 
-/* Halves all stamps: once in 2^32 uses. */
+/* Gives the lines of each set new stamps in the same order: once in 2^32 uses. */
 void store_rewind(store *s);
 
 static inline uint32_t store_stamp(store *s)
