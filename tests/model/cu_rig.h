@@ -154,6 +154,7 @@ typedef struct rig {
     ls_block *block;
     cu *cu;
     cu_spec spec;
+    const char *policy; /* of the scheduler; NULL: oldest */
     ls_link *launches, *reports;
     ls_event start;
     rig_memory *vector[2], *scalar, *code;
@@ -280,6 +281,10 @@ static inline void rig_build(rig *r, const char *model, uint32_t line_bytes, uin
         print_message("%s\n", error.what);
     assert_int_equal(status, LS_OK);
     r->cu = ls_block_state(r->block);
+    ls_block *scheduler;
+    const ls_block_type *policy = ls_registry_find_block(LS_SCHEDULER_SLOT, r->policy ? r->policy : "oldest");
+    assert_int_equal(ls_block_create(region, "scheduler", policy, NULL, &scheduler, NULL), LS_OK);
+    assert_int_equal(ls_block_connect(r->block, "scheduler", scheduler, LS_SCHEDULER_PORT, NULL), LS_OK);
     ls_link_spec down = { .name = "launches",
                           .from = ls_domain_region(r->command, 0),
                           .to = region,

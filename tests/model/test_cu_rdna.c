@@ -93,7 +93,7 @@ static void clause(void **state)
         rig *r = rig_create();
         rig_spec(r, "rdna");
         r->spec.simds = r->spec.halves = 1;
-        r->spec.policy = CU_ROUND_ROBIN;
+        r->policy = "lrr";
         rig_build(r, "rdna", 128, 100);
         rig_program(r, AMD_GFX1010, false, WORDS(words));
         rig_run(r, 64, 64, 0);

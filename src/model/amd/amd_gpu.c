@@ -197,6 +197,7 @@ static const ls_section sections[] = {
     { .path = "command", .slot = "command", .default_model = "cycle", .help = "command processor and dispatchers" },
     { .path = "dma", .slot = "dma", .default_model = "line", .help = "copies, and the link to the host" },
     { .path = "cu", .slot = "cu", .default_model = "gcn", .help = "compute units" },
+    { .path = "cu.scheduler", .slot = LS_SCHEDULER_SLOT, .default_model = "oldest", .help = "which wave of a SIMD issues first" },
     { .path = "vector_cache", .slot = LINE_VECTOR_SLOT, .default_model = "cycle", .help = "vector memory, per compute unit" },
     { .path = "scalar_cache", .slot = LINE_SCALAR_SLOT, .default_model = "cycle", .help = "scalar memory, per cluster" },
     { .path = "instruction_cache", .slot = LINE_CODE_SLOT, .default_model = "cycle", .help = "code, per cluster" },

@@ -3,6 +3,7 @@
 #ifndef MODEL_AMD_BUILD_H
 #define MODEL_AMD_BUILD_H
 
+#include "lockstep/scheduler.h"
 #include "model/amd/amd_gpu.h"
 #include "model/amd/command.h"
 #include "model/line/cache.h"

@@ -43,13 +43,16 @@ static ls_status build_cu(builder *b, uint32_t cluster, uint32_t index, ls_block
                           ls_error *err)
 {
     char name[64];
-    ls_block *cu;
+    ls_block *cu, *scheduler;
     cu_wires wires = { .cluster = cluster,
                        .index = index,
                        .vector_count = (uint32_t)b->spec->vector_caches,
                        .to_command = b->dones[cluster] };
     snprintf(name, sizeof name, "gpu0.cluster%u.cu%u", cluster, index);
     TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu", &cu, err));
+    snprintf(name, sizeof name, "gpu0.cluster%u.cu%u.scheduler", cluster, index);
+    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu.scheduler", &scheduler, err));
+    TRY(ls_block_connect(cu, "scheduler", scheduler, LS_SCHEDULER_PORT, err));
     b->cus[(size_t)cluster * b->per_cluster + index] = cu;
     for (uint32_t i = 0; i < wires.vector_count; i++) {
         ls_block *cache, *tlb;

@@ -4,21 +4,14 @@
 
 #include <stdio.h>
 
-static const char *const cu_policies[] = { "oldest", "round-robin", "greedy", NULL };
-
-#define CU_POLICY_KEY                                                                                         \
-    LS_PARAM_CHOICE(cu_spec, policy, "policy", "oldest", cu_policies,                                         \
-                    "which of the waves that could issue goes first")
 #define KEY(field, unit, gcn, rdna, min, max, help) LS_PARAM_UINT(cu_spec, field, unit, gcn, min, max, help),
 static const ls_param cu_gcn_params[] = {
 #include "model/cu/cu_keys.def"
-    CU_POLICY_KEY,
 };
 #undef KEY
 #define KEY(field, unit, gcn, rdna, min, max, help) LS_PARAM_UINT(cu_spec, field, unit, rdna, min, max, help),
 static const ls_param cu_rdna_params[] = {
 #include "model/cu/cu_keys.def"
-    CU_POLICY_KEY,
 };
 #undef KEY
 
@@ -222,6 +215,7 @@ ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
                        ls_block_name(block), c->line_bytes, (unsigned long long)c->spec->fetch_bytes,
                        LINE_BYTES_MAX);
     c->line_shift = (uint32_t)__builtin_ctz(c->line_bytes);
+    c->scheduler_kind = scheduler_kind_of(&c->scheduler);
     c->pipe_count = wires->vector_count;
     for (unsigned i = 0; i < c->spec->simds; i++)
         c->simds[i].half = (uint8_t)(i * c->pipe_count / c->spec->simds);
@@ -364,12 +358,17 @@ static void cu_waits(const void *self, ls_wait_sink *sink)
     }
 }
 
+static const ls_port_decl cu_ports[] = {
+    { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(cu, scheduler) },
+};
+
 #define CU_TYPE(name_, help_, params_)                                                                        \
     {                                                                                                         \
         .abi = LS_ABI_VERSION, .slot = "cu", .name = (name_), .help = (help_), .spec_size = sizeof(cu_spec),  \
         .params = (params_), .param_count = sizeof(params_) / sizeof((params_)[0]), .state_size = sizeof(cu), \
         .metrics = cu_metrics, .metric_count = sizeof cu_metrics / sizeof cu_metrics[0],                      \
-        .counters_offset = offsetof(cu, counters), .init = cu_init, .waits = cu_waits                         \
+        .counters_offset = offsetof(cu, counters), .ports = cu_ports, .port_count = 1, .init = cu_init,       \
+        .waits = cu_waits                                                                                     \
     }
 static const ls_block_type cu_gcn =
     CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);

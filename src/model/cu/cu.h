@@ -14,6 +14,7 @@
 #define MODEL_CU_CU_H
 
 #include "isa/amd/exec/start.h"
+#include "model/core/scheduler.h"
 #include "model/cu/cu_api.h"
 
 /* --- keys ------------------------------------------------------------------------------------------------- */
@@ -22,10 +23,7 @@ typedef struct cu_spec {
 #define KEY(field, unit, gcn, rdna, min, max, help) uint64_t field;
 #include "model/cu/cu_keys.def"
 #undef KEY
-    uint32_t policy; /* cu_policy */
 } cu_spec;
-
-typedef enum cu_policy { CU_OLDEST, CU_ROUND_ROBIN, CU_GREEDY } cu_policy;
 
 /* --- counters --------------------------------------------------------------------------------------------- */
 
@@ -123,7 +121,6 @@ typedef struct cu_wave {
     const cu_code *code;
     struct cu_group *group;
     ls_cycle ready; /* when it can be issued as far as its own past is concerned */
-    uint32_t order; /* priority, then age: the smaller, the sooner */
     uint32_t age;
     uint8_t state; /* cu_state */
     uint8_t simd, slot, pipe;
@@ -175,6 +172,8 @@ typedef struct cu_simd {
     uint32_t ring[CU_RING]; /* waves that are ready at that cycle */
     ls_cycle valu_free, trans_free;
     uint8_t last[CU_UNIT_COUNT]; /* the slot that issued last */
+    uint32_t age[32];            /* of each slot's wave */
+    uint32_t priority[4];        /* waves of each, s_setprio */
     uint8_t clause_slot;         /* the wave in a clause; 255: none */
     uint8_t clause_unit;
 } cu_simd;
@@ -202,6 +201,8 @@ typedef struct cu {
     bool ticked_once; /* `ticked` says something */
     ls_cycle ticked;  /* the last cycle that was run */
     cu_wires wires;
+    ls_port scheduler;
+    scheduler_kind scheduler_kind;
     uint32_t line_bytes, line_shift;
     uint32_t wave_total, turn, pipe_count;
     /* By rate and wave size (32, 64): how long the unit is busy, and when the result can be read. */
@@ -283,6 +284,7 @@ void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now);
 unsigned cu_issue_simd(cu *c, unsigned simd, ls_cycle now);
 /* A counter went down, or a barrier opened: the wave may go on. */
 void cu_issue_again(cu *c, cu_wave *w, ls_cycle now);
+void cu_issue_priority(cu_simd *simd, const cu_wave *w, unsigned priority);
 /* Out of all masks. */
 void cu_issue_forget(cu *c, cu_wave *w);
 /* The first cycle from `at` on in which the SIMD is served. */

@@ -25,7 +25,8 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     w->code = g->kernel->code;
     w->group = g;
     w->age = c->age++;
-    w->order = 3u << 30 | (w->age & 0x3fffffffu);
+    c->simds[simd].age[w->slot] = w->age;
+    cu_issue_priority(&c->simds[simd], w, 0);
     memset(w->counter, 0, sizeof w->counter);
     w->first[0] = w->first[1] = CU_NONE;
     w->in_flight = 0;

@@ -3,6 +3,8 @@
  * and lds.c. */
 #include "model/cu/cu.h"
 
+#include <assert.h>
+
 static inline void issue_take(cu_simd *simd, unsigned unit, uint32_t bit)
 {
     if ((simd->ready[unit] &= ~bit) == 0)
@@ -121,6 +123,13 @@ void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     if (w->pending_count != 0)
         at = issue_depends(c, w, w->head, at);
     cu_issue_at(c, w, at, now);
+}
+
+void cu_issue_priority(cu_simd *simd, const cu_wave *w, unsigned priority)
+{
+    for (unsigned i = 0; i < 4; i++)
+        simd->priority[i] &= ~(1u << w->slot);
+    simd->priority[priority] |= 1u << w->slot;
 }
 
 void cu_issue_forget(cu *c, cu_wave *w)
@@ -255,7 +264,7 @@ static bool issue_internal(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         issue_step(c, w, at + (ls_cycle)(inst->inst->simm & 127) * 64, now);
         return true;
     case CU_PRIORITY:
-        w->order = (3u - ((uint32_t)inst->inst->simm & 3u)) << 30 | (w->age & 0x3fffffffu);
+        cu_issue_priority(simd, w, (unsigned)inst->inst->simm & 3u);
         issue_step(c, w, at, now);
         return true;
     case CU_BARRIER:
@@ -378,26 +387,39 @@ static bool issue_unit_free(const cu *c, const cu_simd *simd, unsigned unit, ls_
     }
 }
 
-/* The first of the waves by the policy. */
-static unsigned issue_choose(const cu *c, const cu_simd *simd, const cu_wave *waves, unsigned unit,
-                             uint32_t mask)
+/* Waves that wait for data. */
+static uint32_t issue_memory(const cu_simd *simd)
+{
+    uint32_t memory = 0;
+    for (uint32_t left = simd->resident; left != 0; left &= left - 1)
+        if (simd->waves[__builtin_ctz(left)].why & ISSUE_COUNTER_MASK)
+            memory |= left & -left;
+    return memory;
+}
+
+/* The first of the waves: those of the highest priority, and among them the scheduler's choice. */
+static unsigned issue_choose(const cu *c, const cu_simd *simd, unsigned s, unsigned unit, uint32_t mask,
+                             ls_cycle now)
 {
     if ((mask & (mask - 1)) == 0)
         return (unsigned)__builtin_ctz(mask);
-    unsigned last = simd->last[unit];
-    if (c->spec->policy == CU_GREEDY && (mask >> last & 1))
-        return last;
-    if (c->spec->policy == CU_ROUND_ROBIN) {
-        uint32_t behind = last >= 31 ? 0 : mask & (UINT32_MAX << (last + 1));
-        return (unsigned)__builtin_ctz(behind != 0 ? behind : mask);
-    }
-    unsigned best = (unsigned)__builtin_ctz(mask);
-    for (uint32_t left = mask & (mask - 1); left != 0; left &= left - 1) {
-        unsigned slot = (unsigned)__builtin_ctz(left);
-        if (waves[slot].order < waves[best].order)
-            best = slot;
-    }
-    return best;
+    for (unsigned i = 3; i > 0; i--)
+        if ((mask & simd->priority[i]) != 0) {
+            mask &= simd->priority[i];
+            break;
+        }
+    ls_scheduler_view view = { .now = now,
+                               .sub_core = s,
+                               .last = simd->last[unit],
+                               .ready = mask,
+                               .resident = simd->resident,
+                               .age = simd->age };
+    if (c->scheduler_kind == SCHED_OTHER)
+        view.memory = issue_memory(simd);
+    uint32_t slot = scheduler_choose(c->scheduler_kind, &c->scheduler, &view);
+    assert(slot < LS_SCHEDULER_WARPS && (mask >> slot & 1) != 0 &&
+           "the scheduler chose a wave that cannot issue");
+    return slot;
 }
 
 /* When there is something to do again, and what its waves wait for until then. */
@@ -430,8 +452,10 @@ static void issue_next(cu *c, unsigned s, ls_cycle now)
 }
 
 /* Each unit gets the first of the waves that wait for it. */
-static unsigned issue_all(cu *c, cu_simd *simd, cu_wave *waves, ls_cycle now)
+static unsigned issue_all(cu *c, unsigned s, ls_cycle now)
 {
+    cu_simd *simd = &c->simds[s];
+    cu_wave *waves = simd->waves;
     unsigned issued = 0;
     for (uint32_t units = simd->units & ~(1u << CU_UNIT_INTERNAL); units != 0; units &= units - 1) {
         unsigned unit = (unsigned)__builtin_ctz(units);
@@ -446,7 +470,7 @@ static unsigned issue_all(cu *c, cu_simd *simd, cu_wave *waves, ls_cycle now)
                     mask &= ~(left & -left);
         if (mask == 0)
             continue;
-        issued += issue_wave(c, simd, &waves[issue_choose(c, simd, waves, unit, mask)], now);
+        issued += issue_wave(c, simd, &waves[issue_choose(c, simd, s, unit, mask, now)], now);
     }
     for (uint32_t left = simd->ready[CU_UNIT_INTERNAL]; left != 0; left &= left - 1)
         issued += issue_wave(c, simd, &waves[__builtin_ctz(left)], now);
@@ -466,7 +490,7 @@ unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
         if (issue_due(c, w, now))
             issue_put(simd, w);
     }
-    issued = issue_all(c, simd, waves, now);
+    issued = issue_all(c, s, now);
     issue_next(c, s, now);
     return issued;
 }
