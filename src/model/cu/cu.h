@@ -184,7 +184,7 @@ typedef struct cu_lds_memo {
     const cu_inst *inst;
     uint64_t lanes, base;
     uint16_t cycles, least;
-    uint64_t offset[2][64]; /* of the lanes, from base */
+    uint64_t address[2][64], offset[2][64]; /* of the lanes; offsets from base */
 } cu_lds_memo;
 
 /* --- the compute unit ------------------------------------------------------------------------------------- */

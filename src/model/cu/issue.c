@@ -182,7 +182,8 @@ static void issue_tally(cu_wave *w, const cu_inst *inst)
     tally->by_class[inst->class_]++;
     uint64_t accesses = 1;
     if (!inst->scalar) {
-        accesses = (uint64_t)__builtin_popcountll(amd_wave_exec(&w->arch));
+        uint64_t exec = amd_wave_exec(&w->arch), all = w->arch.lanes == 64 ? UINT64_MAX : UINT32_MAX;
+        accesses = exec == all ? w->arch.lanes : (uint64_t)__builtin_popcountll(exec);
         tally->lanes += accesses;
     }
     uint64_t bytes = accesses * inst->access_bytes;
@@ -477,20 +478,38 @@ static unsigned issue_all(cu *c, unsigned s, ls_cycle now)
     return issued;
 }
 
+/* The only wave that could issue: without a look at the others. */
+static bool issue_single(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
+{
+    if (!issue_due(c, w, now))
+        return false;
+    const cu_inst *inst = w->head;
+    bool busy = !issue_unit_free(c, simd, inst->unit, now) ||
+                (inst->rate == CU_RATE_TRANS && inst->unit == CU_UNIT_VALU && simd->trans_free > now);
+    if (!busy && issue_wave(c, simd, w, now))
+        return true;
+    if (busy || (w->why == 0 && w->state == CU_RUNNING)) /* the unit, or no room in it */
+        issue_put(simd, w);
+    return false;
+}
+
 unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
 {
     cu_simd *simd = &c->simds[s];
-    cu_wave *waves = simd->waves;
     unsigned issued, bucket = (unsigned)(now % CU_RING);
     uint32_t woken = simd->ring[bucket];
     simd->ring[bucket] = 0;
     simd->ring_used &= ~(1ull << bucket);
-    for (uint32_t left = woken; left != 0; left &= left - 1) {
-        cu_wave *w = &waves[__builtin_ctz(left)];
-        if (issue_due(c, w, now))
-            issue_put(simd, w);
+    if (simd->units == 0 && woken != 0 && (woken & (woken - 1)) == 0 && simd->clause_slot == UINT8_MAX) {
+        issued = issue_single(c, simd, &simd->waves[__builtin_ctz(woken)], now);
+    } else {
+        for (uint32_t left = woken; left != 0; left &= left - 1) {
+            cu_wave *w = &simd->waves[__builtin_ctz(left)];
+            if (issue_due(c, w, now))
+                issue_put(simd, w);
+        }
+        issued = issue_all(c, s, now);
     }
-    issued = issue_all(c, s, now);
     issue_next(c, s, now);
     return issued;
 }

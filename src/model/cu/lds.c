@@ -136,6 +136,8 @@ static bool lds_known(const cu_lds_memo *memo, const cu_wave *w, const amd_acces
     if (memo->inst != w->head || memo->lanes != s->lanes || (s->absent[0] | s->absent[1]) != 0 ||
         ((s->address[0][0] ^ memo->base) & (s->piece_bytes < 4 ? 3u : s->piece_bytes - 1u)) != 0)
         return false;
+    if (w->arch.lanes == 64 && memcmp(s->address[0], memo->address, s->pieces * sizeof memo->address[0]) == 0)
+        return true;
     return (w->arch.lanes == 64 ? lds_differs(memo, s, 64) : lds_differs(memo, s, 32)) == 0;
 }
 
@@ -147,6 +149,7 @@ static void lds_learn(cu_lds_memo *memo, const cu_wave *w, const amd_access *s)
     for (unsigned piece = 0; piece < s->pieces; piece++)
         for (unsigned lane = 0; lane < w->arch.lanes; lane++)
             memo->offset[piece][lane] = s->address[piece][lane] - memo->base;
+    memcpy(memo->address, s->address, s->pieces * sizeof memo->address[0]);
 }
 
 /* Cycles of the banks, and what they would be without conflicts. */

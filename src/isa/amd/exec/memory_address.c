@@ -101,25 +101,42 @@ static unsigned address_align(const amd_wave *wave, const mem_row *row)
     return row->bytes == 12 ? 16 : row->bytes;
 }
 
-/* All lanes are active, and nothing is misaligned or out of range: true, else nothing has happened. */
+/* The addresses of all lanes of one piece, and all of them together. Inlined for each size of waves. */
+static inline __attribute__((always_inline)) uint32_t address_lds_piece(const uint32_t *from, uint32_t offset,
+                                                                        uint64_t *to, unsigned lanes)
+{
+    uint32_t together = 0;
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        uint32_t address = from[lane] + offset;
+        together |= address;
+        to[lane] = address;
+    }
+    return together;
+}
+
+/* All lanes are active, and nothing can be misaligned or out of range: true, else nothing has happened. */
 static bool address_lds_whole(const amd_wave *wave, const amd_inst *inst, const mem_row *row,
                               amd_access *access)
 {
     const uint32_t *from = mem_vgpr(wave, inst->src[0].code);
-    uint32_t limit = mem_lds_bytes(wave), most = 0, low = 0;
+    uint32_t limit = mem_lds_bytes(wave), together = 0;
     uint32_t step = row->flags & MEM_TWO ? row->bytes * ((row->flags & MEM_ST64) ? 64u : 1u) : 1;
     if (access->lanes != (wave->lanes == 64 ? UINT64_MAX : UINT32_MAX))
         return false;
     for (unsigned piece = 0; piece < access->pieces; piece++) {
         uint32_t offset = step * (uint32_t)(piece == 0 ? inst->offset : inst->simm);
-        for (unsigned lane = 0; lane < wave->lanes; lane++) {
-            uint32_t address = from[lane] + offset;
-            most = address > most ? address : most;
-            low |= address;
-            access->address[piece][lane] = address;
-        }
+        together |= wave->lanes == 64 ? address_lds_piece(from, offset, access->address[piece], 64)
+                                      : address_lds_piece(from, offset, access->address[piece], 32);
     }
-    return most < limit && limit - most >= row->bytes && (low & (address_align(wave, row) - 1)) == 0;
+    if ((together & (address_align(wave, row) - 1)) != 0)
+        return false;
+    if (together < limit && limit - together >= row->bytes) /* no address is above all of their bits */
+        return true;
+    uint64_t most = 0;
+    for (unsigned piece = 0; piece < access->pieces; piece++)
+        for (unsigned lane = 0; lane < wave->lanes; lane++)
+            most = access->address[piece][lane] > most ? access->address[piece][lane] : most;
+    return most < limit && limit - most >= row->bytes;
 }
 
 static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row, amd_access *access)
