@@ -200,11 +200,16 @@ static void run_window_alone(run *r)
         scaling_window(r->engine, r->runnable, r->runnable_count);
 }
 
-static uint64_t expected_cycles(const run *r)
+/* Of the window, from what its domains did in their last ones; *others: without the busiest of them. */
+static uint64_t expected_cycles(const run *r, uint64_t *others)
 {
-    uint64_t cycles = 0;
-    for (size_t i = 0; i < r->runnable_count; i++)
-        cycles += r->runnable[i]->work > 0 ? r->runnable[i]->work : 1;
+    uint64_t cycles = 0, most = 0;
+    for (size_t i = 0; i < r->runnable_count; i++) {
+        uint64_t work = r->runnable[i]->work > 0 ? r->runnable[i]->work : 1;
+        cycles += work;
+        most = work > most ? work : most;
+    }
+    *others = cycles - most;
     return cycles;
 }
 
@@ -214,7 +219,11 @@ static bool worth_sharing(const run *r)
         return false;
     if (r->options->assignment != LS_ASSIGN_STATIC && r->options->assignment != LS_ASSIGN_DYNAMIC)
         return true;
-    double ns = (double)expected_cycles(r) * r->ns_per_cycle;
+    /* A kernel of one thread block keeps one domain busy: more threads could take nothing but the crumbs beside it. */
+    uint64_t others;
+    double ns = (double)expected_cycles(r, &others) * r->ns_per_cycle;
+    if ((double)others * r->ns_per_cycle < SHARE_MIN_NS / 2)
+        return false;
     return ns >= SHARE_MIN_NS && (ns >= SAMPLE_MAX_NS || (r->windows & SAMPLE_MASK) != 0);
 }
 
@@ -224,7 +233,8 @@ static void run_window_timed(run *r)
     run_window_alone(r);
     double ns = (double)(ls_host_ns() - start);
     /* After the window: the domains' own counts are now what they did in it. */
-    r->ns_per_cycle += (ns / (double)expected_cycles(r) - r->ns_per_cycle) / 4;
+    uint64_t others;
+    r->ns_per_cycle += (ns / (double)expected_cycles(r, &others) - r->ns_per_cycle) / 4;
 }
 
 static void hand_out(run *r)
