@@ -130,14 +130,13 @@ static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
     ls_cycle next = fetch ? now + 1 : UINT64_MAX;
     for (unsigned i = 0; i < c->spec->simds; i++)
         next = cu_earlier(next, c->simds[i].next);
-    for (unsigned i = 0; i < c->pipe_count; i++) {
-        const cu_pipe *pipe = &c->pipes[i];
-        if (pipe->count != 0 && !pipe->refused)
-            next = cu_earlier(next, cu_later(now + 1, c->accesses[pipe->first].start));
-    }
-    if (c->scalar_first != CU_NONE && !c->scalar_refused) {
-        const cu_scalar *s = &c->scalars[c->scalar_first];
-        ls_cycle at = s->line_count == 0 ? s->issued + c->spec->clock_read_cycles : now + 1;
+    for (uint32_t left = c->sending; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        ls_cycle at = now + 1;
+        if (i != CU_SENDS_SCALAR)
+            at = c->accesses[c->pipes[i].first].start;
+        else if (c->scalars[c->scalar_first].line_count == 0)
+            at = c->scalars[c->scalar_first].issued + c->spec->clock_read_cycles;
         next = cu_earlier(next, cu_later(now + 1, at));
     }
     return c->timed_count == 0 ? next : cu_earlier(next, cu_access_next(c, now));
@@ -151,11 +150,13 @@ static bool cu_tick(void *self, ls_cycle now)
     c->awake = true; /* whatever happens below is looked at when the next cycle is chosen */
     if (c->timed_count != 0)
         cu_access_timed(c, now);
-    for (unsigned i = 0; i < c->pipe_count; i++)
-        if (c->pipes[i].count != 0 && !c->pipes[i].refused)
+    for (uint32_t left = c->sending; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        if (i == CU_SENDS_SCALAR)
+            cu_scalar_send(c, now);
+        else
             cu_vector_send(c, i, now);
-    if (c->scalar_first != CU_NONE && !c->scalar_refused)
-        cu_scalar_send(c, now);
+    }
     unsigned issued = 0;
     for (unsigned i = (unsigned)now & (c->turn - 1); i < c->spec->simds; i += c->turn)
         if (c->simds[i].next <= now)

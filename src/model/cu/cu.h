@@ -190,6 +190,7 @@ typedef struct cu_lds_memo {
 /* --- the compute unit ------------------------------------------------------------------------------------- */
 
 #define CU_TIMED 128u
+#define CU_SENDS_SCALAR 2
 typedef struct cu {
     const cu_spec *spec;
     ls_block *block;
@@ -229,6 +230,7 @@ typedef struct cu {
     uint16_t free_scalar, scalar_first, scalar_last;
     uint16_t scalar_count;
     bool scalar_refused, code_refused;
+    uint32_t sending; /* bit i: pipe i has requests and no refusal; bit CU_SENDS_SCALAR: scalar memory too */
 
     /* What waves wait for: how many of each, and a bit for those that are not 0. */
     uint16_t waiting[CU_WHY_KEPT];

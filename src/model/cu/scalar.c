@@ -62,6 +62,8 @@ bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now)
     else
         c->scalars[c->scalar_last].next = number;
     c->scalar_last = number;
+    if (!c->scalar_refused)
+        c->sending |= 1u << CU_SENDS_SCALAR;
     return true;
 }
 
@@ -133,12 +135,15 @@ bool cu_scalar_send(cu *c, ls_cycle now)
         m->born = (uint32_t)now;
         if (!line_request(&c->wires.scalar, m, now)) {
             c->scalar_refused = true;
+            c->sending &= ~(1u << CU_SENDS_SCALAR);
             return false;
         }
         i++;
         if (++s->sent == s->line_count)
             c->scalar_first = s->next;
     }
+    if (c->scalar_first == CU_NONE)
+        c->sending &= ~(1u << CU_SENDS_SCALAR);
     return c->scalar_first != CU_NONE;
 }
 
@@ -181,6 +186,8 @@ static void scalar_retry(void *self, ls_cycle now)
 {
     cu *c = self;
     c->scalar_refused = false;
+    if (c->scalar_first != CU_NONE)
+        c->sending |= 1u << CU_SENDS_SCALAR;
     cu_wake(c, now, now);
 }
 

@@ -101,21 +101,31 @@ void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes)
     s->lanes = all;
 }
 
-/* Inlined for each number of dwords. */
+/* One lane's dwords into their columns. Inlined for each number of them. */
+static inline __attribute__((always_inline)) void source_lds_lane(const uint8_t *from, uint32_t *to,
+                                                                  unsigned dwords)
+{
+    for (unsigned i = 0; i < dwords; i++)
+        memcpy(to + i * 64, from + i * 4, 4);
+}
+
 static inline __attribute__((always_inline)) void source_lds_gather(const uint8_t *lds,
                                                                     const uint64_t *address, uint64_t lanes,
                                                                     uint32_t *to, unsigned dwords)
 {
-    if (lanes == UINT64_MAX)
-        for (unsigned lane = 0; lane < 64; lane++)
-            for (unsigned i = 0; i < dwords; i++)
-                memcpy(to + i * 64 + lane, lds + address[lane] + i * 4, 4);
-    else
-        for (uint64_t left = lanes; left != 0; left &= left - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(left);
-            for (unsigned i = 0; i < dwords; i++)
-                memcpy(to + i * 64 + lane, lds + address[lane] + i * 4, 4);
+    if (lanes == UINT64_MAX) {
+        for (unsigned lane = 0; lane < 64; lane += 4) {
+            source_lds_lane(lds + address[lane], to + lane, dwords);
+            source_lds_lane(lds + address[lane + 1], to + lane + 1, dwords);
+            source_lds_lane(lds + address[lane + 2], to + lane + 2, dwords);
+            source_lds_lane(lds + address[lane + 3], to + lane + 3, dwords);
         }
+        return;
+    }
+    for (uint64_t left = lanes; left != 0; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        source_lds_lane(lds + address[lane], to + lane, dwords);
+    }
 }
 
 /* From LDS to where registers are filled from, without a stop in between. */

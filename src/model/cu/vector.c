@@ -146,6 +146,8 @@ static void vector_queue(cu *c, cu_access *a, ls_cycle now)
     else
         c->accesses[pipe->last].next = number;
     pipe->last = number;
+    if (!pipe->refused)
+        c->sending |= 1u << a->pipe;
     uint64_t lanes = c->waves[a->wave].arch.lanes, width = c->spec->address_lanes;
     pipe->free = now + (lanes + width - 1) / width;
 }
@@ -323,7 +325,8 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, line_mess
 static void vector_pop(cu *c, cu_pipe *pipe, const cu_access *a, ls_cycle now)
 {
     pipe->first = a->next;
-    pipe->count--;
+    if (--pipe->count == 0)
+        c->sending &= ~(1u << a->pipe);
     if (pipe->full)
         cu_path_free(c, a->pipe, now);
 }
@@ -350,6 +353,7 @@ bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
             if (!line_request(&c->wires.vector[p], m, now)) {
                 c->counters.vector_refused++;
                 pipe->refused = true;
+                c->sending &= ~(1u << p);
                 return false;
             }
             c->counters.vector_lines++;
@@ -432,6 +436,8 @@ static void vector_reply_0(void *self, const line_message *message, ls_cycle now
 static void vector_retry(cu *c, unsigned p, ls_cycle now)
 {
     c->pipes[p].refused = false;
+    if (c->pipes[p].count != 0)
+        c->sending |= 1u << p;
     cu_wake(c, now, now);
 }
 
