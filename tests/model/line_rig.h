@@ -39,7 +39,7 @@ typedef struct rig_shape {
     line_home_spec home;
     fixed_spec dram;
     uint32_t link_latency;
-    uint32_t passing_l0, passing_l1;
+    uint32_t passing_l0, passing_l1, passing_l2;
     line_pages pages; /* look NULL: identity */
     uint32_t threads;
 } rig_shape;
@@ -258,6 +258,7 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
         rig_block(r->l2_regions[i], name, LINE_CACHE_SLOT, "cycle", &s->l2, l2);
         RIG_OK(line_cache_set_below(*l2, below, err));
         line_cache_set_home(*l2, r->window);
+        line_cache_set_passing(*l2, s->passing_l2);
         line_cache_set_map(*l2, &r->map);
     }
     snprintf(name, sizeof name, "gate%u", i);

@@ -75,6 +75,7 @@ static void random_shape(game *g, ls_random *random, line_policy l0, int l1)
     s->array = l1 >= 0;
     s->side = pick(random, 3) == 0;
     s->shared_l0 = pick(random, 3) == 0;
+    s->passing_l2 = pick(random, 3) == 0 ? LINE_SYSTEM : 0;
     s->translated = pick(random, 2) == 0;
     s->tlb.latency_cycles = pick(random, 3);
     s->tlb.mshr_entries = 1 + pick(random, 3);
@@ -128,6 +129,8 @@ static rig_op random_op(const game *g, const rig *r, ls_random *random, uint32_t
     } else {
         op.m.kind = LINE_FLUSH;
     }
+    if (op.m.kind <= LINE_WRITE && pick(random, 8) == 0)
+        op.m.flags |= LINE_SYSTEM;
     op.fence = op.fence || pick(random, 8) == 0;
     return op;
 }

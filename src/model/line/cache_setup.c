@@ -100,6 +100,16 @@ static void set_map(void *self, const mem_map *map)
     line_cache *c = self;
     c->mapped = true;
     c->map = *map;
+    c->plain_low = (UINT64_C(1) << map->interleave_shift) - 1;
+    c->plain_shift = map->channel_shift;
+    c->plain = map->power_of_two && map->slices_per_channel == 1;
+    /* Maps move bits, so bit by bit is enough; above 2^40 there is no memory. */
+    for (uint32_t bit = 0; bit < 40 && c->plain; bit++) {
+        bool is_channel = bit >= map->interleave_shift && bit < map->interleave_shift + map->channel_shift;
+        uint64_t address = UINT64_C(1) << bit;
+        uint64_t index = (address & c->plain_low) | (address >> c->plain_shift & ~c->plain_low);
+        c->plain = mem_map_place(map, address).local == (is_channel ? 0 : index);
+    }
 }
 
 static bool writes_back(const void *self)

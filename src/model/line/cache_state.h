@@ -76,6 +76,9 @@ typedef struct line_cache {
     bool home, mapped, attached;
     ls_window_view view; /* of a home */
     mem_map map;
+    bool plain; /* the map's local address is the address without plain_shift bits above those of plain_low */
+    uint32_t plain_shift;
+    uint64_t plain_low;
 
     cache_node *nodes, *node_free, *node_fresh;
     uint32_t nodes_left;
@@ -116,8 +119,11 @@ extern const line_client_ops line_cache_client;
 void line_cache_event(void *self, ls_cycle now);
 void line_cache_waits(const void *self, ls_wait_sink *sink);
 
+/* The address without its channel and slice. */
 static inline uint64_t cache_address_index(line_cache *c, uint64_t address)
 {
+    if (c->plain)
+        return (address & c->plain_low) | (address >> c->plain_shift & ~c->plain_low);
     return c->mapped ? mem_map_place_again(&c->map, address).local : address;
 }
 

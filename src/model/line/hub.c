@@ -28,7 +28,7 @@ typedef struct hub {
     const char *name;
     ls_region *region;
     uint32_t line_bytes, link_count, client_count;
-    bool mapped;
+    bool mapped, plain; /* plain: the channel is a few bits of the address */
     mem_map map;
     ls_link **links;
     hub_client clients[CLIENTS_MAX];
@@ -89,7 +89,12 @@ static bool hub_request(void *self, uint32_t number, const line_message *m, ls_c
     (void)now;
     if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
         return sweep(h, number, m);
-    ls_link *link = h->links[h->mapped ? mem_map_place_again(&h->map, m->address).channel : 0];
+    uint32_t place = 0;
+    if (LS_LIKELY(h->plain))
+        place = (uint32_t)(m->address >> h->map.interleave_shift) & (h->map.channels - 1);
+    else if (h->mapped)
+        place = mem_map_place_again(&h->map, m->address).channel;
+    ls_link *link = h->links[place];
     uint32_t data_bytes = line_request_data(m, h->line_bytes);
     line_message *slot = ls_link_send(link, data_bytes != 0 ? h->line_bytes : CONTROL_BYTES);
     if (LS_LIKELY(slot != NULL)) {
@@ -211,6 +216,7 @@ ls_status line_hub_set_links(ls_block *block, const mem_map *map, ls_link *const
     memcpy(h->links, links, count * sizeof *links);
     h->link_count = count;
     h->mapped = map != NULL;
+    h->plain = map != NULL && map->power_of_two && map->hash == MEM_HASH_NONE;
     if (map != NULL)
         h->map = *map;
     return LS_OK;
