@@ -120,7 +120,8 @@ static void call_refused(tlb *t, ls_cycle now)
     }
 }
 
-static void drain(tlb *t, ls_cycle now)
+/* Sends what has its page; true if that made room, and requesters were called. */
+static bool drain(tlb *t, ls_cycle now)
 {
     uint32_t before = t->inside;
     while (!t->cache_refused && t->ready.first != NONE) {
@@ -138,13 +139,15 @@ static void drain(tlb *t, ls_cycle now)
         t->free_node = i;
         t->inside--;
     }
-    if (t->inside != before)
-        call_refused(t, now);
+    if (t->inside == before)
+        return false;
+    call_refused(t, now);
+    return true;
 }
 
 static void tlb_event(void *self, ls_cycle now)
 {
-    drain(self, now);
+    (void)drain(self, now);
 }
 
 static void cache_reply(void *self, const line_message *m, ls_cycle now)
@@ -159,7 +162,7 @@ static void cache_retry(void *self, ls_cycle now)
     tlb *t = c->tlb;
     if (t->cache_refused) {
         t->cache_refused = false;
-        drain(t, now);
+        (void)drain(t, now);
     }
     if (t->ready.first == NONE && c->refused) {
         c->refused = false;
@@ -270,8 +273,8 @@ void line_translate_receive(void *state, ls_link *link, const void *payload, ls_
     t->free_miss = walk->token;
     t->miss_count--;
     ls_link_release(link, 1);
-    drain(t, now);
-    call_refused(t, now); /* a miss entry is free */
+    if (!drain(t, now))
+        call_refused(t, now); /* a miss entry is free */
 }
 
 /* --- requests --- */
