@@ -312,6 +312,9 @@ static void print_occupancy(const run_program *p, FILE *to)
     ls_metric_value waves;
     if (!get(p, "cu/*", NULL, "occupancy_waves", &waves) || most == 0)
         return;
+    /* The command processor was busy sending for most of the time that kernels took. */
+    if (count(p, "command/*", NULL, "dispatch_cycles") * 10 > count(p, "command/*", NULL, "busy_cycles") * 7)
+        limit = "the rate at which work-groups are dispatched";
     for (size_t i = 0; i < LS_COUNT_OF(limits); i++) {
         uint64_t here = count(p, "command/*", NULL, limits[i].counter);
         if (here > blocked) {
