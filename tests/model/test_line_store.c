@@ -107,6 +107,7 @@ static void lines_go_in_order(void **state)
             uint32_t set = store_set_of(&s, address), line = store_find(&s, address, address);
             uint32_t i = naive_find(&n, address);
             assert_int_equal(line == STORE_NONE, i == UINT32_MAX);
+            assert_int_equal(s.present, n.count);
             uint32_t what = (uint32_t)ls_random_below(&random, 100);
             if (line != STORE_NONE) {
                 assert_int_equal(store_address(&s, line), address);

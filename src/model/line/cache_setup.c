@@ -122,7 +122,7 @@ static void discard(void *self, uint64_t address, uint64_t bytes)
 {
     line_cache *c = self;
     uint64_t line_bytes = c->store.line_bytes, first = address & ~(line_bytes - 1), last = address + bytes;
-    if (bytes == 0 || c->store.clock == 0) /* nothing, or it never held a line */
+    if (bytes == 0 || c->store.present == 0)
         return;
     if ((last - first) / line_bytes < c->store.line_count) {
         for (uint64_t at = first; at < last; at += line_bytes) {

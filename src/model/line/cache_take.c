@@ -282,10 +282,11 @@ static bool take_atomic(line_cache *c, uint32_t client, const line_message *m, u
 /* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
 static bool take_invalidate(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
-    for (uint32_t line = 0; line < c->store.line_count; line++) {
+    for (uint32_t line = 0, left = c->store.present; left > 0; line++) {
         store_line *l = &c->store.lines[line];
         if (c->store.tags[line] == 0)
             continue;
+        left--;
         if (l->mshr != STORE_NONE) {
             if (!c->home)
                 c->fetches[l->mshr].closed = true;

@@ -76,6 +76,7 @@ uint32_t store_victim(store *s, uint64_t index)
 void store_place(store *s, uint32_t line, uint64_t address, uint64_t index)
 {
     uint32_t set = store_set_of(s, index), way = line - set * s->ways;
+    s->present += s->tags[line] == 0;
     s->tags[line] = address | 1;
     s->lines[line] = (store_line){ .mshr = STORE_NONE };
     s->stamps[line] = store_stamp(s);

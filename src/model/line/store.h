@@ -23,6 +23,7 @@ typedef struct store {
     uint32_t *stamps; /* by line: of its last use, or for FIFO of its beginning; 0: empty; STORE_KEPT */
     uint8_t *bytes;
     uint32_t sets, ways, line_count, mark_words; /* mark_words: per set */
+    uint32_t present;                            /* lines that are not empty */
     uint32_t line_bytes, line_shift, mark_shift, replacement;
     uint32_t set_mask; /* 0: sets are not a power of two, or there is one */
     bool hashed;       /* upper bits of an address help to pick its set */
@@ -140,6 +141,7 @@ static inline void store_release(store *s, uint32_t line)
 
 static inline void store_drop(store *s, uint32_t line)
 {
+    s->present--;
     s->tags[line] = 0;
     s->stamps[line] = 0;
 }
