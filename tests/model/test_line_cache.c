@@ -479,6 +479,77 @@ static void lines_of_two_sizes_do_not_meet(void **state)
     ls_engine_destroy(engine);
 }
 
+/* --- a memory that takes everything and never answers --- */
+
+static bool hole_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+{
+    (void)self, (void)client, (void)m, (void)now;
+    return true;
+}
+
+static ls_status hole_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                             ls_error *err);
+
+static const line_memory_ops hole_ops = { .request = hole_request, .attach = hole_attach };
+
+static ls_status hole_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                             ls_error *err)
+{
+    (void)ops, (void)client, (void)err;
+    *out = (line_port){ .ops = &hole_ops, .self = self, .line_bytes = 64 };
+    return LS_OK;
+}
+
+static const ls_port_decl hole_ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &hole_ops },
+};
+
+static const ls_block_type hole_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = "test",
+    .name = "hole",
+    .state_size = 8,
+    .ports = hole_ports,
+    .port_count = LS_COUNT_OF(hole_ports),
+};
+
+/* Any block with the interface can stand below a cache; and one that waits for ever says for what. */
+static void a_stuck_cache_says_what_it_waits_for(void **state)
+{
+    (void)state;
+    ls_engine *engine = NULL;
+    ls_domain *domain = NULL;
+    ls_clock clock;
+    ls_block *cache = NULL, *hole = NULL;
+    ls_error error = { 0 };
+    rig_client client = { 0 };
+    rig_op ops[4];
+    line_cache_spec spec = rig_cache(1, 2, 64, LINE_AROUND);
+    spec.mshr_entries = 2;
+    RIG_OK(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), err));
+    RIG_OK(ls_engine_create(1, &engine, err));
+    RIG_OK(ls_domain_create(engine, "d", clock, &domain, err));
+    client.region = ls_domain_region(domain, 0);
+    RIG_OK(ls_block_create(client.region, "hole", &hole_type, NULL, &hole, err));
+    rig_block(client.region, "stuck", LINE_CACHE_SLOT, "cycle", &spec, &cache);
+    assert_int_equal(line_cache_set_below(hole, cache, &error), LS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.what, "block 'hole' (test 'hole') is no cache"));
+    RIG_OK(line_cache_set_below(cache, hole, err));
+    RIG_OK(line_join(cache, &rig_client_ops, &client, &client.port, err));
+    ls_event_init(&client.event, rig_event, &client);
+    for (uint32_t i = 0; i < 3; i++)
+        ops[i] = rig_read(LS_WINDOW_BASE + i * 64);
+    client.ops = ops;
+    client.count = 3;
+    ls_schedule(client.region, &client.event, 1);
+    ls_domain_pending(domain, 1);
+    assert_int_equal(ls_run(engine, &(ls_run_options){ .threads = 1 }, NULL, &error), LS_ERR_DEADLOCK);
+    assert_non_null(strstr(ls_engine_report(engine), "stuck"));
+    assert_non_null(strstr(ls_engine_report(engine),
+                           "2 lines and 0 requests below, 0 to send, 1 requesters refused"));
+    ls_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -495,6 +566,7 @@ int main(void)
         cmocka_unit_test(atomics_happen_at_home),
         cmocka_unit_test(atomics_take_time),
         cmocka_unit_test(lines_of_two_sizes_do_not_meet),
+        cmocka_unit_test(a_stuck_cache_says_what_it_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
