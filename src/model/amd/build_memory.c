@@ -3,13 +3,29 @@
 #include "model/amd/build.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* "request.partition3.14": there are a thousand links, and printf takes as long as all else about one. */
+static void link_name(char *out, const char *prefix, const char *name, uint32_t number)
+{
+    char digits[10];
+    size_t count = 0;
+    out = stpcpy(stpcpy(out, prefix), name);
+    *out++ = '.';
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count > 0)
+        *out++ = digits[--count];
+    *out = 0;
+}
 
 /* A pair of links between a hub and entry `at` of a gate. */
 static ls_status build_pair(builder *b, const char *name, ls_region *from, ls_block *hub, ls_region *to,
                             ls_block *gate, uint32_t at, uint32_t request_cycles, uint32_t reply_cycles,
                             ls_link **out, ls_error *err)
 {
-    char text[64];
+    char text[96];
     ls_link *reply;
     uint32_t credits = request_cycles + reply_cycles + BUILD_CREDITS_TO_SPARE;
     ls_link_spec spec = { .name = text,
@@ -22,9 +38,9 @@ static ls_status build_pair(builder *b, const char *name, ls_region *from, ls_bl
                           .payload_bytes = sizeof(line_message),
                           .receive = line_gate_receive,
                           .receiver = line_gate_receiver(gate, at) };
-    snprintf(text, sizeof text, "request.%s.%u", name, at);
+    link_name(text, "request.", name, at);
     TRY(ls_link_create(b->engine, &spec, out, err));
-    snprintf(text, sizeof text, "reply.%s.%u", name, at);
+    link_name(text, "reply.", name, at);
     spec.from = to;
     spec.to = from;
     spec.from_name = ls_block_name(gate);

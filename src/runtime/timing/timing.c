@@ -31,6 +31,7 @@ static void destroy(void *self)
     }
     ls_vec_fini(&t->slots);
     ls_vec_fini(&t->pieces);
+    ls_vec_fini(&t->freed);
     record_abort(t->record);
     ls_machine_destroy(t->machine);
     timing_leftover_free(t->leftover);
@@ -148,8 +149,11 @@ static ls_status release_memory(void *self, uint64_t address, ls_error *err)
     timing *t = self;
     ls_extent extent;
     pthread_mutex_lock(&t->lock);
-    if (ls_window_find(t->window, address, &extent))
-        amd_gpu_discard(t->engine, extent.start, extent.end - extent.start);
+    if (ls_window_find(t->window, address, &extent)) {
+        timing_piece piece = { .address = extent.start, .bytes = extent.end - extent.start };
+        if (!ls_vec_push(&t->freed, piece))
+            amd_gpu_discard(t->engine, piece.address, piece.bytes);
+    }
     ls_status status = ls_window_free(t->window, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;

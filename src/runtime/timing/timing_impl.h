@@ -54,6 +54,8 @@ typedef struct timing {
     pthread_mutex_t lock;
     LS_VEC(timing_slot *) slots;
     LS_VEC(timing_piece) pieces;
+    LS_VEC(timing_piece)
+    freed; /* memory of which caches may still have lines: they forget before time passes again */
     uint64_t launches, others;
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;

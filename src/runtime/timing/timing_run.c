@@ -206,6 +206,9 @@ static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *
     ls_status status = LS_OK;
     if (!slot)
         return no_memory(err);
+    for (size_t i = 0; i < t->freed.count; i++)
+        amd_gpu_discard(t->engine, t->freed.at[i].address, t->freed.at[i].bytes);
+    t->freed.count = 0;
     if (work->kind == DRV_WORK_LAUNCH)
         status = fill_launch(t, slot, work, err);
     else
