@@ -105,6 +105,12 @@ int main(int argc, char **argv)
             options.threads = thread_counts[i];
         }
         status = ls_gpu_system_create(&options, &b.systems[i], &err);
+        /* Neither windows nor who runs which domain may matter. */
+        if (status == LS_OK && i > 0 && i < LS_COUNT_OF(thread_counts))
+            timing_set_options(b.systems[i], &(ls_run_options){ .threads = thread_counts[i],
+                                                                .window_fs = i == 1 ? 7000000 : 0,
+                                                                .assignment = i == 2 ? LS_ASSIGN_SHUFFLED
+                                                                                     : LS_ASSIGN_STATIC });
     }
     if (status != LS_OK)
         printf("%s\n", err.what);

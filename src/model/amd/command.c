@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define STOP_FS_MAX UINT64_C(10000000000) /* of ls_domain_stop(), where links are longer */
+
 /* ------------------------------------------------------------------------------------------------- pump */
 
 static void pump_at(command *c, ls_cycle cycle)
@@ -19,6 +21,20 @@ static void pump_at(command *c, ls_cycle cycle)
 }
 
 /* ------------------------------------------------------------------------------------------ ends of packets */
+
+static void on_rest(void *self, ls_cycle now)
+{
+    (void)self;
+    (void)now;
+}
+
+/* Cycles after which the stop that follows a packet's end is certainly past. */
+static uint64_t rest_cycles(const command *c)
+{
+    ls_time lookahead = ls_engine_lookahead(ls_domain_engine(c->domain), NULL);
+    lookahead = lookahead < STOP_FS_MAX ? lookahead : STOP_FS_MAX;
+    return lookahead / ls_clock_span(ls_region_clock(c->region), 1) + 2;
+}
 
 static void packet_over(command *c, command_queue *q, command_packet *p)
 {
@@ -36,6 +52,10 @@ static void packet_over(command *c, command_queue *q, command_packet *p)
     ls_domain_pending(c->domain, -1);
     ls_domain_progress(c->domain);
     ls_domain_stop(c->domain); /* whoever waits for it looks */
+    if (c->rest_cycles == 0)
+        c->rest_cycles = rest_cycles(c);
+    ls_cancel(&c->rest);
+    ls_schedule(c->region, &c->rest, c->rest_cycles);
 }
 
 static void kernel_over(command *c, dispatcher *d, ls_cycle now)
@@ -435,6 +455,7 @@ static ls_status command_init(ls_block *block, void *state, const void *spec, ls
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     ls_event_init(&c->pump, pump, c);
+    ls_event_init(&c->rest, on_rest, c);
     return LS_OK;
 }
 

@@ -72,6 +72,10 @@ typedef struct command {
     command_packet *done_head, *done_tail;
     uint64_t place_words;
     ls_event pump;
+    /* Something is always due one lookahead after the end of a packet: so a run that ends there ends at the same time
+     * whatever the windows, and with it begins what comes next. */
+    ls_event rest;
+    uint64_t rest_cycles; /* 0: not known yet */
     command_counters n;
 } command;
 
