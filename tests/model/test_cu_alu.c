@@ -55,6 +55,33 @@ static void gcn_waves(void **state)
     assert_int_equal(SLOPE("gcn", AMD_GFX803, 64 * 8, 0x02020501, 0x80048104), 8 * 16);
 }
 
+/* v_readfirstlane_b32 s4, v0; s_add_u32 s5, s4, s4: the scalar unit reads what the vector unit wrote. */
+static void gcn_scalar_wait(void **state)
+{
+    (void)state;
+    for (unsigned extra = 0; extra <= 16; extra += 16) {
+        uint64_t took[2];
+        for (unsigned i = 0; i < 2; i++) {
+            uint32_t code[2 * LONG + 1];
+            unsigned count = i == 0 ? SHORT : LONG;
+            for (unsigned j = 0; j < count; j++) {
+                code[2 * j] = 0x7e080500;
+                code[2 * j + 1] = 0x80050404;
+            }
+            code[2 * count] = 0xbf810000;
+            rig *r = rig_create();
+            rig_spec(r, "gcn");
+            r->spec.scalar_wait_cycles = extra;
+            rig_build(r, "gcn", 64, 100);
+            rig_program(r, AMD_GFX803, false, code, 2 * count + 1);
+            rig_run(r, 64, 64, 0);
+            took[i] = rig_cycles(r);
+            rig_destroy(r);
+        }
+        assert_int_equal(took[1] - took[0], (8 + extra) * (LONG - SHORT));
+    }
+}
+
 static void rdna_rates(void **state)
 {
     (void)state;
@@ -73,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gcn_rates),
         cmocka_unit_test(gcn_waves),
+        cmocka_unit_test(gcn_scalar_wait),
         cmocka_unit_test(rdna_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -328,6 +328,8 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
         out->limit[CU_EXP] = 6;
     }
     code_registers(program->lanes, out);
+    for (unsigned i = 0; i < out->write_count && out->unit == CU_UNIT_VALU; i++)
+        out->writes_scalar |= out->writes[i].first < AMD_VGPR;
 }
 
 ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *err)

@@ -74,6 +74,7 @@ typedef struct cu_inst {
     bool scalar;                /* lanes do not count */
     bool time;                  /* reads the clock */
     bool plain;                 /* a load whose registers are the dwords of memory */
+    bool writes_scalar; /* a vector operation that writes a scalar register: v_cmp, v_readlane, carries */
     uint8_t read_count, write_count;
     cu_range reads[CU_READS_MAX], writes[CU_WRITES_MAX];
 } cu_inst;

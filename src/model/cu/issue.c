@@ -78,10 +78,30 @@ static void issue_writes(cu_wave *w, const cu_inst *inst, ls_cycle ready)
     }
 }
 
+/* The same of scalar registers alone; what is over is forgotten first, since not every instruction looks. */
+static void issue_writes_scalar(cu_wave *w, const cu_inst *inst, ls_cycle ready, ls_cycle now)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < w->pending_count; i++)
+        if (w->pending[i].ready > now)
+            w->pending[kept++] = w->pending[i];
+    w->pending_count = (uint8_t)kept;
+    for (unsigned i = 0; i < inst->write_count; i++)
+        if (inst->writes[i].first < AMD_VGPR && w->pending_count < CU_PENDING)
+            w->pending[w->pending_count++] = (cu_pending){ inst->writes[i], ready };
+}
+
+/* Without tracking only scalar operations and branches look at what is pending: registers of vector ones. */
+static bool issue_looks(const cu *c, const cu_wave *w, const cu_inst *inst)
+{
+    return w->pending_count != 0 &&
+           (c->tracks || inst->unit == CU_UNIT_SCALAR || inst->unit == CU_UNIT_BRANCH);
+}
+
 void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle now)
 {
     w->head = head;
-    if (w->pending_count != 0)
+    if (issue_looks(c, w, head))
         at = issue_depends(c, w, head, at);
     w->ready = at;
     if (head->next > w->fetched)
@@ -120,7 +140,7 @@ void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     cu_fetch_start(c, w);
     cu_fetch_want(c, w, false);
     w->head = &w->code->insts[place];
-    if (w->pending_count != 0)
+    if (issue_looks(c, w, w->head))
         at = issue_depends(c, w, w->head, at);
     cu_issue_at(c, w, at, now);
 }
@@ -227,6 +247,8 @@ static void issue_valu(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     }
     if (c->tracks)
         issue_writes(w, inst, now + latency);
+    else if (inst->writes_scalar && c->spec->scalar_wait_cycles != 0)
+        issue_writes_scalar(w, inst, now + busy + c->spec->scalar_wait_cycles, now);
     issue_step(c, w, c->tracks ? now + 1 : now + busy, now);
 }
 
