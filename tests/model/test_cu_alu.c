@@ -1,5 +1,6 @@
-/* test_cu_alu.c: how long arithmetic takes in a compute unit: chains and independent instructions, rates, several waves
- * on one SIMD and on all of them. What is asserted are slopes: cycles per instruction between two lengths. */
+/* test_cu_alu.c: how long arithmetic takes in a compute unit: chains and independent instructions, rates,
+ * several waves on one SIMD and on all of them. What is asserted are slopes: cycles per instruction
+ * between two lengths. */
 #include "cu_rig.h"
 
 #define LONG 96u
@@ -43,7 +44,8 @@ static void gcn_rates(void **state)
     assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0x80048104), 4 * 16);              /* s_add_u32 s4, s4, 1 */
 }
 
-/* Two waves on one SIMD share its vector unit; on two SIMDs they do not. A vector and a scalar chain overlap. */
+/* Two waves on one SIMD share its vector unit; on two SIMDs they do not. A vector and a scalar chain
+ * overlap. */
 static void gcn_waves(void **state)
 {
     (void)state;

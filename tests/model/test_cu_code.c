@@ -1,5 +1,5 @@
-/* test_cu_code.c: instructions decoded for timing: units, registers, counters and waits; rates of vector operations
- * against published measurements. */
+/* test_cu_code.c: instructions decoded for timing: units, registers, counters and waits; rates of vector
+ * operations against published measurements. */
 #include "cu_rig.h"
 
 #include "isa/amd/tables.h"
@@ -21,10 +21,10 @@ static bool covers(const cu_range *ranges, unsigned count, unsigned first, unsig
 #define WRITES(inst, first, last) covers((inst)->writes, (inst)->write_count, first, last)
 #define V(n) (256 + (n))
 
-/* global_load_dwordx2 v[2:3], v1, s[4:5]; global_store_dword v1, v2, s[4:5]; global_atomic_add v1, v2, s[4:5];
- * flat_load_dword v2, v[4:5]; ds_read_b64 v[6:7], v1; s_load_dwordx4 s[8:11], s[0:1], 0x10; s_waitcnt vmcnt(3)
- * lgkmcnt(1); s_waitcnt_vscnt null, 0x2; v_cmp_lt_f32 vcc_lo, v1, v2; v_cndmask_b32 v3, v4, v5, vcc_lo; s_addc_u32 s4,
- * s5, s6; s_cbranch_vccz 1; s_and_saveexec_b32 s3, vcc_lo; s_endpgm */
+/* global_load_dwordx2 v[2:3], v1, s[4:5]; global_store_dword v1, v2, s[4:5]; global_atomic_add v1, v2,
+ * s[4:5]; flat_load_dword v2, v[4:5]; ds_read_b64 v[6:7], v1; s_load_dwordx4 s[8:11], s[0:1], 0x10;
+ * s_waitcnt vmcnt(3) lgkmcnt(1); s_waitcnt_vscnt null, 0x2; v_cmp_lt_f32 vcc_lo, v1, v2; v_cndmask_b32 v3,
+ * v4, v5, vcc_lo; s_addc_u32 s4, s5, s6; s_cbranch_vccz 1; s_and_saveexec_b32 s3, vcc_lo; s_endpgm */
 static const uint32_t words10[] = {
     0xdc348000, 0x02040001, 0xdc708000, 0x00040201, 0xdcc88000, 0x00040201, 0xdc300000,
     0x027d0004, 0xd9d80000, 0x06000001, 0xf4080200, 0xfa000010, 0xbf8c0173, 0xbbfd0002,

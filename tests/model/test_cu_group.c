@@ -1,11 +1,13 @@
-/* test_cu_group.c: work-groups in a compute unit: private memory of each, FLAT accesses to LDS and to memory at once,
- * cancelled kernels, priorities, sleep, and the counters that are left when they have gone. */
+/* test_cu_group.c: work-groups in a compute unit: private memory of each, FLAT accesses to LDS and to
+ * memory at once, cancelled kernels, priorities, sleep, and the counters that are left when they have
+ * gone. */
 #include "cu_rig.h"
 
 #define WORDS(name) name, sizeof(name) / sizeof(name)[0]
 
-/* v4 to v7 are the lane's number and the next three; scratch_store_dwordx4 v1, v[4:7], off; scratch_load_dwordx4
- * v[8:11], v1, off; global_store_dwordx4 v2, v[8:11], s[4:5] to 16 * item + 1024 * work-group */
+/* v4 to v7 are the lane's number and the next three; scratch_store_dwordx4 v1, v[4:7], off;
+ * scratch_load_dwordx4 v[8:11], v1, off; global_store_dwordx4 v2, v[8:11], s[4:5] to 16 * item + 1024 *
+ * work-group */
 static const uint32_t scratch10[] = {
     0x7e080300, 0x4a0a0081, 0x4a0c0082, 0x4a0e0083, 0x7e020290, 0xdc784000, 0x007d0401,
     0xf4040100, 0xfa000000, 0xbbfd0000, 0xdc384000, 0x087d0001, 0x34040084, 0x8f068a02,

@@ -1,13 +1,15 @@
-/* test_cu_memory.c: memory instructions of a compute unit: data that replies carry, missing waits, order of returns,
- * atomics, lines per access, LDS banks in closed form, scalar loads, barriers, faults, refusals. */
+/* test_cu_memory.c: memory instructions of a compute unit: data that replies carry, missing waits, order
+ * of returns, atomics, lines per access, LDS banks in closed form, scalar loads, barriers, faults,
+ * refusals. */
 #include "cu_rig.h"
 
 /* Words are made with llvm-mc from the comments above them. */
 
-/* data[64K + i] = data[i] + 1: s_load_dwordx2 s[4:5], s[0:1], 0x0; s_lshl_b32 s6, s2, 6; v_add_u32 v0, vcc, s6, v0;
- * v_lshlrev_b32 v1, 2, v0; s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1; v_addc_u32 v2, vcc, 0, v2,
- * vcc; flat_load_dword v3, v[1:2]; v_add_u32 v4, vcc, 0x10000, v1; v_addc_u32 v5, vcc, 0, v2, vcc; s_waitcnt vmcnt(0)
- * lgkmcnt(0); v_add_u32 v3, vcc, 1, v3; flat_store_dword v[4:5], v3; s_endpgm */
+/* data[64K + i] = data[i] + 1: s_load_dwordx2 s[4:5], s[0:1], 0x0; s_lshl_b32 s6, s2, 6; v_add_u32 v0,
+ * vcc, s6, v0; v_lshlrev_b32 v1, 2, v0; s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1;
+ * v_addc_u32 v2, vcc, 0, v2, vcc; flat_load_dword v3, v[1:2]; v_add_u32 v4, vcc, 0x10000, v1; v_addc_u32
+ * v5, vcc, 0, v2, vcc; s_waitcnt vmcnt(0) lgkmcnt(0); v_add_u32 v3, vcc, 1, v3; flat_store_dword v[4:5],
+ * v3; s_endpgm */
 static const uint32_t increment8[] = {
     0xc0060100, 0x00000000, 0x8e068602, 0x32000006, 0x24020082, 0xbf8c007f, 0x7e040205,
     0x32020204, 0x38040480, 0xdc500000, 0x03000001, 0x320802ff, 0x00010000, 0x380a0480,
@@ -34,8 +36,8 @@ static const uint32_t count8[] = {
     0x00010000, 0x380a0a80, 0xbf8c0070, 0xdc700000, 0x00000804, 0xbf810000,
 };
 
-/* global_atomic_cmpswap v4, v1, v[2:3], s[4:5] glc: word lane becomes lane + 100 if it is lane; the old value goes to
- * data + 64K */
+/* global_atomic_cmpswap v4, v1, v[2:3], s[4:5] glc: word lane becomes lane + 100 if it is lane; the old
+ * value goes to data + 64K */
 static const uint32_t swap10[] = {
     0xf4040100, 0xfa000000, 0x34020082, 0x4a0400ff, 0x00000064, 0x7e060300, 0xbf8cc07f, 0xdcc58000,
     0x04040201, 0x4a0a02ff, 0x00010000, 0xbf8c3f70, 0xdc708000, 0x00040405, 0xbf810000,
@@ -74,8 +76,8 @@ static void check_increment(rig *r, uint32_t items)
     assert_int_equal(out[items], 0);
 }
 
-/* Many work-groups, the last one partial, on either core with either instruction set; also with a memory that refuses
- * every third request. */
+/* Many work-groups, the last one partial, on either core with either instruction set; also with a memory
+ * that refuses every third request. */
 static void increment(void **state)
 {
     (void)state;

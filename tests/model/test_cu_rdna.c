@@ -1,6 +1,6 @@
-/* test_cu_rdna.c: what dual compute units do differently: results that take longer than the next instruction, the
- * transcendental unit, wave64 in two passes, other instruction sets on them, clauses, vscnt, explicit invalidates; and
- * loads that return in order on either core. */
+/* test_cu_rdna.c: what dual compute units do differently: results that take longer than the next
+ * instruction, the transcendental unit, wave64 in two passes, other instruction sets on them, clauses,
+ * vscnt, explicit invalidates; and loads that return in order on either core. */
 #include "cu_rig.h"
 
 #define WORDS(name) name, sizeof(name) / sizeof(name)[0]
@@ -68,9 +68,9 @@ static void transcendental(void **state)
     assert_int_equal(MORE(AMD_GFX1010, false, 1, 0x7e065505, 0x060c0f07, 0x06101309, 0x0614170b), 64 * 4);
 }
 
-/* s_load_dwordx2 s[4:5], s[0:1], 0x0; v_and_b32 v1, 0xffffffe0, v0; v_lshlrev_b32 v1, 7, v1; s_waitcnt lgkmcnt(0);
- * s_clause 0x1 (or s_nop 0); global_load_dword v2, v1, s[4:5]; global_load_dword v3, v1, s[4:5] offset:256; s_waitcnt
- * vmcnt(0); s_endpgm */
+/* s_load_dwordx2 s[4:5], s[0:1], 0x0; v_and_b32 v1, 0xffffffe0, v0; v_lshlrev_b32 v1, 7, v1; s_waitcnt
+ * lgkmcnt(0); s_clause 0x1 (or s_nop 0); global_load_dword v2, v1, s[4:5]; global_load_dword v3, v1,
+ * s[4:5] offset:256; s_waitcnt vmcnt(0); s_endpgm */
 static void clause(void **state)
 {
     (void)state;
@@ -108,8 +108,8 @@ static void clause(void **state)
     }
 }
 
-/* global_load_dword v2, v1, s[4:5]; global_load_dword v3, v1, s[4:5] offset:1024; s_waitcnt vmcnt(1); v2 is stored: the
- * first one is slow, so the second one waits for it. */
+/* global_load_dword v2, v1, s[4:5]; global_load_dword v3, v1, s[4:5] offset:1024; s_waitcnt vmcnt(1); v2
+ * is stored: the first one is slow, so the second one waits for it. */
 static void in_order(void **state)
 {
     (void)state;
@@ -137,8 +137,8 @@ static void in_order(void **state)
     }
 }
 
-/* global_store_dword; s_waitcnt_vscnt null, 0x0; buffer_gl0_inv; buffer_gl1_inv; global_load_dword; s_waitcnt vmcnt(0);
- * s_dcache_inv; s_endpgm */
+/* global_store_dword; s_waitcnt_vscnt null, 0x0; buffer_gl0_inv; buffer_gl1_inv; global_load_dword;
+ * s_waitcnt vmcnt(0); s_dcache_inv; s_endpgm */
 static void stores_and_invalidates(void **state)
 {
     (void)state;

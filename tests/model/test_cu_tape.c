@@ -1,13 +1,14 @@
-/* test_cu_tape.c: a compute unit that records what its waves execute, and one that runs the recording: the same
- * instructions in the same cycles, without data. */
+/* test_cu_tape.c: a compute unit that records what its waves execute, and one that runs the recording: the
+ * same instructions in the same cycles, without data. */
 #include "cu_rig.h"
 
 /* Words are made with llvm-mc from the comments above them. */
 
-/* data[64K + i] = data[i] + 1: s_load_dwordx2 s[4:5], s[0:1], 0x0; s_lshl_b32 s6, s2, 6; v_add_u32 v0, vcc, s6, v0;
- * v_lshlrev_b32 v1, 2, v0; s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1; v_addc_u32 v2, vcc, 0, v2,
- * vcc; flat_load_dword v3, v[1:2]; v_add_u32 v4, vcc, 0x10000, v1; v_addc_u32 v5, vcc, 0, v2, vcc; s_waitcnt vmcnt(0)
- * lgkmcnt(0); v_add_u32 v3, vcc, 1, v3; flat_store_dword v[4:5], v3; s_endpgm */
+/* data[64K + i] = data[i] + 1: s_load_dwordx2 s[4:5], s[0:1], 0x0; s_lshl_b32 s6, s2, 6; v_add_u32 v0,
+ * vcc, s6, v0; v_lshlrev_b32 v1, 2, v0; s_waitcnt lgkmcnt(0); v_mov_b32 v2, s5; v_add_u32 v1, vcc, s4, v1;
+ * v_addc_u32 v2, vcc, 0, v2, vcc; flat_load_dword v3, v[1:2]; v_add_u32 v4, vcc, 0x10000, v1; v_addc_u32
+ * v5, vcc, 0, v2, vcc; s_waitcnt vmcnt(0) lgkmcnt(0); v_add_u32 v3, vcc, 1, v3; flat_store_dword v[4:5],
+ * v3; s_endpgm */
 static const uint32_t increment8[] = {
     0xc0060100, 0x00000000, 0x8e068602, 0x32000006, 0x24020082, 0xbf8c007f, 0x7e040205,
     0x32020204, 0x38040480, 0xdc500000, 0x03000001, 0x320802ff, 0x00010000, 0x380a0480,
@@ -32,8 +33,9 @@ static const uint32_t barrier8[] = {
     0x7e080500, 0xbf068004, 0xbf850001, 0xbf8e0004, 0xbf8a0000, 0xbf810000,
 };
 
-/* Rounds of a loop by the clock: s_memtime s[4:5]; s_waitcnt lgkmcnt(0); s_and_b32 s6, s4, 31; loop: s_cmp_eq_u32 s6, 0;
- * s_cbranch_scc1 done; s_sub_u32 s6, s6, 1; v_mov_b32 v1, v0; s_branch loop; done: s_endpgm */
+/* Rounds of a loop by the clock: s_memtime s[4:5]; s_waitcnt lgkmcnt(0); s_and_b32 s6, s4, 31; loop:
+ * s_cmp_eq_u32 s6, 0; s_cbranch_scc1 done; s_sub_u32 s6, s6, 1; v_mov_b32 v1, v0; s_branch loop; done:
+ * s_endpgm */
 static const uint32_t clock8[] = {
     0xc0900100, 0x00000000, 0xbf8c007f, 0x86069f04, 0xbf068006,
     0xbf850003, 0x80868106, 0x7e020300, 0xbf82fffb, 0xbf810000,

@@ -1,5 +1,5 @@
-/* access.c: memory instructions in flight: taken from a fixed pool at issue, held until their answers are there and those
- * before them have returned, then written to registers. */
+/* access.c: memory instructions in flight: taken from a fixed pool at issue, held until their answers are
+ * there and those before them have returned, then written to registers. */
 #include "model/cu/cu.h"
 
 bool cu_access_free(const cu *c, bool large)
@@ -77,7 +77,7 @@ void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses)
     }
 }
 
-/* --- those that end by themselves ------------------------------------------------------------------------- */
+/* --- those that end by themselves ----------------------------------------------------------------------- */
 
 void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now)
 {
@@ -130,7 +130,7 @@ ls_cycle cu_access_next(const cu *c, ls_cycle now)
     return UINT64_MAX;
 }
 
-/* --- the end ---------------------------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------------------------- */
 
 void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now)
 {

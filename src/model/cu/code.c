@@ -1,15 +1,15 @@
-/* code.c: instructions become rows of the compute unit's table. Names of operations are looked at here and nowhere
- * later. */
+/* code.c: instructions become rows of the compute unit's table. Names of operations are looked at here and
+ * nowhere later. */
 #include "model/cu/code.h"
 
 #include <stdlib.h>
 
-/* --- rates ----------------------------------------------------------------------------------------------- */
+/* --- rates ---------------------------------------------------------------------------------------------- */
 
 /* Operations that are not at their class's rate. GCN3: CLRX's measurements
- * (reference/amd_gcn_instruction_timings_clrx.csv): 16 cycles = quarter rate, DPFACTOR*4 = fp64, DPFACTOR*8 = its slow
- * ones; but 64-bit shifts as LLVM's model of Fiji has them (amd_llvm_sched_model.csv, VALU64: 2 quads), from which the
- * classes of gfx10 come too. */
+ * (reference/amd_gcn_instruction_timings_clrx.csv): 16 cycles = quarter rate, DPFACTOR*4 = fp64,
+ * DPFACTOR*8 = its slow ones; but 64-bit shifts as LLVM's model of Fiji has them
+ * (amd_llvm_sched_model.csv, VALU64: 2 quads), from which the classes of gfx10 come too. */
 static const struct {
     amd_op op;
     cu_rate rate;
@@ -68,7 +68,7 @@ static cu_unit code_unit(const amd_inst *inst)
     }
 }
 
-/* --- what is special -------------------------------------------------------------------------------------- */
+/* --- what is special ------------------------------------------------------------------------------------ */
 
 static void code_cache(cu_inst *out, uint8_t levels_below)
 {
@@ -163,15 +163,15 @@ static void code_special(amd_target target, cu_inst *out)
     }
 }
 
-/* --- memory and its counters ------------------------------------------------------------------------------ */
+/* --- memory and its counters ---------------------------------------------------------------------------- */
 
 static bool code_is_memory(const amd_inst *inst)
 {
     return inst->format == AMD_SMEM || (inst->format >= AMD_DS && inst->format <= AMD_SCRATCH);
 }
 
-/* gfx10 counts stores and atomics that return nothing in vscnt, gfx803 everything in vmcnt. A FLAT instruction may go to
- * LDS: it is in lgkmcnt too. */
+/* gfx10 counts stores and atomics that return nothing in vscnt, gfx803 everything in vmcnt. A FLAT
+ * instruction may go to LDS: it is in lgkmcnt too. */
 static void code_counters(amd_target target, cu_inst *out)
 {
     const amd_inst *inst = out->inst;
@@ -210,7 +210,7 @@ static void code_memory(amd_target target, cu_inst *out)
     code_counters(target, out);
 }
 
-/* --- registers -------------------------------------------------------------------------------------------- */
+/* --- registers ------------------------------------------------------------------------------------------ */
 
 static void code_add(cu_range *ranges, uint8_t *count, unsigned most, unsigned first, unsigned number)
 {
@@ -301,7 +301,7 @@ static void code_registers(unsigned lanes, cu_inst *out)
     }
 }
 
-/* --- all of it -------------------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------------------ */
 
 static void code_one(const amd_program *program, const amd_step *step, cu_inst *out)
 {

@@ -1,6 +1,6 @@
-/* code.h: what a compute unit must know of an instruction, decoded once per static instruction: the unit it goes to, its
- * rate, registers it reads and writes, counters it raises and waits for. Independent of the machine: rates become cycles
- * in the compute unit. Reads a program; touches nothing else. */
+/* code.h: what a compute unit must know of an instruction, decoded once per static instruction: the unit
+ * it goes to, its rate, registers it reads and writes, counters it raises and waits for. Independent of
+ * the machine: rates become cycles in the compute unit. Reads a program; touches nothing else. */
 #ifndef MODEL_CU_CODE_H
 #define MODEL_CU_CODE_H
 
@@ -42,7 +42,7 @@ typedef enum cu_what {
     CU_PRIORITY,
     CU_CLAUSE,
     CU_PREFETCH,
-    CU_CACHE, /* forgets or writes back cache lines: cu_inst.wait.vm says how many levels below the first too */
+    CU_CACHE, /* forgets cache lines: limit[CU_VM] says of how many levels below the first, too */
     CU_EXPORTS,
 } cu_what;
 
@@ -68,7 +68,7 @@ typedef struct cu_inst {
     uint8_t kind;               /* amd_access_kind, for memory */
     uint8_t raises;             /* bit i: counter i */
     uint8_t ordered;            /* CU_VM or CU_VS: returns in order with those; CU_COUNTERS: out of order */
-    uint8_t limit[CU_COUNTERS]; /* CU_WAIT: goes on when no counter is above; else: issues while below or at */
+    uint8_t limit[CU_COUNTERS]; /* issues while no counter is above */
     uint8_t access_bytes;       /* of a lane (or of the wave for scalar memory) */
     bool last;                  /* control may go elsewhere: look the next one up */
     bool scalar;                /* lanes do not count */

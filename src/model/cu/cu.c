@@ -1,5 +1,6 @@
-/* cu.c: the compute unit as a block: its keys and counters, its life and wiring, and its cycle. It runs a cycle only if
- * something can move in it: a wave whose time has come, a request to send, an instruction to fetch, an access that ends. */
+/* cu.c: the compute unit as a block: its keys and counters, its life and wiring, and its cycle. It runs a
+ * cycle only if something can move in it: a wave whose time has come, a request to send, an instruction to
+ * fetch, an access that ends. */
 #include "model/cu/cu.h"
 
 #include <stdio.h>
@@ -51,7 +52,7 @@ static const ls_metric cu_metrics[] = {
 };
 #undef COUNT
 
-/* --- the cycle -------------------------------------------------------------------------------------------- */
+/* --- the cycle ------------------------------------------------------------------------------------------ */
 
 void cu_book(cu *c, ls_cycle now)
 {
@@ -176,7 +177,7 @@ static bool cu_tick(void *self, ls_cycle now)
     return false;
 }
 
-/* --- wiring ----------------------------------------------------------------------------------------------- */
+/* --- wiring --------------------------------------------------------------------------------------------- */
 
 cu_capacity cu_get_capacity(const ls_block *block)
 {
@@ -225,7 +226,7 @@ ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
     return LS_OK;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------------------------- */
 
 static void cu_rates(cu *c)
 {

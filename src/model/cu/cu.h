@@ -17,7 +17,7 @@
 #include "model/core/scheduler.h"
 #include "model/cu/cu_api.h"
 
-/* --- keys ------------------------------------------------------------------------------------------------- */
+/* --- keys ----------------------------------------------------------------------------------------------- */
 
 typedef struct cu_spec {
 #define KEY(field, unit, gcn, rdna, min, max, help) uint64_t field;
@@ -25,7 +25,7 @@ typedef struct cu_spec {
 #undef KEY
 } cu_spec;
 
-/* --- counters --------------------------------------------------------------------------------------------- */
+/* --- counters ------------------------------------------------------------------------------------------- */
 
 /* Why a wave does not issue. The first ones are kept per wave, the others follow from masks. */
 typedef enum cu_why {
@@ -49,7 +49,7 @@ typedef struct cu_counters {
     uint64_t stall[CU_WHY_COUNT];
 } cu_counters;
 
-/* --- memory instructions in flight ------------------------------------------------------------------------ */
+/* --- memory instructions in flight ---------------------------------------------------------------------- */
 
 #define CU_NONE UINT16_MAX
 #define CU_HEAD_BYTES offsetof(amd_access, address)
@@ -66,7 +66,8 @@ typedef struct cu_line {
 #define CU_LARGE_LINES (64u * AMD_PIECES_MAX * 2)
 #define CU_LARGE_ACCESSES 8u
 
-/* Small ones have one piece of up to 16 bytes per lane. data: `stride` dwords per lane; address: 64 per piece. */
+/* Small ones have one piece of up to 16 bytes per lane. data: `stride` dwords per lane; address: 64 per
+ * piece. */
 typedef struct cu_access {
     uint16_t next;  /* of the free ones, of a pipe's queue, or of those that end in the same cycle */
     uint16_t after; /* the wave's next one that returns in order with this one */
@@ -106,7 +107,7 @@ typedef struct cu_scalar {
     uint32_t data[AMD_DATA_DWORDS];
 } cu_scalar;
 
-/* --- waves ------------------------------------------------------------------------------------------------ */
+/* --- waves ---------------------------------------------------------------------------------------------- */
 
 #define CU_PENDING 16u
 typedef struct cu_pending {
@@ -156,7 +157,7 @@ typedef struct cu_group {
     cu_done done;
 } cu_group;
 
-/* --- SIMDs ------------------------------------------------------------------------------------------------ */
+/* --- SIMDs ---------------------------------------------------------------------------------------------- */
 
 #define CU_RING 64u
 typedef struct cu_simd {
@@ -187,7 +188,7 @@ typedef struct cu_lds_memo {
     uint64_t address[2][64], offset[2][64]; /* of the lanes; offsets from base */
 } cu_lds_memo;
 
-/* --- the compute unit ------------------------------------------------------------------------------------- */
+/* --- the compute unit ----------------------------------------------------------------------------------- */
 
 #define CU_TIMED 128u
 #define CU_SENDS_SCALAR 2
@@ -342,8 +343,8 @@ unsigned cu_lds_cycles(const cu *c, const amd_access *access);
 /* The tapes of a work-group that begins, and of one that ends. False: they cannot be had. */
 bool cu_source_begin(cu_group *g);
 void cu_source_end(cu_group *g);
-/* The wave's next instruction is issued; of one that accesses memory cu_source_address() has been asked, and its access
- * is in *access. Comes before cu_source_step(). */
+/* The wave's next instruction is issued; of one that accesses memory cu_source_address() has been asked,
+ * and its access is in *access. Comes before cu_source_step(). */
 void cu_source_issue(cu_wave *w, const amd_access *access);
 /* cu_source_address() was asked, but the instruction is not issued yet. */
 void cu_source_again(cu_wave *w);
@@ -351,8 +352,8 @@ void cu_source_again(cu_wave *w);
 void cu_source_step(cu_wave *w, ls_cycle now);
 /* Where the memory instruction goes: into *access. False: it faulted. */
 bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now);
-/* The access in c->scratch happens in LDS, and what it gave is kept in *a. The other: only these lanes of it, and the
- * results stay in c->scratch. */
+/* The access in c->scratch happens in LDS, and what it gave is kept in *a. The other: only these lanes of
+ * it, and the results stay in c->scratch. */
 void cu_source_lds(cu *c, cu_wave *w, cu_access *a);
 void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes);
 /* What registers get. */

@@ -1,5 +1,6 @@
-/* cu_api.h: what the command processor, the machine builder and the runtime know of a compute unit: how work-groups
- * arrive, how they are reported done, how it is wired. A "compute unit" here is GCN's CU or one RDNA dual compute unit. */
+/* cu_api.h: what the command processor, the machine builder and the runtime know of a compute unit: how
+ * work-groups arrive, how they are reported done, how it is wired. A "compute unit" here is GCN's CU or
+ * one RDNA dual compute unit. */
 #ifndef MODEL_CU_CU_API_H
 #define MODEL_CU_CU_API_H
 
@@ -15,7 +16,8 @@
 /* Work-groups that were recorded: what their waves do is read instead of executed. Called from any domain. */
 typedef struct cu_tapes {
     void *self;
-    /* The tapes of its waves, one behind another; NULL: they cannot be read, which ends the work-group with a fault. */
+    /* The tapes of its waves, one behind another; NULL: they cannot be read, which ends the work-group
+     * with a fault. */
     amd_tape *(*open)(void *self, const uint32_t id[3], uint32_t wave_count);
     void (*close)(void *self, amd_tape *tapes);
 } cu_tapes;
@@ -66,7 +68,8 @@ typedef struct cu_tally {
 typedef struct cu_done {
     const cu_kernel *kernel;
     uint16_t cu, slot, cluster, unused;
-    /* A fault of the program ends the work-group; the command processor stops the kernel. kind AMD_FAULT_NONE: none. */
+    /* A fault of the program ends the work-group; the command processor stops the kernel. kind
+     * AMD_FAULT_NONE: none. */
     amd_fault fault;
     uint64_t fault_pc;
     uint32_t fault_wave;
@@ -98,8 +101,8 @@ typedef struct cu_wires {
 } cu_wires;
 ls_status cu_attach(ls_block *cu, const cu_wires *wires, ls_error *err);
 
-/* The requester's side of the ports: self is the block's state. Which of them a cache answers is its builder's choice
- * of these tables. */
+/* The requester's side of the ports: self is the block's state. Which of them a cache answers is its
+ * builder's choice of these tables. */
 extern const line_client_ops cu_vector_client[2], cu_scalar_client, cu_code_client;
 
 /* A launch that came over the cluster's link (the cluster's owner releases the credit). */

@@ -1,6 +1,6 @@
-/* fetch.c: instruction buffers. A wave with room asks for its next bytes; each cycle those go first that were served
- * longest ago. A jump empties the buffer. The bytes themselves were decoded before the launch; what is modelled is when
- * they are there. */
+/* fetch.c: instruction buffers. A wave with room asks for its next bytes; each cycle those go first that
+ * were served longest ago. A jump empties the buffer. The bytes themselves were decoded before the launch;
+ * what is modelled is when they are there. */
 #include "model/cu/cu.h"
 
 void cu_fetch_want(cu *c, cu_wave *w, bool wants)

@@ -1,10 +1,10 @@
-/* group.c: work-groups in a compute unit: their waves start, meet at barriers, end or fault; when nothing of a work-group
- * is in flight any more it is reported to the command processor. */
+/* group.c: work-groups in a compute unit: their waves start, meet at barriers, end or fault; when nothing
+ * of a work-group is in flight any more it is reported to the command processor. */
 #include "model/cu/cu.h"
 
 #include <assert.h>
 
-/* --- start ------------------------------------------------------------------------------------------------ */
+/* --- start ---------------------------------------------------------------------------------------------- */
 
 static cu_wave *group_slot(cu *c, unsigned simd)
 {
@@ -94,7 +94,7 @@ void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
     }
 }
 
-/* --- the end ---------------------------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------------------------- */
 
 static void group_count(cu *c, const cu_tally *t)
 {
@@ -213,7 +213,7 @@ void cu_group_end(cu *c, cu_wave *w, ls_cycle now)
     cu_group_check(c, g, now);
 }
 
-/* --- faults ----------------------------------------------------------------------------------------------- */
+/* --- faults --------------------------------------------------------------------------------------------- */
 
 static void group_kill(cu *c, cu_group *g, ls_cycle now)
 {

@@ -1,6 +1,6 @@
-/* issue.c: which waves issue. A wave's next instruction waits in a ring until its own past allows it, then in the mask of
- * its unit; a served SIMD gives each unit the first of them. Arithmetic executes here; memory goes to vector.c, scalar.c
- * and lds.c. */
+/* issue.c: which waves issue. A wave's next instruction waits in a ring until its own past allows it, then
+ * in the mask of its unit; a served SIMD gives each unit the first of them. Arithmetic executes here;
+ * memory goes to vector.c, scalar.c and lds.c. */
 #include "model/cu/cu.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@ static inline void issue_take(cu_simd *simd, unsigned unit, uint32_t bit)
         simd->units &= ~(1u << unit);
 }
 
-/* --- when ------------------------------------------------------------------------------------------------- */
+/* --- when ----------------------------------------------------------------------------------------------- */
 
 void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
 {
@@ -36,7 +36,8 @@ static uint32_t issue_latency(const cu *c, const cu_wave *w, const cu_inst *inst
     return inst->what == CU_MEMORY ? UINT16_MAX : (uint32_t)c->spec->scalar_latency_cycles;
 }
 
-/* When the registers that an instruction reads have been written, and what it writes comes behind what is on its way. */
+/* When the registers that an instruction reads have been written, and what it writes comes behind what is
+ * on its way. */
 static ls_cycle issue_depends(const cu *c, cu_wave *w, const cu_inst *inst, ls_cycle at)
 {
     ls_cycle ready = at;
@@ -169,7 +170,7 @@ void cu_issue_forget(cu *c, cu_wave *w)
     cu_set_why(c, w, 0);
 }
 
-/* --- waits ------------------------------------------------------------------------------------------------ */
+/* --- waits ---------------------------------------------------------------------------------------------- */
 
 /* Counters that are above what the instruction allows, as reasons. */
 static uint32_t issue_unmet(const cu_wave *w, const cu_inst *inst)
@@ -193,7 +194,7 @@ void cu_issue_again(cu *c, cu_wave *w, ls_cycle now)
         cu_issue_at(c, w, now, now);
 }
 
-/* --- one instruction -------------------------------------------------------------------------------------- */
+/* --- one instruction ------------------------------------------------------------------------------------ */
 
 static void issue_tally(cu_wave *w, const cu_inst *inst)
 {
@@ -368,7 +369,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     return true;
 }
 
-/* --- one SIMD --------------------------------------------------------------------------------------------- */
+/* --- one SIMD ------------------------------------------------------------------------------------------- */
 
 /* A wave whose time has come: true if it can be issued, as far as it is concerned. */
 static bool issue_due(cu *c, cu_wave *w, ls_cycle now)

@@ -1,10 +1,11 @@
-/* lds.c: the LDS units with their banks, and exports. An access happens when it is issued, in the order of issue; its
- * registers are written when it ends. */
+/* lds.c: the LDS units with their banks, and exports. An access happens when it is issued, in the order of
+ * issue; its registers are written when it ends. */
 #include "model/cu/cu.h"
 
 #define LDS_DWORDS_MAX (64u * 4u) /* of the lanes that are served together */
 
-/* Lanes are served so many at a time; the bank with the most different dwords says how many cycles they take. */
+/* Lanes are served so many at a time; the bank with the most different dwords says how many cycles they
+ * take. */
 static unsigned lds_part(const cu *c, const amd_access *access, uint64_t lanes)
 {
     unsigned banks = (unsigned)c->spec->lds_banks, most = 0, used = 0;
@@ -34,8 +35,8 @@ static unsigned lds_part(const cu *c, const amd_access *access, uint64_t lanes)
     return most;
 }
 
-/* The same if places are aligned and of 4, 8 or 16 bytes: two of them are the same or have nothing in common, and the
- * banks of one always work together. */
+/* The same if places are aligned and of 4, 8 or 16 bytes: two of them are the same or have nothing in
+ * common, and the banks of one always work together. */
 #define LDS_SEEN 256u
 static unsigned lds_part_aligned(const cu *c, const amd_access *access, uint64_t lanes, unsigned shift)
 {

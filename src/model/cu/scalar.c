@@ -1,5 +1,5 @@
-/* scalar.c: scalar memory: one address per wave, up to 64 bytes, answered in any order. Also clocks, which come the same
- * way, and what programs say to the scalar cache. */
+/* scalar.c: scalar memory: one address per wave, up to 64 bytes, answered in any order. Also clocks, which
+ * come the same way, and what programs say to the scalar cache. */
 #include "model/cu/cu.h"
 
 static amd_access *scalar_head(cu_scalar *s)

@@ -1,6 +1,6 @@
-/* source.c: where the next instruction, the addresses and the results of a wave come from: they are executed, through the
- * bodies of isa/amd/exec, or read from a tape. The pipeline asks here and nowhere else, so that a recorded wave can take
- * the place of an executed one. Also where recorders listen. */
+/* source.c: where the next instruction, the addresses and the results of a wave come from: they are
+ * executed, through the bodies of isa/amd/exec, or read from a tape. The pipeline asks here and nowhere
+ * else, so that a recorded wave can take the place of an executed one. Also where recorders listen. */
 #include "model/cu/cu.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* vector.c: vector memory. The lanes of an instruction become messages of one line each when it is issued; they leave in
- * order, so many per cycle, after the depth of the path; what comes back is put into the places of the lanes. */
+/* vector.c: vector memory. The lanes of an instruction become messages of one line each when it is issued;
+ * they leave in order, so many per cycle, after the depth of the path; what comes back is put into the
+ * places of the lanes. */
 #include "model/cu/cu.h"
 
 #define VECTOR_ACCESS_BITS 12 /* of a token; the rest is the number of the line */
@@ -9,7 +10,7 @@ static const amd_access *vector_head(const cu_access *a)
     return (const amd_access *)(const void *)a->head; /* only what stands before the addresses */
 }
 
-/* --- lanes become lines ----------------------------------------------------------------------------------- */
+/* --- lanes become lines --------------------------------------------------------------------------------- */
 
 typedef struct vector_table {
     uint16_t place[256]; /* by hash of the line: its number + 1 */
@@ -76,8 +77,8 @@ static void vector_lines(const cu *c, cu_access *a, const amd_access *s)
         }
 }
 
-/* Each address at most once in a message: lanes of one address go in messages of their own, in the order of the lanes.
- * A compare-and-swap fills half a line. */
+/* Each address at most once in a message: lanes of one address go in messages of their own, in the order
+ * of the lanes. A compare-and-swap fills half a line. */
 static void vector_lines_atomic(const cu *c, cu_access *a, const amd_access *s)
 {
     vector_table table = { 0 };
@@ -114,7 +115,7 @@ static void vector_absent(cu_access *a, const amd_access *s)
             memset(a->data + (unsigned)__builtin_ctzll(left) * a->stride + piece * dwords, 0, dwords * 4);
 }
 
-/* --- issue ------------------------------------------------------------------------------------------------ */
+/* --- issue ---------------------------------------------------------------------------------------------- */
 
 static bool vector_misaligned(cu_wave *w, const amd_access *s)
 {
@@ -200,9 +201,10 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
     return true;
 }
 
-/* --- requests --------------------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------------------- */
 
-/* Calls `move` for the bytes that lanes and line have in common: at offset `in_line`, at byte `in_data` of the lane. */
+/* Calls `move` for the bytes that lanes and line have in common: at offset `in_line`, at byte `in_data` of
+ * the lane. */
 typedef void (*vector_move)(line_message *m, uint8_t *data, unsigned in_line, unsigned bytes);
 
 static void vector_put(line_message *m, uint8_t *data, unsigned in_line, unsigned bytes)
@@ -368,7 +370,7 @@ bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
     return pipe->count != 0;
 }
 
-/* --- replies ---------------------------------------------------------------------------------------------- */
+/* --- replies -------------------------------------------------------------------------------------------- */
 
 static void vector_fault(cu *c, cu_access *a, const cu_line *l, ls_cycle now)
 {

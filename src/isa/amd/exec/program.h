@@ -1,5 +1,6 @@
-/* program.h: the code of a kernel, decoded once: what the emulator walks and a compute unit issues. Immutable after it
- * was made, so that threads share it. Reads the simulated memory while it is made, nothing else. */
+/* program.h: the code of a kernel, decoded once: what the emulator walks and a compute unit issues.
+ * Immutable after it was made, so that threads share it. Reads the simulated memory while it is made,
+ * nothing else. */
 #ifndef ISA_AMD_EXEC_PROGRAM_H
 #define ISA_AMD_EXEC_PROGRAM_H
 

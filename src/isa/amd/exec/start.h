@@ -1,5 +1,6 @@
-/* start.h: the state in which the waves of a work-group begin: registers that the command processor and the dispatcher
- * fill by the kernel's descriptor, exec, MODE. The same for emulation and timing. Touches the wave it is given. */
+/* start.h: the state in which the waves of a work-group begin: registers that the command processor and
+ * the dispatcher fill by the kernel's descriptor, exec, MODE. The same for emulation and timing. Touches
+ * the wave it is given. */
 #ifndef ISA_AMD_EXEC_START_H
 #define ISA_AMD_EXEC_START_H
 
@@ -27,9 +28,9 @@ typedef struct amd_start {
 /* How many work-items a work-group has along each axis (fewer at the end of the grid); returns its waves. */
 uint32_t amd_start_size(const amd_start *start, const uint32_t id[3], uint32_t size[3]);
 
-/* Wave `index` of `wave_count` begins. Its group says who and where it is; `vgpr` is room for AMD_VGPR_ROWS * lanes
- * registers, of which those that the kernel asks for are cleared: a program that reads one before it writes it always
- * reads 0. */
+/* Wave `index` of `wave_count` begins. Its group says who and where it is; `vgpr` is room for
+ * AMD_VGPR_ROWS * lanes registers, of which those that the kernel asks for are cleared: a program that
+ * reads one before it writes it always reads 0. */
 void amd_wave_start(const amd_start *start, amd_group *group, const uint32_t size[3], uint32_t wave_count,
                     uint32_t index, uint32_t *vgpr, amd_wave *wave);
 
