@@ -97,6 +97,37 @@ static void concurrent(void **unused)
     assert_true(last * 3 < serial);
 }
 
+/* On a GPU that is too small for either, two equal kernels get equal parts of it: they end together, and both take
+ * longer than one alone. */
+static void fair(void **unused)
+{
+    enum { ITEMS = 64 * 1024 };
+    uint64_t took[2] = { 0, 0 };
+    (void)unused;
+    for (uint32_t kernels = 1; kernels <= 2; kernels++) {
+        bench b = timed("gfx803", NANO, 1, "clusters=1");
+        ls_gpu_queue *queues[2];
+        ls_gpu_event *events[2];
+        span spans[2];
+        for (uint32_t i = 0; i < kernels; i++) {
+            OK(ls_gpu_queue_create(b.context, &queues[i], &err));
+            launch(&b, queues[i], bench_buffer(&b, ITEMS * 4), ITEMS, &events[i]);
+        }
+        OK(ls_gpu_sync(b.context, &err));
+        for (uint32_t i = 0; i < kernels; i++) {
+            spans[i] = span_of(events[i]);
+            took[kernels - 1] = spans[i].ended - spans[i].began;
+        }
+        if (kernels == 2) {
+            uint64_t apart = spans[0].ended > spans[1].ended ? spans[0].ended - spans[1].ended
+                                                             : spans[1].ended - spans[0].ended;
+            assert_true(apart * 20 < took[1]);
+        }
+        bench_close(&b);
+    }
+    assert_true(took[1] * 4 > took[0] * 5);
+}
+
 static void threads(void **unused)
 {
     static const uint32_t counts[] = { 2, 3, 8 };
@@ -288,9 +319,9 @@ static void small(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(concurrent), cmocka_unit_test(threads), cmocka_unit_test(waiting),
-        cmocka_unit_test(counts),     cmocka_unit_test(faults),  cmocka_unit_test(fault_beside),
-        cmocka_unit_test(refusals),   cmocka_unit_test(small),
+        cmocka_unit_test(concurrent),   cmocka_unit_test(fair),     cmocka_unit_test(threads),
+        cmocka_unit_test(waiting),      cmocka_unit_test(counts),   cmocka_unit_test(faults),
+        cmocka_unit_test(fault_beside), cmocka_unit_test(refusals), cmocka_unit_test(small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
