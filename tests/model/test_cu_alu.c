@@ -84,6 +84,39 @@ static void gcn_scalar_wait(void **state)
     }
 }
 
+/* Straight code of v_add_f32 with an instruction cache of this latency: cycles of one more line of 16 instructions. */
+static uint64_t line_cycles(uint32_t latency)
+{
+    uint64_t took[2];
+    for (unsigned i = 0; i < 2; i++) {
+        static uint32_t code[16 * 48 + 1];
+        unsigned count = 16 * (i == 0 ? 16 : 48);
+        for (unsigned j = 0; j < count; j++)
+            code[j] = 0x02020501;
+        code[count] = 0xbf810000;
+        rig *r = rig_create();
+        rig_spec(r, "gcn");
+        rig_build(r, "gcn", 64, 100);
+        r->code->latency = latency;
+        rig_program(r, AMD_GFX803, false, code, count + 1);
+        rig_run(r, 64, 64, 0);
+        assert_int_equal(r->cu->counters.fetches, count / 16 + 1);
+        took[i] = rig_cycles(r);
+        rig_destroy(r);
+    }
+    return (took[1] - took[0]) / 32;
+}
+
+/* A wave asks for one line at a time and has room for four: a short latency hides behind 64 cycles of work, a long one is
+ * what a line costs (an R9 Nano takes 26.6 cycles per v_add_f32 of straight code that misses: 425 per line). */
+static void gcn_straight_code(void **state)
+{
+    (void)state;
+    assert_int_equal(line_cycles(4), 64);
+    assert_int_equal(line_cycles(40), 64);
+    assert_int_equal(line_cycles(425), 425);
+}
+
 static void rdna_rates(void **state)
 {
     (void)state;
@@ -100,10 +133,8 @@ static void rdna_rates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gcn_rates),
-        cmocka_unit_test(gcn_waves),
-        cmocka_unit_test(gcn_scalar_wait),
-        cmocka_unit_test(rdna_rates),
+        cmocka_unit_test(gcn_rates),         cmocka_unit_test(gcn_waves),  cmocka_unit_test(gcn_scalar_wait),
+        cmocka_unit_test(gcn_straight_code), cmocka_unit_test(rdna_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
