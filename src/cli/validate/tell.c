@@ -144,8 +144,8 @@ void validate_tell_markdown(const validate_report *report, FILE *to)
           "typed by hand. The "
           "command needs the reference data (measured facts, traces and Accel-Sim's configurations): "
           "`--reference DIR`, `$" VALIDATE_VARIABLE "`, or `" VALIDATE_DEFAULT
-          "` beside the source. It takes some seconds, "
-          "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism` or `hardware` runs "
+          "` beside the source. It takes a minute or two, "
+          "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism`, `hardware` or `amd` runs "
           "one part of it. "
           "`--html FILE` writes the same with plots, `--out FILE.csv` as data.\n\n"
           "A verdict is *pass* (within the limit), *known* (outside it, within the bound of a note that "
