@@ -36,6 +36,7 @@ static void add_counts(const ls_gpu_counts *c)
     all->store_bytes += c->store_bytes;
     all->atomic_bytes += c->atomic_bytes;
     all->barriers += c->barriers;
+    all->simulated_ns += c->simulated_ns;
     pthread_mutex_unlock(&ocl.lock);
 }
 

@@ -157,9 +157,10 @@ static ls_status write_metrics(const char *path, ls_error *err)
     ls_text_printf(&text,
                    ", \"active_lanes\": %" PRIu64 ", \"loads\": %" PRIu64 ", \"stores\": %" PRIu64
                    ", \"atomics\": %" PRIu64 ", \"load_bytes\": %" PRIu64 ", \"store_bytes\": %" PRIu64
-                   ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 "}\n",
+                   ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"simulated_ns\": %" PRIu64
+                   "}\n",
                    c->active_lanes, c->loads, c->stores, c->atomics, c->load_bytes, c->store_bytes,
-                   c->atomic_bytes, c->barriers);
+                   c->atomic_bytes, c->barriers, c->simulated_ns);
     status = text.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
                          : ls_file_write(path, ls_text_get(&text), text.count, err);
     ls_text_fini(&text);

@@ -110,6 +110,13 @@ run 0 exec -- ./leave
 [[ $(<stdout) == $'after 800\nafter 900\nafter 1000' ]] || fail 'kernels that were submitted did not all run'
 [[ $(od -An -td4 -N12 shared | tr -s ' ') == ' 1000 700 0' ]] || fail 'a result was lost'
 
+# In simulated time: the same result, and how long it took.
+for platform in r9nano rx5500xt; do
+    run 0 exec --platform "$platform" --set command.dispatchers=2 --metrics time.json -- ./add
+    [[ $(<stdout) == "$platform (Lockstep): 5 63" ]] || fail "the program printed something else on $platform"
+    grep -qE '"simulated_ns": [1-9]' time.json || fail "no time on $platform"
+done
+
 # Time is simulated for one GPU: the driver says so, and there is no platform.
 run 10 exec --mode time --gpus 2 -- ./add
 grep -q 'time is simulated for one GPU' stderr || fail 'nothing says why there is no platform'

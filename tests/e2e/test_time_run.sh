@@ -35,7 +35,8 @@ for j in 1 3; do
     [[ -s $j.csv.platform.yaml ]] || fail 'no configuration beside the results'
 done
 cmp -s 1.bare 3.bare || fail 'threads change the JSON'
-[[ -s 1.rows ]] && cmp -s 1.rows 3.rows || fail 'threads change the CSV'
+[[ -s 1.rows ]] || fail 'the CSV has no rows of caches'
+cmp -s 1.rows 3.rows || fail 'threads change the CSV'
 
 # cycles OPTION...: of the first kernel.
 cycles() {
