@@ -7,13 +7,13 @@
 #define FLIGHT_MAX 1024u
 #define STAGES 4u
 #define STAGE_LINES 1024u
-#define LINK_SLACK 8u
-#define FRACTION 16u /* bits below a cycle in the host link's time */
+#define HOST_BUFFER_PACKETS 4u /* that have arrived and not been written */
+#define FRACTION 16u           /* bits below a cycle in the host link's time */
 
 typedef struct dma_spec {
     uint64_t in_flight;
     uint64_t copy_in_cycles, copy_out_cycles, copy_cycles;
-    uint64_t host_latency_cycles;
+    uint64_t host_latency_cycles, host_packet_bytes;
     ls_ratio host_bytes_per_cycle;
 } dma_spec;
 
@@ -44,10 +44,11 @@ typedef struct dma {
     uint32_t stages_free;       /* mask */
     uint64_t in_free, out_free; /* when the host link is free again, in 1 / 2^FRACTION cycles */
     uint64_t byte_cost;         /* of the host link, in 1 / 2^FRACTION cycles */
-    dma_job *arriving;          /* its next line is on the host link */
+    dma_job *arriving;          /* its next packet is on the host link */
+    uint64_t arriving_bytes;
     ls_cycle busy_since;
     ls_ticker ticker;
-    ls_event arrival, later; /* the line on the host link is here; a transfer may begin */
+    ls_event arrival, later; /* the packet on the host link is here; a transfer may begin */
     bool refused;            /* a request; retry() will follow */
     dma_counters n;
 } dma;
@@ -147,7 +148,7 @@ void dma_start(void *state, dma_job *j, ls_cycle now)
     uint64_t setup[] = { d->spec->copy_in_cycles, d->spec->copy_out_cycles, d->spec->copy_cycles,
                          d->spec->copy_cycles };
     j->next = NULL;
-    j->asked = j->answered = j->chunk = 0;
+    j->asked = j->answered = j->chunk = j->landed = 0;
     j->stage = UINT32_MAX;
     j->is_writing = false;
     j->ready = now;
@@ -176,7 +177,7 @@ static bool may_ask(const dma *d, const dma_job *j, ls_cycle now)
     if (j->asked == bytes)
         return false;
     if (j->kind == DMA_IN && !j->local)
-        return d->arriving == j && !ls_event_scheduled(&d->arrival);
+        return j->asked < j->landed;
     return j->kind != DMA_COPY || j->stage != UINT32_MAX || d->stages_free != 0;
 }
 
@@ -244,31 +245,36 @@ static bool ask(dma *d, dma_job *j, ls_cycle now)
     d->n.lines_read += read;
     d->n.lines_written += !read;
     j->asked += here;
-    if (d->arriving == j)
-        d->arriving = NULL;
     return true;
 }
 
-/* Puts the next line of a transfer from the host on the link, if it is free. */
-static void bring_line(dma *d, ls_cycle now)
+/* Puts the next packet of a transfer from the host on the link, if that is free and there is room for it. */
+static void bring_packet(dma *d, ls_cycle now)
 {
-    if (d->arriving != NULL)
-        return;
-    for (dma_job *j = d->head; j != NULL; j = j->next) {
-        if (j->kind != DMA_IN || j->local || j->asked == j->bytes || now < j->ready)
+    uint64_t size = d->spec->host_packet_bytes;
+    for (dma_job *j = d->arriving != NULL ? NULL : d->head; j != NULL; j = j->next) {
+        if (j->kind != DMA_IN || j->local || now < j->ready || j->landed == j->bytes ||
+            j->landed - j->asked >= HOST_BUFFER_PACKETS * size)
             continue;
-        uint32_t line = d->port.line_bytes;
-        uint64_t left = j->bytes - j->asked, here = line - ((j->to + j->asked) & (line - 1));
-        /* The link has a buffer of a few lines: the cycles between an arrival and this look are not lost. */
-        uint64_t soonest = (now > LINK_SLACK ? now - LINK_SLACK : 0) << FRACTION;
-        uint64_t begin = d->in_free > soonest && j->asked > 0 ? d->in_free : now << FRACTION;
-        d->in_free = begin + (left < here ? left : here) * d->byte_cost;
+        uint64_t left = j->bytes - j->landed, here = size - (j->to + j->landed) % size;
+        /* Packets follow each other without a gap, whatever part of a cycle they end in. */
+        uint64_t begin = d->in_free + (1u << FRACTION) > now << FRACTION ? d->in_free : now << FRACTION;
         d->arriving = j;
+        d->arriving_bytes = left < here ? left : here;
+        d->in_free = begin + d->arriving_bytes * d->byte_cost;
         ls_cycle at = (d->in_free + (1u << FRACTION) - 1) >> FRACTION;
-        if (at > now)
-            ls_schedule_at(d->region, &d->arrival, at);
+        ls_schedule_at(d->region, &d->arrival, at > now ? at : now + 1);
         return;
     }
+}
+
+static void on_arrival(void *self, ls_cycle now)
+{
+    dma *d = self;
+    d->arriving->landed += d->arriving_bytes;
+    d->arriving = NULL;
+    bring_packet(d, now);
+    ls_ticker_wake(&d->ticker);
 }
 
 static void to_back(dma *d, dma_job *j)
@@ -284,7 +290,7 @@ static void to_back(dma *d, dma_job *j)
 static bool tick(void *self, ls_cycle now)
 {
     dma *d = self;
-    bring_line(d, now);
+    bring_packet(d, now);
     if (d->refused || d->flying == d->spec->in_flight)
         return false;
     for (dma_job *j = d->head; j != NULL; j = j->next)
@@ -400,7 +406,7 @@ static ls_status dma_init(ls_block *block, void *state, const void *spec, ls_err
     d->stages_free = (1u << STAGES) - 1;
     ls_ratio rate = d->spec->host_bytes_per_cycle;
     d->byte_cost = ((rate.den << FRACTION) + rate.num / 2) / rate.num;
-    ls_event_init(&d->arrival, on_event, d);
+    ls_event_init(&d->arrival, on_arrival, d);
     ls_event_init(&d->later, on_event, d);
     return ls_ticker_add(d->region, &d->ticker, tick, d, err);
 }
@@ -419,6 +425,7 @@ static const ls_param params[] = {
     LS_PARAM_UINT(dma_spec, copy_cycles, "cycles", 0, 0, 1000000,
                   "before a copy or fill inside the GPU begins"),
     LS_PARAM_UINT(dma_spec, host_latency_cycles, "cycles", 500, 0, 1000000, "of the host link, one way"),
+    LS_PARAM_UINT(dma_spec, host_packet_bytes, "bytes", 256, 64, 4096, "that arrive together from the host"),
     LS_PARAM_RATIO(dma_spec, host_bytes_per_cycle, "host_bytes_per_cycle", "bytes", "15.75", 0.01, 4096,
                    "bandwidth of the host link in each direction, per cycle of the command processor"),
 };

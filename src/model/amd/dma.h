@@ -30,8 +30,8 @@ typedef struct dma_job {
     /* The engine's own. */
     struct dma_job *next;
     uint64_t asked, answered; /* bytes of this chunk that were requested, and answered */
-    uint64_t chunk, chunk_bytes;
-    uint32_t stage; /* DMA_COPY: which buffer; UINT32_MAX: none */
+    uint64_t chunk, landed;   /* landed: bytes that have come over the host link */
+    uint32_t stage;           /* DMA_COPY: which buffer; UINT32_MAX: none */
     bool is_writing;
     ls_cycle ready; /* set-up and the host link's latency are over */
 } dma_job;
