@@ -1,7 +1,9 @@
 /* path.c: the questions about paths that need no open file. */
 #include "base/file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,4 +62,20 @@ ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err)
         }
     }
     return ls_fail(err, LS_ERR_IO, "the path of the program is too long");
+}
+
+ls_status ls_library_dir(ls_arena *arena, char **dir, ls_error *err)
+{
+    static const char here = 0; /* any address inside of this code's file */
+    Dl_info info;
+    *dir = NULL;
+    if (dladdr(&here, &info) == 0 || info.dli_fname == NULL ||
+        strstr(ls_path_base(info.dli_fname), ".so") == NULL)
+        return LS_OK;
+    char *path = realpath(info.dli_fname, NULL);
+    if (path == NULL)
+        return LS_OK; /* moved since it was loaded: it tells nothing */
+    *dir = ls_path_dir(arena, path);
+    free(path);
+    return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
 }

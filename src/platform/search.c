@@ -42,8 +42,10 @@ ls_status ls_search_create(ls_arena *arena, const char *const *given, size_t giv
                            ls_error *err)
 {
     *out = (ls_search){ 0 };
-    char *executable_dir;
+    char *executable_dir, *library_dir;
     ls_status status = ls_executable_dir(arena, &executable_dir, err);
+    if (status == LS_OK)
+        status = ls_library_dir(arena, &library_dir, err);
     if (status != LS_OK)
         return status;
     dir_list dirs = { 0 };
@@ -51,8 +53,15 @@ ls_status ls_search_create(ls_arena *arena, const char *const *given, size_t giv
     for (size_t i = 0; i < given_count && ok; i++)
         ok = add_dir(&dirs, ls_arena_strdup(arena, given[i]));
     ok = ok && add_variable(arena, &dirs);
-    ok = ok && add_dir(&dirs, ls_path_join(arena, executable_dir, "../share/lockstep/platforms"));
-    ok = ok && add_dir(&dirs, ls_path_join(arena, executable_dir, "../platforms"));
+    /* A library is in lib, or in a folder of lib that is named after the machine; the program is somebody else's. */
+    if (library_dir) {
+        ok = ok && add_dir(&dirs, ls_path_join(arena, library_dir, "../share/lockstep/platforms"));
+        ok = ok && add_dir(&dirs, ls_path_join(arena, library_dir, "../../share/lockstep/platforms"));
+        ok = ok && add_dir(&dirs, ls_path_join(arena, library_dir, "../platforms"));
+    } else {
+        ok = ok && add_dir(&dirs, ls_path_join(arena, executable_dir, "../share/lockstep/platforms"));
+        ok = ok && add_dir(&dirs, ls_path_join(arena, executable_dir, "../platforms"));
+    }
     ok = ok && add_dir(&dirs, "platforms");
     const char **copy = ok ? ls_arena_array(arena, dirs.count, sizeof *copy) : NULL;
     if (copy) {

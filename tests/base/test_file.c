@@ -386,6 +386,8 @@ static void own_directory(void **state)
 {
     place *p = *state;
     char *dir = NULL;
+    assert_int_equal(ls_library_dir(&p->arena, &dir, NULL), LS_OK);
+    assert_null(dir); /* this code is part of the program */
     assert_int_equal(ls_executable_dir(&p->arena, &dir, NULL), LS_OK);
     assert_true(ls_file_exists(ls_path_join(&p->arena, dir, "base_test_file")));
 }

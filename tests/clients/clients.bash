@@ -32,6 +32,10 @@ client_clinfo() {
         note 'some information cannot be asked for'
         return 1
     fi
+    if ! grep -q '^ *Device Name' out; then
+        note 'there is no device'
+        return 1
+    fi
     note "$(sed -n 's/^ *Device Name *//p' out | head -1), $(sed -n 's/^ *Device Version *//p' out | head -1)"
 }
 
