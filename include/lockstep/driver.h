@@ -55,7 +55,7 @@ typedef struct ls_gpu_options {
      * ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when somebody waits, all that are ready together,
      * and events have simulated times. */
     const char *platform;
-    const char *const *sets; /* "key=value": overrides of the platform's keys; of equal keys the last one counts */
+    const char *const *sets; /* "key=value": overrides of the platform's keys; of equal ones the last counts */
     size_t set_count;
     const char *const *platform_dirs; /* searched first */
     size_t platform_dir_count;

@@ -53,7 +53,8 @@ static ls_status build(session *s, ls_error *err)
         .platform_dir_count = cli_count(ctx, "platform-dir"),
     };
     if (!request.platform)
-        return ls_fail(err, LS_ERR_USAGE, "profile: a platform is missing: --platform NAME or --platform FILE.yaml");
+        return ls_fail(err, LS_ERR_USAGE,
+                       "profile: a platform is missing: --platform NAME or --platform FILE.yaml");
     if (!request.sets || !request.platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     ls_status status = ls_config_load(&request, &s->config, NULL, err);
@@ -68,7 +69,8 @@ static ls_status build(session *s, ls_error *err)
     if (status == LS_OK)
         status = ls_select_kernels(s->trace, cli_text(ctx, "kernels"), &s->selection, err);
     if (status == LS_OK)
-        status = ls_profiler_create(&s->shape, (ls_profile_method)cli_choice(ctx, "method"), &s->profiler, err);
+        status =
+            ls_profiler_create(&s->shape, (ls_profile_method)cli_choice(ctx, "method"), &s->profiler, err);
     return status;
 }
 
@@ -162,9 +164,10 @@ static void print_shares(FILE *to, const ls_profile_inst *inst)
         dram += inst->level[depth].dram;
     }
     char count[LS_FORMAT_BYTES];
-    fprintf(to, " %13s %7.2f %6.1f%% %6.1f%% %6.1f%% %6.1f%% %8.1f%% %8.1f%%\n", ls_format_count(insts, count, sizeof count),
-            insts == 0 ? 0 : (double)sectors / (double)insts, percent(inst->level[RATES_L1].insts, insts),
-            percent(inst->level[RATES_WAIT].insts, insts), percent(inst->level[RATES_L2].insts, insts), percent(inst->level[RATES_DRAM].insts, insts),
+    fprintf(to, " %13s %7.2f %6.1f%% %6.1f%% %6.1f%% %6.1f%% %8.1f%% %8.1f%%\n",
+            ls_format_count(insts, count, sizeof count), insts == 0 ? 0 : (double)sectors / (double)insts,
+            percent(inst->level[RATES_L1].insts, insts), percent(inst->level[RATES_WAIT].insts, insts),
+            percent(inst->level[RATES_L2].insts, insts), percent(inst->level[RATES_DRAM].insts, insts),
             percent(l2, sectors), percent(dram, sectors));
 }
 
@@ -185,8 +188,8 @@ static void print_kernel(const session *s, const ls_profile_kernel *k, size_t nu
 static void print_profile(const session *s)
 {
     FILE *to = s->ctx->out;
-    fprintf(to, "\n  %5s  %-34s %13s %7s %7s %7s %7s %7s %9s %9s\n", "", "kernel", "accesses", "sectors", "L1", "wait", "L2",
-            "DRAM", "L2/sec", "DRAM/sec");
+    fprintf(to, "\n  %5s  %-34s %13s %7s %7s %7s %7s %7s %9s %9s\n", "", "kernel", "accesses", "sectors", "L1",
+            "wait", "L2", "DRAM", "L2/sec", "DRAM/sec");
     for (size_t i = 0; i < s->profile.kernels.count; i++)
         print_kernel(s, &s->profile.kernels.at[i], i + 1);
     fputc('\n', to);
@@ -220,8 +223,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ls_status status = build(&s, err);
     s.profile.method = (ls_profile_method)cli_choice(ctx, "method");
     if (status == LS_OK)
-        status = ls_profile_hash(ctx->positionals[0], cli_text(ctx, "kernels"), cli_uint(ctx, "ctas"), &s.shape,
-                                 s.profile.method, &s.profile.hash, err);
+        status = ls_profile_hash(ctx->positionals[0], cli_text(ctx, "kernels"), cli_uint(ctx, "ctas"),
+                                 &s.shape, s.profile.method, &s.profile.hash, err);
     for (size_t i = 0; status == LS_OK && i < s.selection.count; i++)
         status = profile_kernel(&s, s.selection.at[i].command, err);
     if (status == LS_OK) {

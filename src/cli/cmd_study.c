@@ -150,7 +150,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "workload", .letter = 'w', .type = CLI_TEXT, .arg = "NAME", .repeatable = true,
-      .help = "only this one; may be given several times" },
+      .help = "only this one" },
     { .name = "shrink", .type = CLI_UINT, .arg = "N", .max = 16, .default_text = "0",
       .help = "halve the problems so many times: for a first look" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",

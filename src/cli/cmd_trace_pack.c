@@ -96,9 +96,10 @@ static const cli_example unpack_examples[] = {
 const cli_command cmd_trace_unpack = {
     .name = "unpack",
     .summary = "write a trace as a directory of text files",
-    .about = "The directory has kernelslist.g and one file per kernel, whose names end as --compress says. "
-             "Accel-Sim reads plain and xz files; Lockstep all of them. A recording of an AMD program becomes one "
-             "file of text for people.",
+    .about =
+        "The directory has kernelslist.g and one file per kernel, whose names end as --compress says. "
+        "Accel-Sim reads plain and xz files; Lockstep all of them. A recording of an AMD program becomes one "
+        "file of text for people.",
     .order = 4,
     CLI_OPTIONS(unpack_options),
     CLI_POSITIONALS(unpack_positionals),

@@ -116,9 +116,10 @@ struct ls_region {
     uint32_t clock_id;   /* index into the engine's list of different clocks */
     ls_cycle idle_floor; /* where the last run left floor: no cycle was run since, if it is still there */
     uint32_t index;      /* in its domain */
-    ls_cycle peek_cycle, time_cycle; /* its next cycle; the last that was converted, and its time: domains with */
-    ls_time time_fs;                 /* several regions */
-    const ls_region *synced_with;    /* region_sync() was last called in this cycle of this region */
+    ls_cycle peek_cycle; /* its next cycle: in domains with several regions, as the next two */
+    ls_cycle time_cycle; /* the last that was converted */
+    ls_time time_fs;     /* and its time */
+    const ls_region *synced_with; /* region_sync() was last called in this cycle of this region */
     ls_cycle synced_at;
 };
 

@@ -33,7 +33,7 @@ static bool continues_character(char c)
 /* Past characters that begin no line break. */
 static inline const char *skip_plain(const char *s, const char *end)
 {
-    while (s < end && *s > '\r' && (unsigned char)*s < 0x80)
+    while (s < end && s[0] > '\r' && (unsigned char)s[0] < 0x80)
         s++;
     return s;
 }

@@ -27,7 +27,7 @@ typedef struct ls_results {
     const char *config_hash;    /* in hexadecimal; NULL: computed from config_text */
     bool partial;               /* the run did not come to its end */
     const char *partial_reason; /* "interrupted by the user" */
-    const char *hit_rates;      /* where those of memory that is not simulated come from; NULL: it is simulated */
+    const char *hit_rates; /* where those of memory that is not simulated come from; NULL: it is simulated */
     ls_time end_time;
     uint64_t seed;
     uint64_t events, messages, ticks, cycles; /* as in ls_run_result */

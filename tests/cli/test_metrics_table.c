@@ -68,7 +68,7 @@ static uint64_t count(const char *kernel, const char *const *sets, const char *n
     ls_config *config;
     ls_machine *machine = NULL;
     ls_replay *replay;
-    ls_trace *trace;
+    ls_trace *trace = NULL;
     ls_run_result result;
     if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
         ls_machine_create(config, 1, &machine, &err) != LS_OK ||

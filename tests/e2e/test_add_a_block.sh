@@ -34,7 +34,7 @@ refused 2 'must be from 1 to' --plugin ./greedy_youngest.so run synth:gemm -p rt
 refused 2 'nearest: greedy-youngest' --plugin ./greedy_youngest.so run synth:gemm -p rtx3070 -s core.scheduler=greedy-younger
 
 # Built in: the same numbers, with both models of the core's pipeline, for any number of threads.
-both=(synth:gather,n=4096 -p rtx3070 -s core.scheduler=greedy-youngest -s dram=md1)
+both=("synth:gather,n=4096" -p rtx3070 -s core.scheduler=greedy-youngest -s dram=md1)
 for alu in cycle hybrid; do
     run 0 --plugin ./greedy_youngest.so --plugin ./dram_md1.so run "${both[@]}" -s "core.alu=$alu" -o plugin.json
     for threads in 1 2 3 8; do

@@ -23,7 +23,7 @@ compare() { # compare SOURCE OUTPUT OPTIONS...
         -w --rocm-device-lib-path=$bitcode "$@" "$source" -o "$object" || fail "clang-15 $* $source"
     # The object dump does not look at the kernel's wave size; it must be told.
     local lanes=()
-    [[ $* == *wavefrontsize64* ]] && lanes=(--mattr=+wavefrontsize64,-wavefrontsize32)
+    [[ $* == *wavefrontsize64* ]] && lanes=("--mattr=+wavefrontsize64,-wavefrontsize32")
     llvm-objdump-15 -d "${lanes[@]}" "$object" | awk "$lines" >expected
     "$LOCKSTEP" amd disasm "$object" | awk "$lines" >all || true
     # The object dump leaves out runs of zeros between functions; they are no instructions of a kernel.

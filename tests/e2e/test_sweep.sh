@@ -3,7 +3,7 @@
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
-small=(synth:vector-add,n=4096 -p rtx3070 --set cores=4)
+small=("synth:vector-add,n=4096" -p rtx3070 --set cores=4)
 
 # Every combination, ranked; a database, a table and a page.
 run 0 sweep "${small[@]}" --vary core.scheduler=gto,lrr --vary memory.channels=8..32*2 -j2 -o grid.db
@@ -36,7 +36,7 @@ run 0 sweep trace.lspk -p rtx3070 --vary cores=2,4 -o trace.db
 grep -q '2 points: 0 are done, 2 to run; trace.db also holds 2' stderr || fail "took another trace for the same"
 
 # Killed without warning, it goes on; the result is that of an undisturbed sweep.
-long=(synth:gemm,m=128,n=128,k=64 -p rtx3070 --vary cores=2..9 --vary core.scheduler=gto,lrr --top 0)
+long=("synth:gemm,m=128,n=128,k=64" -p rtx3070 --vary cores=2..9 --vary "core.scheduler=gto,lrr" --top 0)
 "$LOCKSTEP" sweep "${long[@]}" -j2 -o killed.db >/dev/null 2>&1 &
 pid=$!
 for ((i = 0; i < 200; i++)); do

@@ -145,7 +145,7 @@ static double half_value(uint32_t h)
 {
     int e = (int)(h >> 10 & 31);
     double m = (double)(h & 0x3ff), v = e == 0    ? ldexp(m, -24)
-                                        : e == 31 ? (m ? (double)NAN : (double)INFINITY)
+                                        : e == 31 ? (m != 0 ? (double)NAN : (double)INFINITY)
                                                   : ldexp(m + 1024, e - 25);
     return h & 0x8000 ? -v : v;
 }

@@ -375,11 +375,16 @@ static void test_class_in_accelsim(void **state)
         const char *opcode;
         ls_inst_class own, theirs;
     } cases[] = {
-        { "S2UR", LS_CLASS_special_reg, LS_CLASS_uniform }, { "S2R", LS_CLASS_special_reg, LS_CLASS_special_reg },
-        { "VOTEU.ANY", LS_CLASS_vote, LS_CLASS_uniform },   { "VOTE.ANY", LS_CLASS_vote, LS_CLASS_vote },
-        { "REDUX.SUM", LS_CLASS_vote, LS_CLASS_uniform },   { "HMNMX2", LS_CLASS_half, LS_CLASS_fp32 },
-        { "HFMA2", LS_CLASS_half, LS_CLASS_half },          { "HMUL2", LS_CLASS_half_mul, LS_CLASS_fp32 },
-        { "FFMA", LS_CLASS_fp32, LS_CLASS_fp32 },           { "LDG.E", LS_CLASS_load, LS_CLASS_load },
+        { "S2UR", LS_CLASS_special_reg, LS_CLASS_uniform },
+        { "S2R", LS_CLASS_special_reg, LS_CLASS_special_reg },
+        { "VOTEU.ANY", LS_CLASS_vote, LS_CLASS_uniform },
+        { "VOTE.ANY", LS_CLASS_vote, LS_CLASS_vote },
+        { "REDUX.SUM", LS_CLASS_vote, LS_CLASS_uniform },
+        { "HMNMX2", LS_CLASS_half, LS_CLASS_fp32 },
+        { "HFMA2", LS_CLASS_half, LS_CLASS_half },
+        { "HMUL2", LS_CLASS_half_mul, LS_CLASS_fp32 },
+        { "FFMA", LS_CLASS_fp32, LS_CLASS_fp32 },
+        { "LDG.E", LS_CLASS_load, LS_CLASS_load },
         { "UIADD3", LS_CLASS_uniform, LS_CLASS_uniform },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {

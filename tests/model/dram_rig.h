@@ -38,8 +38,8 @@ typedef struct rig_driver {
     size_t count, next;
     rig_room_fn room;
     const void *room_self;
-    bool ask;   /* waits until the channel is ready; else it has to be */
-    bool force; /* does not ask at all: the front must have room for everything */
+    bool ask;       /* waits until the channel is ready; else it has to be */
+    bool force;     /* does not ask at all: the front must have room for everything */
     ls_cycle until; /* looks at the counters then, whatever is still to come; 0: when all is done */
 } rig_driver;
 
@@ -75,10 +75,10 @@ static inline void rig_push(void *self, ls_cycle now)
         }
         r->pushed = now;
         dram->push(d->dram.self, &(ls_dram_request){ .bank = r->bank,
-                                                  .row = r->row,
-                                                  .token = (uint32_t)d->next,
-                                                  .write = r->write,
-                                                  .atoms = r->atoms });
+                                                     .row = r->row,
+                                                     .token = (uint32_t)d->next,
+                                                     .write = r->write,
+                                                     .atoms = r->atoms });
         d->next++;
     }
     if (d->next < d->count)
@@ -124,7 +124,7 @@ static inline dram_timing rig_times(const bank_spec *spec)
 /* Runs all requests to their answers and returns the counters. `driver`: room, room_self, ask and force
  * are used. */
 static inline ls_dram_counters rig_run_model(const char *model, const void *spec, rig_driver driver,
-                                          rig_request *requests, size_t count)
+                                             rig_request *requests, size_t count)
 {
     ls_engine *engine = NULL;
     ls_domain *domain = NULL;

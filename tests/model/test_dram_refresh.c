@@ -190,7 +190,9 @@ static void test_one_by_one_over_idle_time(void **state)
     uint64_t step = t.refi / t.banks, round = step * t.banks;
     rig_request r[] = {
         { .at = 10, .bank = 1, .row = 1 },
-        { .at = t.refi + 100 * round + 9 * step + step / 2, .bank = 1, .row = 1 }, /* long after bank 1's turn */
+        { .at = t.refi + 100 * round + 9 * step + step / 2,
+          .bank = 1,
+          .row = 1 }, /* long after bank 1's turn */
     };
     ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
     assert_int_equal(r[1].done, r[1].at + RIG_ENTER + t.rcd + t.cl + 1);

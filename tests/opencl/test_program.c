@@ -29,7 +29,7 @@ static cl_program create(const char *text)
 
 static void test_sources(void **state)
 {
-    const char *texts[] = { "kernel void k(glob", "al int *o) {XXX", " o[0] = 7; }" };
+    const char *texts[] = { "kernel void k(glob", "al int *o) {@@@", " o[0] = 7; }" };
     const size_t lengths[] = { 0, 12, 0 };
     cl_program program;
     char text[128];

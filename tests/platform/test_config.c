@@ -182,8 +182,9 @@ static void test_canonical_text_is_a_platform_file(void **state)
 static void test_sets_override(void **state)
 {
     (void)state;
-    const char *sets[] = { "sms=8", "dram=fixed", "dram.latency_cycles=7", "ways=3,5", "label=", "sms=9",
-                           NULL };
+    const char *sets[] = {
+        "sms=8", "dram=fixed", "dram.latency_cycles=7", "ways=3,5", "label=", "sms=9", NULL
+    };
     ls_config *config = load_text(TINY_MINIMAL, sets);
     value_is(config, "sms", "9");
     value_is(config, "ways", "[3, 5]");

@@ -131,7 +131,8 @@ static void test_sets(void **state)
                      "--set: 'ways': 'x' is not a whole number: unexpected 'x' at character 1");
     expect_set_error(TINY_MINIMAL, "ways=1,", "--set: 'ways': '' is not a whole number: it is empty");
     expect_set_error(TINY_MINIMAL, "label=\xff", "--set: the text of 'label' is not UTF-8");
-    expect_set_error(TINY_MINIMAL, "dram=3", "--set: 'dram.model' is '3', but must be one of bank, fixed, hbm");
+    expect_set_error(TINY_MINIMAL, "dram=3",
+                     "--set: 'dram.model' is '3', but must be one of bank, fixed, hbm");
 }
 
 static void test_files(void **state)

@@ -98,15 +98,17 @@ static outcome run(const char *kernel, const char *of, uint32_t concurrent, uint
     const char *sets[] = { set };
     ls_error err = { 0 };
     ls_config *config;
-    ls_machine *machine;
+    ls_machine *machine = NULL;
     ls_replay *replay;
     ls_run_result result;
     streams s;
     outcome o = { 0 };
     snprintf(set, sizeof set, "dispatch.concurrent_kernels=%u", concurrent);
-    ls_config_request request = {
-        .platform = "tests/streams", .sets = sets, .set_count = 1, .text = platform, .text_bytes = strlen(platform)
-    };
+    ls_config_request request = { .platform = "tests/streams",
+                                  .sets = sets,
+                                  .set_count = 1,
+                                  .text = platform,
+                                  .text_bytes = strlen(platform) };
     if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
         ls_machine_create(config, 1, &machine, &err) != LS_OK)
         fail_msg("%s", err.what);
@@ -206,7 +208,7 @@ static void test_threads_do_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_streams_overlap),  cmocka_unit_test(test_one_at_a_time_without_leave),
+        cmocka_unit_test(test_two_streams_overlap),      cmocka_unit_test(test_one_at_a_time_without_leave),
         cmocka_unit_test(test_a_stream_keeps_its_order), cmocka_unit_test(test_no_more_than_allowed),
         cmocka_unit_test(test_threads_do_not_matter),
     };

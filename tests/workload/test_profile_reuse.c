@@ -7,7 +7,6 @@
 
 #include "workload/profile/level.h"
 
-
 #define LINES 40u
 
 /* Different lines since the last use, from the whole history. */

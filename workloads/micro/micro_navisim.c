@@ -137,7 +137,8 @@ static void run_chase_linear(wl_run *r)
 static const wl_option chase_options[] = {
     { "size", 8192, 8, 1u << 30, "bytes of the region" },
     { "steps", 0, 0, 1u << 30, "loads; 0: twice the cells" },
-    { "stride", 8, 8, 1u << 20, "bytes from cell to cell, a multiple of 8: a line for the latency of one level" },
+    { "stride", 8, 8, 1u << 20,
+      "bytes from cell to cell, a multiple of 8: a line for the latency of one level" },
 };
 static const wl_workload pointer_chasing_random = { .name = "pointer_chasing_random",
                                                     .summary =

@@ -18,9 +18,9 @@ typedef enum rates_level { RATES_L1, RATES_WAIT, RATES_L2, RATES_DRAM, RATES_LEV
 /* One static instruction. draw(x) for a number x that is spread evenly over [0, 2^32): DRAM if x < to_dram, else L2 if
  * x < to_l2, else WAIT if x < to_wait, else L1. Traffic is per sector that the instruction touches, in RATES_ONE. */
 typedef struct rates_inst {
-    uint32_t place;                     /* pc / RATES_PC_BYTES: for a sequence of its own */
-    uint32_t to_dram, to_l2, to_wait;   /* cumulative; UINT32_MAX: always */
-    uint32_t l2_sectors[RATES_LEVELS];  /* sent to L2, by the level that was drawn */
+    uint32_t place;                      /* pc / RATES_PC_BYTES: for a sequence of its own */
+    uint32_t to_dram, to_l2, to_wait;    /* cumulative; UINT32_MAX: always */
+    uint32_t l2_sectors[RATES_LEVELS];   /* sent to L2, by the level that was drawn */
     uint32_t dram_sectors[RATES_LEVELS]; /* read from or written to DRAM because of it */
 } rates_inst;
 
@@ -28,9 +28,9 @@ typedef struct rates_inst {
 typedef struct rates_kernel {
     const rates_inst *at; /* by pc / RATES_PC_BYTES */
     uint32_t count;
-    rates_inst other;   /* instructions that the profile did not meet */
-    uint32_t l2_cost;   /* core cycles in which all L2 slices together serve one sector */
-    uint32_t dram_cost; /* core cycles in which all DRAM channels together move one sector */
+    rates_inst other;     /* instructions that the profile did not meet */
+    uint32_t l2_cost;     /* core cycles in which all L2 slices together serve one sector */
+    uint32_t dram_cost;   /* core cycles in which all DRAM channels together move one sector */
     uint32_t dram_cycles; /* whole: from the tags of L2 to the data of DRAM in it, without contention */
 } rates_kernel;
 

@@ -118,7 +118,8 @@ static uint32_t next_bank(const dram_estimate *e)
 {
     uint32_t best = ESTIMATE_BANKS_MAX;
     for (uint32_t b = 0; b < e->service->banks; b++)
-        if (e->oldest[b] != ESTIMATE_NONE && (best == ESTIMATE_BANKS_MAX || e->bank_cycles[b] < e->bank_cycles[best]))
+        if (e->oldest[b] != ESTIMATE_NONE &&
+            (best == ESTIMATE_BANKS_MAX || e->bank_cycles[b] < e->bank_cycles[best]))
             best = b;
     return best;
 }

@@ -19,7 +19,7 @@ typedef struct dram_service {
     uint32_t activate_cycles;     /* between activates of the channel, on average */
     uint32_t turn_cycles;         /* lost when the bus turns from reads to writes and back */
     uint32_t queue;               /* requests among which the scheduler can choose */
-    uint32_t write_buffer; /* atoms of write-backs that it takes before somebody has to wait */
+    uint32_t write_buffer;        /* atoms of write-backs that it takes before somebody has to wait */
     uint32_t hash, bank_bits;     /* of banks, by row */
     bool in_order;                /* no request passes an older one */
 } dram_service;

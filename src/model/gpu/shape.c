@@ -18,8 +18,8 @@
 /* Cycles of `from` in those of `to`, in RATES_ONE, rounded. */
 static uint64_t convert(const ls_clock *from, const ls_clock *to, uint64_t cycles)
 {
-    double ratio = (double)from->period_num / (double)from->period_den * (double)to->period_den /
-                   (double)to->period_num;
+    double ratio =
+        (double)from->period_num / (double)from->period_den * (double)to->period_den / (double)to->period_num;
     return (uint64_t)((double)cycles * ratio * RATES_ONE + 0.5);
 }
 
@@ -92,7 +92,8 @@ ls_status gpu_get_shape(const ls_engine *engine, gpu_shape *out, ls_error *err)
                         .core = p.core,
                         .map = *core_get_map(p.core),
                         .l2 = partition_get_shape(p.l2).l2,
-                        .l2_cycle = (uint32_t)(convert(p.l2_clock, p.core_clock, 100) / partition_get_shape(p.l2).percent),
+                        .l2_cycle = (uint32_t)(convert(p.l2_clock, p.core_clock, 100) /
+                                               partition_get_shape(p.l2).percent),
                         .dram_cycle = (uint32_t)convert(p.dram_clock, p.core_clock, 1),
                         .analytic = core_is_analytic(p.core) };
     out->cores = out->rules.core_count;

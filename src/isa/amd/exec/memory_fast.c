@@ -462,10 +462,16 @@ FAST void fast_body_two(amd_wave *wave, const amd_inst *inst, unsigned lanes, un
 #define FAST_MOVES(lanes, where)                                                                              \
     FAST_LOAD(lanes, where, 1, U8)                                                                            \
     FAST_LOAD(lanes, where, 1, I8)                                                                            \
-    FAST_LOAD(lanes, where, 2, U16) FAST_LOAD(lanes, where, 2, I16) FAST_LOAD(lanes, where, 4, B32)           \
-        FAST_LOAD(lanes, where, 8, B32) FAST_LOAD(lanes, where, 12, B32) FAST_LOAD(lanes, where, 16, B32)     \
-            FAST_STORE(lanes, where, 1) FAST_STORE(lanes, where, 2) FAST_STORE(lanes, where, 4)               \
-                FAST_STORE(lanes, where, 8) FAST_STORE(lanes, where, 12) FAST_STORE(lanes, where, 16)
+    FAST_LOAD(lanes, where, 2, U16)                                                                           \
+    FAST_LOAD(lanes, where, 2, I16)                                                                           \
+    FAST_LOAD(lanes, where, 4, B32)                                                                           \
+    FAST_LOAD(lanes, where, 8, B32)                                                                           \
+    FAST_LOAD(lanes, where, 12, B32)                                                                          \
+    FAST_LOAD(lanes, where, 16, B32)                                                                          \
+    FAST_STORE(lanes, where, 1)                                                                               \
+    FAST_STORE(lanes, where, 2)                                                                               \
+    FAST_STORE(lanes, where, 4)                                                                               \
+    FAST_STORE(lanes, where, 8) FAST_STORE(lanes, where, 12) FAST_STORE(lanes, where, 16)
 #define FAST_CHAR_g 'g'
 #define FAST_CHAR_l 'l'
 #define FAST_CHAR_p 'p'
