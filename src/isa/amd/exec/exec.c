@@ -5,10 +5,16 @@
 #include "isa/amd/exec/salu.h"
 
 #include <stdatomic.h>
+#if defined(LANES_HAVE_AVX2)
+#include <cpuid.h>
+#endif
 
 #define FOUR_ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX
 #define SIXTEEN_ FOUR_, FOUR_, FOUR_, FOUR_
 const uint32_t lanes_ones[64] __attribute__((aligned(64))) = { SIXTEEN_, SIXTEEN_, SIXTEEN_, SIXTEEN_ };
+#define LOW_4_ 0xffffu, 0xffffu, 0xffffu, 0xffffu
+#define LOW_16_ LOW_4_, LOW_4_, LOW_4_, LOW_4_
+const uint32_t lanes_low[64] __attribute__((aligned(64))) = { LOW_16_, LOW_16_, LOW_16_, LOW_16_ };
 
 #define PLUS_(n) (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6, (n) + 7
 #define MINUS_(n) -(n), -(n)-1, -(n)-2, -(n)-3, -(n)-4, -(n)-5, -(n)-6, -(n)-7
@@ -32,17 +38,26 @@ static const lanes_variant *const variants[] = {
 };
 #define VARIANTS (sizeof variants / sizeof *variants)
 
+#if defined(LANES_HAVE_AVX2)
+/* Conversions of halves; the compilers' own question does not know the word everywhere. */
+static bool host_has_f16c(void)
+{
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) && c >> 29 & 1u;
+}
+#endif
+
 static bool host_has(const lanes_variant *variant)
 {
 #if defined(LANES_HAVE_AVX512)
     if (variant == &lanes_variant_avx512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+               __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && host_has_f16c();
 #endif
 #if defined(LANES_HAVE_AVX2)
     if (variant == &lanes_variant_avx2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && host_has_f16c();
 #endif
     return variant == &lanes_variant_plain;
 }

@@ -146,25 +146,22 @@ static inline uint32_t f16_out(float value, const amd_wave *w)
     return f16_flush(f16_round(f32_bits(value), w->mode >> 2 & 3u), f64_ftz(w));
 }
 
-/* a * b + c with one rounding to half. The product is exact in double precision; the sum is rounded to odd, so
- * that the second rounding is harmless. Needs round to nearest (LANES_ENV_NONE). */
-static inline uint32_t f16_fma(float a, float b, float c, const amd_wave *w)
+/* a * b + c of three halves, rounded to odd: what is left is one rounding to half by MODE, which needs 11 of the 24
+ * bits. The product is exact in single precision, and what the sum loses is a number of single precision too: no
+ * operand has bits below 2^-48. Needs round to nearest (LANES_ENV_NONE); the sign of a zero follows MODE. */
+static inline float f16_fma(float a, float b, float c, const amd_wave *w)
 {
-    double p = (double)a * (double)b, z = (double)c;
-    double s = p + z;
-    double t = s - p;
-    double lost = (p - (s - t)) + (z - t);
-    uint64_t bits = f64_bits(s);
-    /* Toward zero first, then set the last bit: the value lies strictly between two doubles. */
-    bool down = (lost < 0) != (s < 0);
-    bits -= lost != 0 && down ? 1u : 0u;
-    bits |= lost != 0 ? 1u : 0u;
-    /* To single precision, again to odd: half needs 11 bits of its 24. */
-    uint64_t keep = bits & UINT64_C(0xffffffffe0000000);
-    keep |= bits & UINT64_C(0x1fffffff) ? UINT64_C(0x20000000) : 0;
-    bool finite = (bits & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
-    double odd = f64_of(finite && s != 0 ? keep : f64_bits(s));
-    return f16_flush(f16_round(f32_bits((float)odd), w->mode >> 2 & 3u), f64_ftz(w));
+    float p = a * b;
+    float s = p + c;
+    float t = s - p;
+    float lost = (p - (s - t)) + (c - t);
+    uint32_t bits = f32_bits(s);
+    /* Inexact (infinities lose a NaN, which is neither) and even: the neighbour on the side of what was lost is odd. */
+    uint32_t move = (__builtin_islessgreater(lost, 0.0f) ? UINT32_MAX : 0u) & (0u - (~bits & 1u));
+    uint32_t step = (uint32_t)((int32_t)(f32_bits(lost) ^ bits) >> 31) | 1u;
+    uint32_t minus = (w->mode >> 2 & 3u) == 2u ? 0x80000000u : 0u;
+    uint32_t zero = s == 0 ? minus : 0u;
+    return f32_of((bits + (step & move)) | ((f32_bits(p) | f32_bits(c)) & zero));
 }
 
 /* --- minimum and maximum --------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define ISA_AMD_EXEC_KERNEL_H
 
 #include "isa/amd/exec/floats.h"
+#include "isa/amd/exec/halves.h"
 #include "isa/amd/exec/lanes.h"
 
 #if defined(__SSE2__)
@@ -12,8 +13,10 @@
 
 #if defined(__clang__)
 #define LANES_LOOP _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < LANES; i++)
+#define HALVES_LOOP_(n) _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < (n); i++)
 #else
 #define LANES_LOOP _Pragma("GCC ivdep") for (unsigned i = 0; i < LANES; i++)
+#define HALVES_LOOP_(n) _Pragma("GCC ivdep") for (unsigned i = 0; i < (n); i++)
 #endif
 #define LANES_ARRAY(name, planes) uint32_t name[(planes)*LANES] __attribute__((aligned(64)))
 
@@ -32,7 +35,6 @@
 #define TYPE_Q32 uint32_t
 #define TYPE_Q64 uint64_t
 #define TYPE_Q16 uint32_t
-#define TYPE_R16 float
 #define TYPE_P16 uint32_t
 #define TYPE_PF16 uint32_t
 #define TYPE_MASK uint32_t
@@ -49,7 +51,6 @@
 #define LOAD_Q32(p) (p[i])
 #define LOAD_Q64(p) LOAD_U64(p)
 #define LOAD_Q16(p) LOAD_U16(p)
-#define LOAD_R16(p) LOAD_F16(p)
 #define LOAD_P16(p) (p[i])
 #define LOAD_PF16(p) (p[i])
 #define LOAD_MASK(p) (p[i])
@@ -72,26 +73,15 @@
 #define STORE_PF16(t, v) t[i] = (v)
 #define STORE_Q64(t, v) STORE_U64(t, v)
 #define STORE_Q16(t, v) t[i] = (v)
-#define STORE_R16(t, v) t[i] = f32_bits(v)
 
 /* A half of a packed operand as a value, and back. Q16: raw bits of a half-precision number, for statements
- * that compare or pick; R16: its value, for statements that round by themselves (fused products). */
+ * that compare or pick. */
 #define HALF_U16(x) (x)
 #define HALF_I16(x) ((int32_t)((x) << 16) >> 16)
-#define HALF_F16(x) f16_in(x, w)
 #define HALF_Q16(x) (x)
-#define HALF_R16(x) f16_in(x, w)
 #define BITS_U16(v) (v)
 #define BITS_I16(v) ((uint32_t)(v))
-#define BITS_F16(v) f16_out(v, w)
 #define BITS_Q16(v) (v)
-#define BITS_R16(v) f32_bits(v)
-/* A packed NaN result follows the same rule as others (see below). */
-#define PACKED_FIX_U16(r, x, y, z) (r)
-#define PACKED_FIX_I16(r, x, y, z) (r)
-#define PACKED_FIX_Q16(r, x, y, z) (r)
-#define PACKED_FIX_F16(r, x, y, z) kernel_nan_16(r, x, y, z)
-#define PACKED_FIX_R16(r, x, y, z) kernel_nan_16(r, x, y, z)
 static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_t z)
 {
     uint32_t nan = f16_is_nan(x)   ? x | 0x200u
@@ -113,7 +103,6 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
     d[i + LANES] = t[i + LANES]
 #define COPY_F32(t) COPY_32_(t)
 #define COPY_F16(t) COPY_32_(t)
-#define COPY_R16(t) COPY_32_(t)
 #define COPY_F64(t) COPY_64_(t)
 
 #define WRITE_32_(t)                                                                                          \
@@ -169,7 +158,6 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
 #define NAN_F16_1 kernel_nan_16(0x7e00u, LOAD_U16(a), 0, 0)
 #define NAN_F16_2 kernel_nan_16(0x7e00u, LOAD_U16(a), LOAD_U16(b), 0)
 #define NAN_F16_3 kernel_nan_16(0x7e00u, LOAD_U16(a), LOAD_U16(b), LOAD_U16(c))
-#define NAN_R16_3 NAN_F16_3
 #define NAN_F64_1 kernel_nan_64(LOAD_U64(a), 0, 0)
 #define NAN_F64_2 kernel_nan_64(LOAD_U64(a), LOAD_U64(b), 0)
 #define NAN_F64_3 kernel_nan_64(LOAD_U64(a), LOAD_U64(b), LOAD_U64(c))
@@ -184,7 +172,6 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
         uint32_t n_ = nan, r_ = f16_is_nan(t[i]) ? n_ : t[i];                                                 \
         d[i] = (r_ & mask[i]) | (d[i] & ~mask[i]);                                                            \
     }
-#define FIX_R16(t, nan) FIX_F16(t, nan)
 #define FIX_F64(t, nan)                                                                                       \
     {                                                                                                         \
         uint64_t n_ = nan, r_ = f64_is_nan(LOAD_U64(t)) ? n_ : LOAD_U64(t);                                   \
@@ -193,8 +180,6 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
     }
 
 #define ANY_NAN_F32(t) LANES_PASTE(any_nan, f32, LANES)(t)
-#define ANY_NAN_F16(t) LANES_PASTE(any_nan, f16, LANES)(t)
-#define ANY_NAN_R16(t) ANY_NAN_F16(t)
 #define ANY_NAN_F64(t) LANES_PASTE(any_nan, f64, LANES)(t)
 #define LANES_BITS(t) LANES_PASTE(lanes, bits, LANES)(t)
 
@@ -202,13 +187,6 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
     static inline bool any_nan_f32_##N(const uint32_t *t)                                                     \
     {                                                                                                         \
         return kernel_any_nan(t, N);                                                                          \
-    }                                                                                                         \
-    static inline bool any_nan_f16_##N(const uint32_t *t)                                                     \
-    {                                                                                                         \
-        uint32_t bad = 0;                                                                                     \
-        for (unsigned i = 0; i < N; i++)                                                                      \
-            bad |= f16_is_nan(t[i]) ? UINT32_MAX : 0;                                                         \
-        return bad != 0;                                                                                      \
     }                                                                                                         \
     static inline bool any_nan_f64_##N(const uint32_t *t)                                                     \
     {                                                                                                         \

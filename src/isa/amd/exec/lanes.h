@@ -23,7 +23,7 @@
 typedef uint64_t (*lanes_kernel)(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                                  const uint32_t *mask, const amd_wave *wave);
 
-extern const uint32_t lanes_ones[64];
+extern const uint32_t lanes_ones[64], lanes_low[64]; /* lanes_low: the lower half of every lane */
 extern const int32_t
     lanes_inline[128]; /* what the codes from AMD_INT_0 on mean in 32 bits; 0: none, or special */
 
@@ -46,7 +46,6 @@ typedef enum lanes_type {
     LANES_Q32 = LANES_F32,
     LANES_Q64 = LANES_F64,
     LANES_Q16 = LANES_F16,
-    LANES_R16 = LANES_F16,
 } lanes_type;
 
 static inline bool lanes_is_wide(unsigned type)

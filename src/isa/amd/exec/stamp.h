@@ -122,6 +122,37 @@
     }                                                                                                         \
     COPY_##T(t);                                                                                              \
     return 0;
+#define BODY_F32_(count, loads, x) FLOAT_BODY_(F32, count, loads, x)
+#define BODY_F64_(count, loads, x) FLOAT_BODY_(F64, count, loads, x)
+
+/* Halves: the statement sees values of single precision, and conversions take all lanes at once. */
+#define BODY_F16_(count, loads, x)                                                                            \
+    HALVES_(count, LANES, halves_in, x)                                                                       \
+    LANES_ARRAY(t, 1);                                                                                        \
+    halves_out(t, u[0], LANES, w);                                                                            \
+    if (__builtin_expect(nan, 0)) {                                                                           \
+        LANES_LOOP                                                                                            \
+        t[i] = f16_is_nan(t[i]) ? NAN_F16_##count : t[i];                                                     \
+    }                                                                                                         \
+    WRITE_F16(t);                                                                                             \
+    return 0;
+#define HALVES_(count, n, in, x)                                                                              \
+    float u[3][n] __attribute__((aligned(64)));                                                               \
+    in(u[0], a, LANES, w);                                                                                    \
+    if (count > 1)                                                                                            \
+        in(u[1], b, LANES, w);                                                                                \
+    if (count > 2)                                                                                            \
+        in(u[2], c, LANES, w);                                                                                \
+    uint32_t any = 0;                                                                                         \
+    HALVES_LOOP_(n)                                                                                           \
+    {                                                                                                         \
+        float S0 = u[0][i], S1 = count > 1 ? u[1][i] : 0, S2 = count > 2 ? u[2][i] : 0, D;                    \
+        (void)S1, (void)S2;                                                                                   \
+        x;                                                                                                    \
+        u[0][i] = D;                                                                                          \
+        any |= D != D ? UINT32_MAX : 0;                                                                       \
+    }                                                                                                         \
+    bool nan = any != 0;
 
 #define BITS_BODY_(D_, loads, x)                                                                              \
     LANES_ARRAY(t, 2);                                                                                        \
@@ -137,7 +168,7 @@
     WRITE_##D_(t);                                                                                            \
     return LANES_BITS(bits);
 
-#define PACKED_BODY_(T, third, x)                                                                             \
+#define PACKED_WORDS_(T, third, x)                                                                            \
     LANES_ARRAY(t, 1);                                                                                        \
     LANES_LOOP                                                                                                \
     {                                                                                                         \
@@ -147,13 +178,33 @@
             TYPE_##T S0 = HALF_##T(x0), S1 = HALF_##T(x1), S2 = HALF_##T(x2), D;                              \
             (void)S2;                                                                                         \
             x;                                                                                                \
-            r[h] = PACKED_FIX_##T(BITS_##T(D) & 0xffffu, x0, x1, x2);                                         \
+            r[h] = BITS_##T(D) & 0xffffu;                                                                     \
         }                                                                                                     \
         t[i] = r[0] | r[1] << 16;                                                                             \
     }                                                                                                         \
     WRITE_U32(t);                                                                                             \
     return 0;
 #define PACKED_THIRD_ (c[i] >> 16 * h & 0xffffu)
+#define PACKED_U16_(count, third, x) PACKED_WORDS_(U16, third, x)
+#define PACKED_I16_(count, third, x) PACKED_WORDS_(I16, third, x)
+#define PACKED_Q16_(count, third, x) PACKED_WORDS_(Q16, third, x)
+#define PACKED_R16_(count, third, x) PACKED_F16_(count, third, x)
+#define PACKED_F16_(count, third, x)                                                                          \
+    HALVES_(count, 2 * LANES, halves_in_both, x)                                                              \
+    LANES_ARRAY(t, 1);                                                                                        \
+    halves_out_both(t, u[0], LANES, w);                                                                       \
+    if (__builtin_expect(nan, 0)) {                                                                           \
+        LANES_LOOP                                                                                            \
+        {                                                                                                     \
+            uint32_t r[2];                                                                                    \
+            for (unsigned h = 0; h < 2; h++)                                                                  \
+                r[h] = kernel_nan_16(t[i] >> 16 * h & 0xffffu, a[i] >> 16 * h & 0xffffu,                      \
+                                     b[i] >> 16 * h & 0xffffu, third);                                        \
+            t[i] = r[0] | r[1] << 16;                                                                         \
+        }                                                                                                     \
+    }                                                                                                         \
+    WRITE_U32(t);                                                                                             \
+    return 0;
 
 #define LOADS1_(A) TYPE_##A S0 = LOAD_##A(a);
 #define LOADS2_(A, B)                                                                                         \
@@ -173,9 +224,9 @@
 #define E1(op, env, D, A, x) I1(op, D, A, x)
 #define E2(op, env, D, A, B, x) I2(op, D, A, B, x)
 #define E3(op, env, D, A, B, C, x) I3(op, D, A, B, C, x)
-#define F1(op, env, T, x) KERNEL_(KERNEL_NAME(op), FLOAT_BODY_(T, 1, LOADS1_(T), x))
-#define F2(op, env, T, x) KERNEL_(KERNEL_NAME(op), FLOAT_BODY_(T, 2, LOADS2_(T, T), x))
-#define F3(op, env, T, x) KERNEL_(KERNEL_NAME(op), FLOAT_BODY_(T, 3, LOADS3_(T, T, T), x))
+#define F1(op, env, T, x) KERNEL_(KERNEL_NAME(op), BODY_##T##_(1, LOADS1_(T), x))
+#define F2(op, env, T, x) KERNEL_(KERNEL_NAME(op), BODY_##T##_(2, LOADS2_(T, T), x))
+#define F3(op, env, T, x) KERNEL_(KERNEL_NAME(op), BODY_##T##_(3, LOADS3_(T, T, T), x))
 #define A3(op, env, T, x) F3(op, env, T, x)
 #define O2(op, x) KERNEL_(KERNEL_NAME(op), BITS_BODY_(U32, LOADS2_(U32, U32), x))
 #define O3(op, x) KERNEL_(KERNEL_NAME(op), BITS_BODY_(U32, LOADS3_(U32, U32, U32), x))
@@ -188,21 +239,30 @@
             (void)S1;                                                                                         \
             bits[i] = (x) ? UINT32_MAX : 0;                                                                   \
         } return LANES_BITS(bits);)
-#define P2(op, T, x) KERNEL_(KERNEL_NAME(op), PACKED_BODY_(T, 0, x))
-#define P3(op, T, x) KERNEL_(KERNEL_NAME(op), PACKED_BODY_(T, PACKED_THIRD_, x))
+#define P2(op, T, x) KERNEL_(KERNEL_NAME(op), PACKED_##T##_(2, 0, x))
+#define P3(op, T, x) KERNEL_(KERNEL_NAME(op), PACKED_##T##_(3, PACKED_THIRD_, x))
 #define PA(op, T, x) P3(op, T, x)
 #define M3(op, D, flags, x) I3(op, D, F32, F32, F32, x)
 #define SAT2(op, D, A, B, x) KERNEL_(SAT_NAME(op), INT_BODY_(D, LOADS2_(A, B), x))
 #define SAT3(op, D, A, B, C, x) KERNEL_(SAT_NAME(op), INT_BODY_(D, LOADS3_(A, B, C), x))
-#define SATP2(op, T, x) KERNEL_(SAT_NAME(op), PACKED_BODY_(T, 0, x))
-#define SATP3(op, T, x) KERNEL_(SAT_NAME(op), PACKED_BODY_(T, PACKED_THIRD_, x))
+#define SATP2(op, T, x) KERNEL_(SAT_NAME(op), PACKED_##T##_(2, 0, x))
+#define SATP3(op, T, x) KERNEL_(SAT_NAME(op), PACKED_##T##_(3, PACKED_THIRD_, x))
 #include LANES_DEF
 
 #undef KERNEL_
 #undef INT_BODY_
 #undef FLOAT_BODY_
+#undef BODY_F16_
+#undef BODY_F32_
+#undef BODY_F64_
+#undef HALVES_
 #undef BITS_BODY_
-#undef PACKED_BODY_
+#undef PACKED_WORDS_
+#undef PACKED_U16_
+#undef PACKED_I16_
+#undef PACKED_Q16_
+#undef PACKED_R16_
+#undef PACKED_F16_
 #undef PACKED_THIRD_
 #undef LOADS1_
 #undef LOADS2_

@@ -31,12 +31,14 @@ static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *ins
         inst->op_sel == 0 && inst->op_sel_hi == 7 && !inst->neg && !inst->neg_hi && !(row->flags & LANES_MIX);
     /* The clamp bit of an integer result without a saturating row has nothing to do: conversions, minima. */
     bool full = inst->form != AMD_PLAIN || inst->neg || inst->abs || inst->omod || clamp ||
-                (packed ? !plain_packed : inst->op_sel != 0) ||
-                (lanes_is_16(row->dst) && (amd_target_is_gfx10(target) || row->flags & LANES_KEEP));
+                (packed ? !plain_packed : inst->op_sel != 0) || row->flags & LANES_KEEP;
+    bool low = lanes_is_16(row->dst) && amd_target_is_gfx10(target);
     for (unsigned k = 0; packed && k < inst->src_count; k++)
         full |= inst->src[k].code < AMD_VGPR; /* constants have their own rules there */
     if (full)
         return lanes == 32 ? full_32 : full_64;
+    if (low)
+        return lanes == 32 ? general_low_32 : general_low_64;
     return lanes == 32 ? quick_find_32(inst) : quick_find_64(inst);
 }
 

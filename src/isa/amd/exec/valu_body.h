@@ -92,8 +92,8 @@ static inline const uint32_t *NAME(any_source)(const amd_wave *w, const amd_inst
 
 static void NAME(full)(amd_wave *w, const amd_inst *inst);
 
-/* Any operands without modifiers, any EXEC. */
-static void NAME(general)(amd_wave *w, const amd_inst *inst)
+/* Any operands without modifiers, any EXEC. `low`: only the lower half of the destination changes. */
+__attribute__((always_inline)) static inline void NAME(any)(amd_wave *w, const amd_inst *inst, bool low)
 {
     if (__builtin_expect(w->gpr_idx_mode, 0)) {
         NAME(full)(w, inst);
@@ -105,10 +105,12 @@ static void NAME(general)(amd_wave *w, const amd_inst *inst)
     const uint32_t *s[3] = { d, d, d };
     for (unsigned k = 0; k < row->sources; k++)
         s[k] = k == 2 && row->flags & LANES_ACC ? d : NAME(any_source)(w, inst, k, row->src[k], t[k]);
-    const uint32_t *mask = lanes_ones;
+    const uint32_t *mask = low ? lanes_low : lanes_ones;
     uint64_t exec = NAME(exec)(w);
     if (exec != FULL_EXEC_) {
         NAME(spread)(m, exec);
+        for (unsigned i = 0; low && i < LANES; i++)
+            m[i] &= 0xffffu;
         mask = m;
     }
     unsigned saved = row->env ? lanes_env_enter(w->mode, (lanes_env)row->env) : 0;
@@ -117,6 +119,16 @@ static void NAME(general)(amd_wave *w, const amd_inst *inst)
         lanes_env_leave(saved);
     if (row->flags & LANES_CARRY)
         NAME(write_mask)(w, inst->sdst.code, bits & exec);
+}
+
+static void NAME(general)(amd_wave *w, const amd_inst *inst)
+{
+    NAME(any)(w, inst, false);
+}
+
+static void NAME(general_low)(amd_wave *w, const amd_inst *inst)
+{
+    NAME(any)(w, inst, true);
 }
 
 /* Compares write 0 for lanes that are off. gfx10's v_cmpx has EXEC as its destination already. */
