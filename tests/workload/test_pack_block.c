@@ -163,13 +163,18 @@ static void round_trip(codec *c, uint64_t seed, uint32_t count, uint32_t length)
         assert_int_equal(ls_pack_encode(&c->encoder, &made[i], &err), LS_OK);
     }
     codec_take(c);
-    assert_null(ls_pack_decoder_begin(&c->decoder, c->payload, c->bytes));
-    for (uint32_t i = 0; i < count; i++) {
-        assert_true(ls_pack_decode(&c->decoder, i, &read, &problem));
-        assert_null(problem);
-        expect_same(&made[i], &read);
+    bool wide = c->decoder.columns.wide_vectors;
+    for (int plain = 0; plain < 2; plain++) { /* as on this host, and as on any */
+        c->decoder.columns.wide_vectors = wide && !plain;
+        assert_null(ls_pack_decoder_begin(&c->decoder, c->payload, c->bytes));
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(ls_pack_decode(&c->decoder, i, &read, &problem));
+            assert_null(problem);
+            expect_same(&made[i], &read);
+        }
+        assert_true(ls_pack_decoder_at_end(&c->decoder));
     }
-    assert_true(ls_pack_decoder_at_end(&c->decoder));
+    c->decoder.columns.wide_vectors = wide;
     for (uint32_t i = 0; i < count; i++)
         ls_cta_fini(&made[i]);
     ls_cta_fini(&read);
@@ -181,8 +186,10 @@ static void test_random(void **state)
     (void)state;
     codec c;
     codec_init(&c);
-    for (uint64_t seed = 0; seed < 60; seed++)
+    for (uint64_t seed = 0; seed < 90; seed++) {
+        c.encoder.without_columns = seed % 3 == 0;
         round_trip(&c, seed, 1 + (uint32_t)(seed % 7), 1 + (uint32_t)(seed * 17 % 900));
+    }
     codec_fini(&c);
 }
 
@@ -239,6 +246,89 @@ static void test_regular_is_small(void **state)
     }
     ls_cta_fini(&cta);
     ls_cta_fini(&read);
+    codec_fini(&c);
+}
+
+/* A warp whose mask changes with every second instruction, and which loads from four lanes. */
+static void fill_divergent(ls_cta *cta, uint64_t index, uint32_t warps, uint32_t same)
+{
+    begin(cta, index, warps);
+    for (uint32_t w = 0; w < warps; w++) {
+        cta->warps[w].first = (uint32_t)cta->dyn_count;
+        for (uint32_t i = 0; i < 24; i++) {
+            uint64_t base = UINT64_C(0x7f0000000000) + 1000 * i;
+            const uint64_t words[4] = { base, base + 28, base + 8, base + 400 };
+            uint32_t mask = UINT32_C(0x0f) << (i / 2 + (w < same ? 0 : w));
+            add(cta, i, mask, has_addresses(i) ? LS_ADDR_DELTA : 3, words, has_addresses(i) ? 4 : 0);
+        }
+        cta->warps[w].count = 24;
+    }
+}
+
+static size_t column(const codec *c, int which)
+{
+    return c->encoder.columns.streams[which].count;
+}
+
+/* What a divergent warp takes: 12 segments of 2, each with a mask of its own, and 8 accesses of 4 lanes,
+ * all within 64 KiB. */
+static void test_columns(void **state)
+{
+    (void)state;
+    codec c;
+    ls_cta cta = { 0 };
+    ls_error err;
+    codec_init(&c);
+    fill_divergent(&cta, 0, 1, 0);
+    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(column(&c, LS_COLUMN_SEGMENTS), 12 * 8);
+    assert_int_equal(column(&c, LS_COLUMN_TOKENS), 12 * 2);
+    assert_int_equal(column(&c, LS_COLUMN_CODES), 12);
+    assert_int_equal(column(&c, LS_COLUMN_MASKS), 12 * 4);
+    assert_int_equal(column(&c, LS_COLUMN_GAPS), 8);
+    assert_int_equal(column(&c, LS_COLUMN_ACCESSES), 8 * 2);
+    assert_int_equal(column(&c, LS_COLUMN_NEAR), 8 * 4 * 2);
+    assert_int_equal(column(&c, LS_COLUMN_FAR) + column(&c, LS_COLUMN_WIDE), 0);
+    assert_int_equal(c.encoder.streams[LS_PACK_PATH].count, 0);
+    fill_divergent(&cta, 1, 3, 0); /* one that was there before, which is now worth keeping, and two others */
+    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(column(&c, LS_COLUMN_TOKENS), 3 * 12 * 2);
+    assert_int_equal(column(&c, LS_COLUMN_SEGMENTS), 12 * 8);
+    assert_true(c.encoder.streams[LS_PACK_PATH].count > 0);
+    codec_take(&c);
+    assert_int_equal(column(&c, LS_COLUMN_TOKENS), 0);
+    fill_divergent(&cta, 0, 2, 2); /* two that go the same way */
+    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(column(&c, LS_COLUMN_TOKENS), 0);
+    ls_cta_fini(&cta);
+    codec_fini(&c);
+}
+
+/* More masks, or fewer accesses, than columns can say: nothing is left of the attempt. */
+static void test_not_in_columns(void **state)
+{
+    (void)state;
+    codec c;
+    ls_cta cta = { 0 };
+    ls_error err;
+    codec_init(&c);
+    begin(&cta, 0, 2);
+    for (uint32_t i = 0; i < 300; i++)
+        add(&cta, i % INSTS, i + 1, 3, NULL, 0);
+    cta.warps[0].count = 300;
+    cta.warps[1].first = 300;
+    for (uint32_t i = 0; i < 300; i++) {
+        const uint64_t words[2] = { 4096, 4 };
+        bool last = i == 299; /* instruction 19 */
+        add(&cta, i % INSTS, i & 1, last ? LS_ADDR_STRIDE : 3, words, last ? 2 : 0);
+    }
+    cta.warps[1].count = 300;
+    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    for (int i = LS_COLUMN_TOKENS; i < LS_COLUMN_COUNT; i++)
+        assert_int_equal(column(&c, i), 0);
+    assert_true(c.encoder.streams[LS_PACK_PATH].count > 0);
+    assert_int_equal(ls_columns_bytes(&c.encoder.columns), 0);
+    ls_cta_fini(&cta);
     codec_fini(&c);
 }
 
@@ -307,16 +397,22 @@ static void test_short(void **state)
 {
     (void)state;
     codec c;
+    ls_cta cta = { 0 };
     uint8_t *copy;
     codec_init(&c);
     round_trip(&c, 9, 1, 100);
+    assert_int_not_equal(ls_get_u32(c.payload + 4 * LS_PACK_SHAPE), 0);
     for (size_t bytes = 0; bytes < c.bytes; bytes++) {
         copy = calloc(1, bytes + LS_PACK_SLACK);
         assert_non_null(copy);
         memcpy(copy, c.payload, bytes);
-        assert_non_null(ls_pack_decoder_begin(&c.decoder, copy, bytes));
+        const char *problem = ls_pack_decoder_begin(&c.decoder, copy, bytes);
+        if (!problem) /* it ends where the columns begin */
+            assert_true(ls_pack_decode(&c.decoder, 0, &cta, &problem));
+        assert_non_null(problem);
         free(copy);
     }
+    ls_cta_fini(&cta);
     codec_fini(&c);
 }
 
@@ -326,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_random),           cmocka_unit_test(test_long_warp),
         cmocka_unit_test(test_regular_is_small), cmocka_unit_test(test_inconsistent),
         cmocka_unit_test(test_damaged),          cmocka_unit_test(test_short),
+        cmocka_unit_test(test_columns),          cmocka_unit_test(test_not_in_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

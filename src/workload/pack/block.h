@@ -2,8 +2,7 @@
 #ifndef PACK_BLOCK_H
 #define PACK_BLOCK_H
 
-#include "workload/pack/format.h"
-#include "workload/trace.h"
+#include "workload/pack/column.h"
 
 /* What a memory instruction did last, in this block: the encoder and the decoder keep the same, and so agree
  * on what it will probably do next. */
@@ -54,33 +53,31 @@ static inline void ls_pack_masks_add(ls_pack_masks *m, uint32_t mask)
 
 /* --- encoding ------------------------------------------------------------------------------------------- */
 
-typedef struct ls_pack_bytes {
-    uint8_t *at;
-    size_t count, capacity;
-} ls_pack_bytes;
-
 #define LS_PACK_CANDIDATES 16 /* paths that are looked at before one is written in full */
 
 /* All zero is valid. Begin a kernel, then add its instructions and thread blocks, taking the payload whenever
  * the block is large enough. */
 typedef struct ls_pack_encoder {
     ls_pack_bytes streams[LS_PACK_STREAM_COUNT];
+    ls_columns_out columns;
+    bool without_columns; /* as the first version of the format was */
     ls_pack_masks masks;
     struct {
         ls_dyn *dyns; /* LS_PACK_PATH_LIMIT of them */
         uint32_t count;
         uint64_t hash;
-        uint64_t number; /* among those of the block that were written in full */
-        size_t shape_at; /* where it is said, to mark it when it is taken again */
-        bool kept;
+        uint64_t number;       /* among those of the block that were written in full */
+        size_t shape_at;       /* where it is said, to mark it when it is taken again */
+        bool kept, in_columns; /* in columns: it has no number, and is written in full when it comes again */
     } paths[LS_PACK_CANDIDATES];
     uint32_t next_path, kept_count;
     uint64_t path_count; /* paths of the block that were written in full */
     uint32_t warp_serial, first_warp_serial, cta_serial;
-    uint64_t cta_count, dyn_count;
+    uint64_t cta_count, dyn_count, word_count; /* of the block */
     uint32_t grid[3];
     /* Per static instruction. */
     ls_pack_memory *memory;
+    uint32_t *anchored; /* first_warp_serial of the block in which its anchor was said */
     uint32_t *changes;
     uint8_t *has_addresses;
     size_t inst_count, inst_capacity;
@@ -93,16 +90,12 @@ bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses);
 ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err);
 /* Bytes of the payload so far. */
 size_t ls_pack_encoder_bytes(const ls_pack_encoder *e);
-/* Of these, up to where they are likely to compress well. */
+/* Of these, up to where they are likely to compress well; 0: nothing is to be compressed. */
 size_t ls_pack_encoder_split(const ls_pack_encoder *e);
 /* Writes the payload (ls_pack_encoder_bytes() long) and starts the next block. */
 void ls_pack_encoder_take(ls_pack_encoder *e, uint8_t *payload);
 
 /* --- decoding ------------------------------------------------------------------------------------------- */
-
-typedef struct ls_pack_stream {
-    const uint8_t *at, *end;
-} ls_pack_stream;
 
 /* An execution of a warp that has addresses. */
 typedef struct ls_pack_access {
@@ -121,6 +114,7 @@ typedef struct ls_pack_path {
 
 typedef struct ls_pack_decoder {
     ls_pack_stream streams[LS_PACK_STREAM_COUNT];
+    ls_columns_in columns;
     ls_pack_masks masks;
     ls_pack_path paths[LS_PACK_KEPT_PATHS];
     uint32_t kept_count;

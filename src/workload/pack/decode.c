@@ -9,8 +9,8 @@
 
 /* What may be read and written behind the end: runs are filled four at a time, addresses eight, and an access
  * is written before anybody looks whether there was room. */
-#define SPARE_DYNS 4
-#define SPARE_WORDS 40
+#define SPARE_DYNS LS_COLUMN_SPARE_DYNS
+#define SPARE_WORDS LS_COLUMN_SPARE_WORDS
 
 /* Reads near the end may go over it; this notices. Never true in a good file. */
 static inline bool over(const ls_pack_stream *s)
@@ -30,7 +30,7 @@ bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint
     d->blank = malloc((inst_count + SPARE_DYNS) * sizeof *d->blank);
     for (uint32_t i = 0; d->blank && i < inst_count + SPARE_DYNS; i++)
         d->blank[i] = (ls_dyn){ i, 0, LS_ADDR_NONE };
-    return d->memory && d->changes && d->blank;
+    return ls_columns_init(&d->columns) && d->memory && d->changes && d->blank;
 }
 
 void ls_pack_decoder_fini(ls_pack_decoder *d)
@@ -39,6 +39,7 @@ void ls_pack_decoder_fini(ls_pack_decoder *d)
         free(d->paths[i].dyns);
         free(d->paths[i].accesses);
     }
+    ls_columns_end(&d->columns);
     free(d->accesses);
     free(d->memory);
     free(d->changes);
@@ -58,8 +59,9 @@ const char *ls_pack_decoder_begin(ls_pack_decoder *d, const uint8_t *payload, si
         d->streams[i] = (ls_pack_stream){ payload + used, payload + used + size };
         used += size;
     }
-    if (used != bytes)
-        return "bytes follow its streams";
+    const char *problem = ls_columns_begin(&d->columns, payload + used, bytes - used, d->inst_count);
+    if (problem)
+        return problem;
     ls_pack_masks_reset(&d->masks);
     d->kept_count = 0;
     d->path_count = 0;
@@ -80,7 +82,7 @@ bool ls_pack_decoder_at_end(const ls_pack_decoder *d)
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         if (d->streams[i].at != d->streams[i].end)
             return false;
-    return true;
+    return ls_columns_at_end(&d->columns);
 }
 
 /* ----------------------------------------------------------------------------------------------- the path */
@@ -127,8 +129,9 @@ static inline void copy(ls_dyn *to, const ls_dyn *from, uint32_t count)
         memcpy(to, from, 4 * sizeof *to);
 }
 
-/* Fills `count` executions and lists those that have addresses, of which there is room for as many. What the
- * loop needs is in variables of its own: the compiler cannot know that filling does not change the decoder. */
+/* Fills `count` executions and lists those that have addresses, of which there is room for as many. What
+ * the loop needs is in variables of its own: the compiler cannot know that filling does not change the
+ * decoder. */
 static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pack_access *accesses,
                         uint32_t *access_count)
 {
@@ -401,12 +404,15 @@ static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pa
 
 /* ------------------------------------------------------------------------------------------- thread block */
 
-/* The numbers that say how much memory is needed, checked against the streams that will fill it: a run takes
- * two bytes of the path, a known path one of the shape, an access one op. */
+/* The numbers that say how much memory is needed, checked against the streams that will fill it: a run
+ * takes two bytes of the path, a known path one of the shape, an access one op; a segment two bytes of the
+ * tokens, and an access in columns two as well. */
 static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t *dyns, uint64_t *words)
 {
     ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
     const ls_pack_stream *runs = &d->streams[LS_PACK_PATH], *ops = &d->streams[LS_PACK_OPS];
+    const ls_pack_stream *tokens = &d->columns.streams[LS_COLUMN_TOKENS];
+    const ls_pack_stream *accesses = &d->columns.streams[LS_COLUMN_ACCESSES];
     uint64_t flags = ls_get_varint(&s->at), rows = d->grid[0] ? index / d->grid[0] : 0;
     uint64_t id[3] = { d->grid[0] ? index % d->grid[0] : 0, d->grid[1] ? rows % d->grid[1] : 0,
                        d->grid[1] ? rows / d->grid[1] : 0 };
@@ -423,8 +429,9 @@ static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64
     *words = ls_get_varint(&s->at);
     uint64_t run = d->inst_count < LS_PACK_RUN_LIMIT ? d->inst_count : LS_PACK_RUN_LIMIT;
     if (over(s) || warps > LS_PACK_WARP_LIMIT || *words > LS_PACK_WORD_LIMIT || *dyns > UINT32_MAX ||
-        *words > (uint64_t)(ops->end - ops->at) * 32 ||
-        *dyns > (uint64_t)(runs->end - runs->at) / 2 * run + warps * LS_PACK_PATH_LIMIT)
+        *words > (uint64_t)(ops->end - ops->at) * 32 + (uint64_t)(accesses->end - accesses->at) * 16 ||
+        *dyns >
+            (uint64_t)(runs->end - runs->at + tokens->end - tokens->at) / 2 * run + warps * LS_PACK_PATH_LIMIT)
         return "a thread block has more than its streams can say";
     for (int i = 0; i < 3; i++)
         cta->id[i] = (uint32_t)id[i];
@@ -442,6 +449,22 @@ static bool reserve_accesses(ls_pack_decoder *d, size_t count)
     d->accesses = larger;
     d->access_capacity = count;
     return true;
+}
+
+/* A warp that is in the columns; its numbers follow in the shape. NULL, or what is wrong. */
+static const char *columns(ls_pack_decoder *d, ls_dyn *to, ls_cta *cta, uint64_t room, uint64_t words,
+                           uint32_t *count)
+{
+    ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
+    ls_columns_warp w = { 0 };
+    uint64_t dyns = ls_get_varint(&s->at);
+    w.segments = ls_get_varint(&s->at);
+    w.masks = ls_get_varint(&s->at);
+    w.accesses = ls_get_varint(&s->at);
+    if (over(s) || dyns > room)
+        return "the shape of a thread block is wrong";
+    *count = w.count = (uint32_t)dyns;
+    return ls_columns_read(&d->columns, &w, d->blank, to, cta, words);
 }
 
 /* One warp behind those that are there. False without memory. */
@@ -465,6 +488,10 @@ static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns
         accesses = known->accesses;
         access_count = known->access_count;
         copy(to, known->dyns, count);
+    } else if (said == LS_PACK_PATH_COLUMNS) {
+        *problem = columns(d, to, cta, dyns - cta->dyn_count, words, &count);
+        if (*problem)
+            return true;
     } else if (said >> 2 > 0) {
         if (said >> 2 > dyns - cta->dyn_count)
             return true;

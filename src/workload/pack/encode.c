@@ -52,8 +52,8 @@ static bool put_u64(ls_pack_bytes *b, uint64_t value, unsigned bytes)
 
 /* ---------------------------------------------------------------------------------------------- addresses */
 
-/* The first address of an access against the prediction; sets LS_PACK_OP_BASE in *op if it was wrong. The rule
- * is that of the decoder: base() in decode.c. */
+/* The first address of an access against the prediction; sets LS_PACK_OP_BASE in *op if it was wrong. The
+ * rule is that of the decoder: base() in decode.c. */
 static bool put_base(ls_pack_encoder *e, ls_pack_memory *m, uint64_t address, uint8_t *op)
 {
     uint64_t predicted;
@@ -121,7 +121,9 @@ static bool put_each(ls_pack_encoder *e, ls_pack_memory *m, const uint64_t *word
     } kinds[] = { [LS_PACK_AT_NEAR] = { LS_PACK_NEAR, 2 },
                   [LS_PACK_AT_FAR] = { LS_PACK_FAR, 4 },
                   [LS_PACK_AT_WIDE] = { LS_PACK_WIDE, 8 } };
-    unsigned kind = m->warp_serial < e->first_warp_serial ? LS_PACK_AT_WIDE : LS_PACK_AT_NEAR;
+    /* An anchor of an earlier block is nothing that somebody knows who begins with this one. */
+    uint32_t *anchored = &e->anchored[m - e->memory];
+    unsigned kind = *anchored != e->first_warp_serial ? LS_PACK_AT_WIDE : LS_PACK_AT_NEAR;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t offset = words[i] - m->anchor;
         if (kind == LS_PACK_AT_NEAR && offset > UINT16_MAX)
@@ -134,8 +136,10 @@ static bool put_each(ls_pack_encoder *e, ls_pack_memory *m, const uint64_t *word
         m->first_step = m->stride = 0;
     if (m->warp_serial != e->warp_serial)
         m->first = words[0];
-    if (kind == LS_PACK_AT_WIDE)
+    if (kind == LS_PACK_AT_WIDE) {
         m->anchor = words[0] - LS_PACK_ANCHOR_BELOW;
+        *anchored = e->first_warp_serial;
+    }
     m->warp_serial = e->warp_serial;
     m->last = m->next = words[0];
     uint64_t origin = kind == LS_PACK_AT_WIDE ? 0 : m->anchor;
@@ -253,13 +257,18 @@ static bool same_path(const ls_dyn *a, const ls_dyn *b, uint32_t count)
 }
 
 /* The number of the candidate that is this path, marked as kept if it was not; LS_PACK_CANDIDATES if there is
- * none or no more can be kept. */
-static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash)
+ * none or no more can be kept. *again: it was in columns before. */
+static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash, bool *again)
 {
     for (uint32_t i = 0; i < LS_PACK_CANDIDATES; i++) {
         if (e->paths[i].count != count || e->paths[i].hash != hash ||
             !same_path(e->paths[i].dyns, dyns, count))
             continue;
+        if (e->paths[i].in_columns) { /* it will come again, so this one is to be kept */
+            *again = true;
+            e->paths[i].count = 0;
+            break;
+        }
         if (!e->paths[i].kept) {
             if (e->kept_count == LS_PACK_KEPT_PATHS)
                 break;
@@ -274,7 +283,7 @@ static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count
 
 /* Makes a path that was just written a candidate, in the place of the oldest that is not kept. */
 static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash,
-                          size_t shape_at)
+                          size_t shape_at, bool in_columns)
 {
     if (count > LS_PACK_PATH_LIMIT)
         return true;
@@ -291,29 +300,52 @@ static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count
     e->paths[i].hash = hash;
     e->paths[i].number = e->path_count - 1;
     e->paths[i].shape_at = shape_at;
+    e->paths[i].in_columns = in_columns;
     e->next_path = (i + 1) % LS_PACK_CANDIDATES;
     return true;
 }
 
-static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp)
+/* From fewer instructions with one mask on, columns are read faster than runs. */
+#define SHORT_SEGMENT 16
+#define FEW_SEGMENTS 4 /* not so few: it would not matter */
+
+/* A path that is not known: in columns if it is worth it and nobody seems to come the same way. */
+static bool put_new_path(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, uint64_t hash,
+                         bool again, bool *in_columns)
+{
+    ls_pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
+    const ls_dyn *dyns = cta->dyns + warp->first;
+    size_t shape_at = shape->count;
+    *in_columns = false;
+    uint64_t segments = again || e->without_columns ? 0 : ls_columns_segments(dyns, warp->count);
+    if (segments >= FEW_SEGMENTS && segments * SHORT_SEGMENT > warp->count &&
+        !ls_columns_put(&e->columns, cta, warp, shape, in_columns))
+        return false;
+    if (*in_columns)
+        return remember_path(e, dyns, warp->count, hash, shape_at, true);
+    e->path_count++;
+    return put_varint(shape, (uint64_t)warp->count << 2) && put_path(e, dyns, dyns + warp->count) &&
+           remember_path(e, dyns, warp->count, hash, shape_at, false);
+}
+
+/* `hashes` are those of this warp's path and of the `later` ones behind it. */
+static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, const uint64_t *hashes,
+                     uint32_t later)
 {
     ls_pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
     if (warp->count == 0)
         return put_varint(shape, 0);
     const ls_dyn *dyns = cta->dyns + warp->first;
-    uint64_t hash = hash_path(dyns, warp->count);
-    uint32_t known = find_path(e, dyns, warp->count, hash);
+    bool again = false, in_columns = false;
+    for (uint32_t i = 1; i <= later && !again; i++)
+        again = hashes[i] == hashes[0];
+    uint32_t known = find_path(e, dyns, warp->count, hashes[0], &again);
     if (known < LS_PACK_CANDIDATES) {
         if (!put_varint(shape, e->paths[known].number << 1 | LS_PACK_PATH_KNOWN))
             return false;
-    } else {
-        size_t shape_at = shape->count;
-        e->path_count++;
-        if (!put_varint(shape, (uint64_t)warp->count << 2) || !put_path(e, dyns, dyns + warp->count) ||
-            !remember_path(e, dyns, warp->count, hash, shape_at))
-            return false;
-    }
-    for (uint32_t i = 0; i < warp->count; i++)
+    } else if (!put_new_path(e, cta, warp, hashes[0], again, &in_columns))
+        return false;
+    for (uint32_t i = 0; i < warp->count && !in_columns; i++)
         if (e->has_addresses[dyns[i].inst] && !put_addresses(e, cta, &dyns[i]))
             return false;
     return true;
@@ -370,15 +402,19 @@ ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err)
         return ls_fail(err, LS_ERR_INTERNAL, "thread block %llu does not fit its kernel's instructions",
                        (unsigned long long)cta->index);
     e->cta_serial++;
+    uint64_t hashes[LS_PACK_WARP_LIMIT];
+    for (uint32_t w = 0; w < cta->warp_count; w++)
+        hashes[w] = cta->warps[w].count ? hash_path(cta->dyns + cta->warps[w].first, cta->warps[w].count) : 0;
     bool done = put_shape(e, cta);
     for (uint32_t w = 0; w < cta->warp_count && done; w++) {
         e->warp_serial++;
-        done = put_warp(e, cta, &cta->warps[w]);
+        done = put_warp(e, cta, &cta->warps[w], hashes + w, cta->warp_count - w - 1);
     }
     if (!done)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     e->cta_count++;
     e->dyn_count += cta->dyn_count;
+    e->word_count += cta->addr_count;
     return LS_OK;
 }
 
@@ -388,6 +424,7 @@ static void begin_block(ls_pack_encoder *e)
 {
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         e->streams[i].count = 0;
+    ls_columns_clear(&e->columns);
     ls_pack_masks_reset(&e->masks);
     for (int i = 0; i < LS_PACK_CANDIDATES; i++) {
         e->paths[i].count = 0;
@@ -399,11 +436,12 @@ static void begin_block(ls_pack_encoder *e)
         e->changes[i] = LS_PACK_NO_CHANGE;
     if (e->warp_serial > UINT32_MAX / 2 || e->cta_serial > UINT32_MAX / 2) { /* long before they start again */
         memset(e->memory, 0, e->inst_count * sizeof *e->memory);
+        memset(e->anchored, 0, e->inst_count * sizeof *e->anchored);
         e->warp_serial = e->cta_serial = 0;
     }
     e->first_warp_serial = e->warp_serial + 1;
     e->cta_serial++;
-    e->cta_count = e->dyn_count = 0;
+    e->cta_count = e->dyn_count = e->word_count = 0;
 }
 
 void ls_pack_encoder_kernel(ls_pack_encoder *e, const uint32_t grid[3])
@@ -427,12 +465,14 @@ bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses)
     if (e->inst_count == e->inst_capacity) {
         size_t capacity = e->inst_capacity ? e->inst_capacity * 2 : 256;
         if (!enlarge((void **)&e->memory, capacity * sizeof *e->memory) ||
+            !enlarge((void **)&e->anchored, capacity * sizeof *e->anchored) ||
             !enlarge((void **)&e->changes, capacity * sizeof *e->changes) ||
             !enlarge((void **)&e->has_addresses, capacity))
             return false;
         e->inst_capacity = capacity;
     }
     e->memory[e->inst_count] = (ls_pack_memory){ 0 };
+    e->anchored[e->inst_count] = 0;
     e->changes[e->inst_count] = LS_PACK_NO_CHANGE;
     e->has_addresses[e->inst_count++] = has_addresses;
     return true;
@@ -443,12 +483,21 @@ size_t ls_pack_encoder_bytes(const ls_pack_encoder *e)
     size_t bytes = 4 * LS_PACK_STREAM_COUNT;
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         bytes += e->streams[i].count;
-    return bytes;
+    return bytes + ls_columns_bytes(&e->columns);
 }
+
+/* Columns are made to be read fast, so they stay as they are if that is so many times smaller than text, of
+ * which an execution and an address have at least so many bytes. */
+#define SMALL_ENOUGH 10
+#define TEXT_OF_DYN 36
+#define TEXT_OF_WORD 2
 
 size_t ls_pack_encoder_split(const ls_pack_encoder *e)
 {
     size_t bytes = 4 * LS_PACK_STREAM_COUNT;
+    if (ls_columns_bytes(&e->columns) * 2 > ls_pack_encoder_bytes(e) &&
+        ls_pack_encoder_bytes(e) * SMALL_ENOUGH < e->dyn_count * TEXT_OF_DYN + e->word_count * TEXT_OF_WORD)
+        return 0;
     for (int i = 0; i < LS_PACK_FIRST_RANDOM; i++)
         bytes += e->streams[i].count;
     return bytes;
@@ -463,6 +512,7 @@ void ls_pack_encoder_take(ls_pack_encoder *e, uint8_t *payload)
             memcpy(at, e->streams[i].at, e->streams[i].count);
         at += e->streams[i].count;
     }
+    ls_columns_take(&e->columns, at);
     begin_block(e);
 }
 
@@ -470,9 +520,11 @@ void ls_pack_encoder_fini(ls_pack_encoder *e)
 {
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         free(e->streams[i].at);
+    ls_columns_fini(&e->columns);
     for (int i = 0; i < LS_PACK_CANDIDATES; i++)
         free(e->paths[i].dyns);
     free(e->memory);
+    free(e->anchored);
     free(e->changes);
     free(e->has_addresses);
     *e = (ls_pack_encoder){ 0 };

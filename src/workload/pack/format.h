@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LS_PACK_VERSION 1u
+#define LS_PACK_VERSION 2u       /* what is written */
+#define LS_PACK_FIRST_VERSION 1u /* and the oldest that is read: blocks without columns */
 
 /* --- the frame: file header, sections, trailer ---------------------------------------------------------- */
 
@@ -84,6 +85,8 @@ enum {
 #define LS_PACK_PATH_KNOWN 1u    /* bit of a warp's number: the rest says which kept path it takes */
 #define LS_PACK_PATH_KEEP 2u     /* else: keep this one; the rest is the number of instructions */
 
+#define LS_PACK_PATH_COLUMNS 2u /* this number alone: the warp is in the columns */
+
 /* An address op: mode in bits 0-1; 3 is none of them. */
 enum {
     LS_PACK_OP_NONE = 3,        /* an instruction with a width that has no addresses in memory */
@@ -102,11 +105,42 @@ enum {
 };
 #define LS_PACK_ANCHOR_BELOW 0x8000u /* the anchor lies so far below the first address */
 
+/* --- the columns of a block ----------------------------------------------------------------------------- */
+
+enum {
+    LS_COLUMN_SEGMENTS, /* u32 first static instruction, u32 instructions: each once in a block */
+    LS_COLUMN_ANCHORS,  /* u64: what near and far addresses count from */
+    LS_COLUMN_TOKENS,   /* u16: which segment is next, */
+    LS_COLUMN_CODES,    /* u8: with which of the warp's masks */
+    LS_COLUMN_GAPS,     /* u8: executions since the last access, 1 if there is none between */
+    LS_COLUMN_ACCESSES, /* u16: mode in bits 0-1 (3: as LS_PACK_OP_NULL), form in bits 2-4, then the anchor */
+    LS_COLUMN_MASKS,    /* u32: those of each warp */
+    LS_COLUMN_NEAR,     /* u16 */
+    LS_COLUMN_FAR,      /* u32 */
+    LS_COLUMN_WIDE,     /* u64 */
+    LS_COLUMN_COUNT
+};
+#define LS_COLUMN_FORM_SHIFT 2
+#define LS_COLUMN_ANCHOR_SHIFT 5
+enum {
+    LS_COLUMN_AT_NEAR, /* anchor + one of LS_COLUMN_NEAR for each lane */
+    LS_COLUMN_AT_FAR,  /* the same, LS_COLUMN_FAR; in stride mode one of these, then the stride, signed */
+    LS_COLUMN_AT_WIDE, /* one of LS_COLUMN_WIDE for each lane; in stride mode two. The anchor is 0 */
+    LS_COLUMN_AFFINE, /* of LS_COLUMN_FAR the first lane's, and a signed stride for each lane, active or not */
+};
+#define LS_COLUMN_SEGMENT_LIMIT 4096 /* of a block */
+#define LS_COLUMN_ANCHOR_LIMIT 256
+#define LS_COLUMN_MASK_LIMIT 256 /* of a warp */
+
 /* --- integers ------------------------------------------------------------------------------------------- */
 
 static inline uint32_t ls_get_u32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+static inline uint32_t ls_get_u16(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
 }
 static inline uint64_t ls_get_u64(const uint8_t *p)
 {

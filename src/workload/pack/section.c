@@ -34,6 +34,14 @@ static const char *const kind_names[LS_PACK_KIND_COUNT] = {
     [LS_PACK_AMD_CATALOG] = "catalog of launches",
 };
 
+/* Libraries that were built for it choose the widest vectors of the host; others do not have this function. */
+extern XXH64_hash_t XXH3_64bits_dispatch(const void *data, size_t bytes) __attribute__((weak));
+
+static uint64_t checksum(const void *data, size_t bytes)
+{
+    return XXH3_64bits_dispatch ? XXH3_64bits_dispatch(data, bytes) : XXH3_64bits(data, bytes);
+}
+
 static ls_status fail_memory(ls_error *err)
 {
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
@@ -80,9 +88,10 @@ ls_status ls_pack_out_init_flags(ls_pack_out *out, FILE *stream, const char *pat
         /* The section header has the sizes and the checksum already. */
         ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_contentSizeFlag, 0);
         memcpy(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES);
-        ls_put_u32(header + 8, LS_PACK_VERSION);
+        /* Recordings are what they were in the first version. */
+        ls_put_u32(header + 8, flags & LS_PACK_FLAG_AMD ? LS_PACK_FIRST_VERSION : LS_PACK_VERSION);
         ls_put_u32(header + 12, flags);
-        ls_put_u64(header + 24, XXH3_64bits(header, 24));
+        ls_put_u64(header + 24, checksum(header, 24));
         status = put(out, header, sizeof header, err);
     }
     if (status != LS_OK)
@@ -137,7 +146,7 @@ void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload
         return;
     ls_put_u32(logical, kind);
     ls_put_u64(logical + 4, bytes);
-    ls_put_u64(logical + 12, XXH3_64bits(payload, bytes));
+    ls_put_u64(logical + 12, checksum(payload, bytes));
     ls_hasher_add(content, logical, sizeof logical);
 }
 
@@ -152,7 +161,7 @@ ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *paylo
     size_t stored_bytes = bytes;
     uint32_t codec = LS_PACK_RAW;
     bool read_often = kind == LS_PACK_BLOCK || kind == LS_PACK_TABLE;
-    if (bytes > (read_often ? LOADED_RAW_BYTES : RAW_BYTES)) {
+    if (split > 0 && bytes > (read_often ? LOADED_RAW_BYTES : RAW_BYTES)) {
         ls_status status = compress(out, payload, bytes, split, read_often ? LOADED_LEAST : LEAST, &codec,
                                     &stored_bytes, err);
         if (status != LS_OK)
@@ -160,7 +169,7 @@ ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *paylo
         if (codec != LS_PACK_RAW)
             stored = out->packed.at;
     }
-    uint64_t hash = XXH3_64bits(payload, bytes);
+    uint64_t hash = checksum(payload, bytes);
     ls_put_u32(header, kind);
     ls_put_u32(header + 4, codec);
     ls_put_u64(header + 8, stored_bytes);
@@ -179,7 +188,7 @@ ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *er
     ls_put_u64(trailer + 8, out->offset + sizeof trailer);
     ls_put_u64(trailer + 16, content.high);
     ls_put_u64(trailer + 24, content.low);
-    ls_put_u64(trailer + 32, XXH3_64bits(trailer, 32));
+    ls_put_u64(trailer + 32, checksum(trailer, 32));
     memcpy(trailer + 40, LS_PACK_END_MAGIC, LS_PACK_MAGIC_BYTES);
     return put(out, trailer, sizeof trailer, err);
 }
@@ -188,15 +197,16 @@ ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *er
 
 ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err)
 {
-    *in = (ls_pack_in){ .fd = fd, .bytes = bytes, .path = path, .zstd = ZSTD_createDCtx() };
-    return in->zstd ? LS_OK : fail_memory(err);
+    *in = (ls_pack_in){ .fd = fd, .bytes = bytes, .path = path };
+    (void)err;
+    return LS_OK;
 }
 
 void ls_pack_in_fini(ls_pack_in *in)
 {
     ZSTD_freeDCtx(in->zstd);
     free(in->stored.at);
-    free(in->payload.at);
+    free(in->unpacked.at);
     *in = (ls_pack_in){ 0 };
 }
 
@@ -237,17 +247,20 @@ ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *conten
         return status;
     if (memcmp(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES) != 0)
         return fail_frame(in, err, "not a packed trace: it starts otherwise");
-    if (ls_get_u64(header + 24) != XXH3_64bits(header, 24))
+    if (ls_get_u64(header + 24) != checksum(header, 24))
         return fail_frame(in, err, "the file header is damaged: its checksum is wrong");
-    if (ls_get_u32(header + 8) == LS_PACK_VERSION && (ls_get_u32(header + 12) ^ in->flags) == LS_PACK_FLAG_AMD)
+    uint32_t version = ls_get_u32(header + 8);
+    bool known = version >= LS_PACK_FIRST_VERSION && version <= LS_PACK_VERSION;
+    if (known && (ls_get_u32(header + 12) ^ in->flags) == LS_PACK_FLAG_AMD)
         return fail_frame(in, err,
                           in->flags == 0
                               ? "this is a recording of an AMD program, not a trace of NVIDIA warps"
                               : "this is a trace of NVIDIA warps, not a recording of an AMD program");
-    if (ls_get_u32(header + 8) != LS_PACK_VERSION || ls_get_u32(header + 12) != in->flags) {
+    if (!known || ls_get_u32(header + 12) != in->flags) {
         ls_fail(err, LS_ERR_UNSUPPORTED,
-                "packed trace of version %" PRIu32 " with flags 0x%" PRIx32 "; this program reads version %u",
-                ls_get_u32(header + 8), ls_get_u32(header + 12), LS_PACK_VERSION);
+                "packed trace of version %" PRIu32 " with flags 0x%" PRIx32
+                "; this program reads versions %u to %u",
+                version, ls_get_u32(header + 12), LS_PACK_FIRST_VERSION, LS_PACK_VERSION);
         return ls_error_at(err, in->path, 0, 0);
     }
     if (in->bytes < sizeof header + sizeof trailer)
@@ -257,7 +270,7 @@ ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *conten
         return status;
     if (memcmp(trailer + 40, LS_PACK_END_MAGIC, LS_PACK_MAGIC_BYTES) != 0)
         return fail_frame(in, err, "the file is cut off: its last bytes are no trailer");
-    if (ls_get_u64(trailer + 32) != XXH3_64bits(trailer, 32))
+    if (ls_get_u64(trailer + 32) != checksum(trailer, 32))
         return fail_frame(in, err, "the trailer is damaged: its checksum is wrong");
     if (ls_get_u64(trailer + 8) != in->bytes) {
         ls_fail(err, LS_ERR_INPUT, "the file has %" PRIu64 " bytes, but its trailer says %" PRIu64, in->bytes,
@@ -276,31 +289,36 @@ static ls_status fail_section(const ls_pack_in *in, const char *what, uint64_t o
     return ls_error_at(err, in->path, 0, 0);
 }
 
-/* Decompresses into in->payload, whose memory grows with what really comes out, up to `raw` bytes and `rest`
+/* Decompresses into in->unpacked, whose memory grows with what really comes out, up to `raw` bytes and `rest`
  * more. NULL or what is wrong. */
 static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw,
                           size_t rest, bool *memory)
 {
-    in->payload.count = 0;
+    in->unpacked.count = 0;
+    if (!in->zstd)
+        in->zstd = ZSTD_createDCtx();
+    *memory = in->zstd != NULL;
+    if (!*memory)
+        return NULL;
     if (raw <= TRUSTED_BYTES) {
-        *memory = reserve(&in->payload, (size_t)raw + rest + LS_PACK_SLACK);
+        *memory = reserve(&in->unpacked, (size_t)raw + rest + LS_PACK_SLACK);
         if (!*memory)
             return NULL;
-        size_t bytes = ZSTD_decompressDCtx(in->zstd, in->payload.at, (size_t)raw, stored, stored_bytes);
+        size_t bytes = ZSTD_decompressDCtx(in->zstd, in->unpacked.at, (size_t)raw, stored, stored_bytes);
         if (ZSTD_isError(bytes))
             return "is damaged: it cannot be decompressed";
-        in->payload.count = bytes;
+        in->unpacked.count = bytes;
         return bytes == raw ? NULL : "is damaged: it has another length than it says";
     }
     ZSTD_inBuffer from = { stored, stored_bytes, 0 };
     ZSTD_DCtx_reset(in->zstd, ZSTD_reset_session_only);
     for (uint64_t room = TRUSTED_BYTES;; room = raw / 2 < room ? raw : room * 2) {
-        *memory = reserve(&in->payload, (size_t)room + rest + LS_PACK_SLACK);
+        *memory = reserve(&in->unpacked, (size_t)room + rest + LS_PACK_SLACK);
         if (!*memory)
             return NULL;
-        ZSTD_outBuffer to = { in->payload.at, (size_t)room, in->payload.count };
+        ZSTD_outBuffer to = { in->unpacked.at, (size_t)room, in->unpacked.count };
         size_t left = ZSTD_decompressStream(in->zstd, &to, &from);
-        in->payload.count = to.pos;
+        in->unpacked.count = to.pos;
         if (ZSTD_isError(left))
             return "is damaged: it cannot be decompressed";
         if (left == 0)
@@ -314,7 +332,7 @@ static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_b
 }
 
 /* The payload from what is stored, whatever the codec. */
-static const char *restore(ls_pack_in *in, uint32_t codec, const uint8_t *stored, size_t bytes, uint64_t raw,
+static const char *restore(ls_pack_in *in, uint32_t codec, uint8_t *stored, size_t bytes, uint64_t raw,
                            bool *memory)
 {
     size_t frame = codec == LS_PACK_ZSTD ? bytes : 0, rest;
@@ -328,18 +346,16 @@ static const char *restore(ls_pack_in *in, uint32_t codec, const uint8_t *stored
     rest = bytes - frame;
     if (rest > raw)
         return "is damaged: its parts do not fit together";
-    in->payload.count = 0;
+    in->payload.at = stored; /* where it is, if nothing is compressed */
+    in->payload.count = rest;
     if (frame > 0) {
         const char *problem = unpack(in, stored, frame, raw - rest, rest, memory);
         if (problem || !*memory)
             return problem;
-    } else {
-        *memory = reserve(&in->payload, rest + LS_PACK_SLACK);
-        if (!*memory)
-            return NULL;
+        memcpy(in->unpacked.at + in->unpacked.count, stored + frame, rest);
+        in->payload.at = in->unpacked.at;
+        in->payload.count = in->unpacked.count + rest;
     }
-    memcpy(in->payload.at + in->payload.count, stored + frame, rest);
-    in->payload.count += rest;
     return in->payload.count == raw ? NULL : "is damaged: it has another length than it says";
 }
 
@@ -372,7 +388,7 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
     uint64_t first = whole >= LS_PACK_SECTION_BYTES ? whole : GUESS_BYTES;
     if (first > room - offset)
         first = room - offset;
-    if (!reserve(&in->stored, (size_t)first))
+    if (!reserve(&in->stored, (size_t)first + LS_PACK_SLACK))
         return fail_memory(err);
     ls_status status = read_at(in, offset, in->stored.at, (size_t)first, err);
     if (status != LS_OK)
@@ -396,7 +412,7 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
                             "is damaged: its size is not that of the index or the file");
     whole = stored_bytes + LS_PACK_SECTION_BYTES;
     if (whole > first) {
-        if (!reserve(&in->stored, (size_t)whole))
+        if (!reserve(&in->stored, (size_t)whole + LS_PACK_SLACK))
             return fail_memory(err);
         status = read_at(in, offset + first, in->stored.at + first, (size_t)(whole - first), err);
         if (status != LS_OK)
@@ -407,7 +423,7 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
         restore(in, codec, in->stored.at + LS_PACK_SECTION_BYTES, (size_t)stored_bytes, raw, &memory);
     if (!memory)
         return fail_memory(err);
-    if (!problem && XXH3_64bits(in->payload.at, in->payload.count) != hash)
+    if (!problem && checksum(in->payload.at, in->payload.count) != hash)
         problem = "is damaged: its checksum is wrong";
     if (problem)
         return fail_section(in, what, offset, err, problem);

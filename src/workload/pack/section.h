@@ -26,7 +26,7 @@ ls_status ls_pack_out_init_flags(ls_pack_out *out, FILE *stream, const char *pat
                                  ls_error *err);
 void ls_pack_out_fini(ls_pack_out *out);
 /* The payload may be compressed up to `split` only, if the rest is random; split == bytes: whole or not at
- * all. */
+ * all; 0: not at all. */
 ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, size_t split,
                               ls_error *err);
 ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *err);
@@ -40,11 +40,14 @@ void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload
 typedef struct ls_pack_in {
     int fd;
     uint64_t bytes;
-    const char *path; /* for messages */
-    uint32_t flags;   /* LS_PACK_FLAG_* that the file must have */
-    struct ZSTD_DCtx_s *zstd;
-    ls_pack_bytes stored;  /* scratch */
-    ls_pack_bytes payload; /* of the section read last, with LS_PACK_SLACK readable bytes behind it */
+    const char *path;               /* for messages */
+    uint32_t flags;                 /* LS_PACK_FLAG_* that the file must have */
+    struct ZSTD_DCtx_s *zstd;       /* NULL until something compressed is read */
+    ls_pack_bytes stored, unpacked; /* scratch */
+    struct {
+        uint8_t *at;
+        size_t count;
+    } payload; /* of the section read last, in one of these, with LS_PACK_SLACK readable bytes behind it */
 } ls_pack_in;
 
 ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err);

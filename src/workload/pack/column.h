@@ -1,0 +1,74 @@
+/* column.h: warps that nobody else goes with, as columns of fixed width. Where lanes diverge, masks change
+ * after every few instructions and each access has addresses of its own: there is nothing to predict, so
+ * nothing is remembered from one execution to the next, and a warp is read by straight copies. Used by
+ * encode.c and decode.c. */
+#ifndef PACK_COLUMN_H
+#define PACK_COLUMN_H
+
+#include "workload/pack/format.h"
+#include "workload/trace.h"
+
+typedef struct ls_pack_bytes {
+    uint8_t *at;
+    size_t count, capacity;
+} ls_pack_bytes;
+
+typedef struct ls_pack_stream {
+    const uint8_t *at, *end;
+} ls_pack_stream;
+
+/* Executions and address words that may be written behind the last one: whole vectors are. */
+#define LS_COLUMN_SPARE_DYNS 8
+#define LS_COLUMN_SPARE_WORDS 40
+
+/* --- writing -------------------------------------------------------------------------------------------- */
+
+typedef struct ls_columns_out {
+    ls_pack_bytes streams[LS_COLUMN_COUNT];
+    uint16_t slots[2 * LS_COLUMN_SEGMENT_LIMIT]; /* by hash: number of a segment + 1 */
+    uint32_t segment_count;
+    uint64_t anchors[LS_COLUMN_ANCHOR_LIMIT];
+    uint32_t anchor_count, anchor; /* the last one used */
+} ls_columns_out;
+
+void ls_columns_clear(ls_columns_out *c);
+void ls_columns_fini(ls_columns_out *c);
+/* How many segments a warp has: runs of consecutive instructions with one mask. */
+uint32_t ls_columns_segments(const ls_dyn *dyns, uint32_t count);
+/* Adds a warp and says its numbers in `shape`. *fits is false, and nothing added, if it cannot be said so.
+ * False without memory. */
+bool ls_columns_put(ls_columns_out *c, const ls_cta *cta, const ls_warp_stream *warp, ls_pack_bytes *shape,
+                    bool *fits);
+/* Bytes of all columns with their lengths; 0 if there are none. */
+size_t ls_columns_bytes(const ls_columns_out *c);
+void ls_columns_take(const ls_columns_out *c, uint8_t *payload);
+
+/* --- reading -------------------------------------------------------------------------------------------- */
+
+typedef struct ls_columns_segment {
+    uint32_t from, bytes; /* of ls_dyn */
+} ls_columns_segment;
+
+typedef struct ls_columns_in {
+    ls_pack_stream streams[LS_COLUMN_COUNT];
+    ls_columns_segment *segments; /* LS_COLUMN_SEGMENT_LIMIT */
+    bool wide_vectors;            /* the host has them */
+} ls_columns_in;
+
+/* The numbers of a warp, from its shape. */
+typedef struct ls_columns_warp {
+    uint32_t count; /* executed instructions */
+    uint64_t segments, masks, accesses;
+} ls_columns_warp;
+
+bool ls_columns_init(ls_columns_in *c); /* false without memory */
+void ls_columns_end(ls_columns_in *c);
+/* Begins a block; `bytes` 0: it has no columns. Returns NULL, or what is wrong. */
+const char *ls_columns_begin(ls_columns_in *c, const uint8_t *payload, size_t bytes, uint32_t inst_count);
+/* Fills the executions of a warp at `to` and its addresses behind those of the thread block, which has
+ * `room` of them in all. `blank` has an execution for each static instruction. */
+const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls_dyn *blank, ls_dyn *to,
+                            ls_cta *cta, uint64_t room);
+bool ls_columns_at_end(const ls_columns_in *c);
+
+#endif
