@@ -2,6 +2,7 @@
 #include "cli/run_trace.h"
 
 #include "base/file.h"
+#include "cli/run_roofline.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
 
@@ -20,6 +21,7 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
         .begin = ls_clock_time(t->clock, kernel->begin),
         .end = ls_clock_time(t->clock, kernel->end),
     };
+    gpu_roofline_update(&t->roofline);
     return ls_metrics_mark(t->metrics, &interval, err);
 }
 
@@ -98,8 +100,10 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         .kernel_done_self = t,
     };
     status = ls_replay_create(engine, t->trace, &replay, &t->replay, err);
-    if (status == LS_OK)
+    if (status == LS_OK) {
         t->clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
+        status = run_roofline_begin(&t->roofline, engine, metrics, err);
+    }
     return status;
 }
 
@@ -127,7 +131,9 @@ void run_trace_close(run_trace *t)
 
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
-    return ls_replay_run(t->replay, options, result, err);
+    ls_status status = ls_replay_run(t->replay, options, result, err);
+    gpu_roofline_update(&t->roofline); /* with what an interrupted kernel has done */
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ numbers */
@@ -206,9 +212,23 @@ uint64_t run_trace_accelsim_thread_insts(const run_trace_numbers *n)
     return n->thread_insts + 32 * n->async_misses;
 }
 
+enum { ROWS_MAX = 40 };
+
+static void roofline_table(const run_trace *t, FILE *to)
+{
+    uint64_t count = ls_replay_kernel_count(t->replay);
+    run_roofline_row(t->metrics, LS_METRICS_RUN, "", NULL, to);
+    for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRIu64, i + 1);
+        run_roofline_row(t->metrics, i, number, ls_replay_kernel_at(t->replay, i)->name, to);
+    }
+    run_roofline_row(t->metrics, LS_METRICS_RUN, "", "all", to);
+    run_roofline_peaks(t->metrics, to);
+}
+
 void run_trace_table(const run_trace *t, FILE *to)
 {
-    enum { ROWS_MAX = 40 };
     uint64_t count = ls_replay_kernel_count(t->replay);
     fprintf(to, "\n  %5s  %-36s %14s %14s %7s %8s %8s %12s\n", "", "kernel", "cycles", "warp insts", "IPC",
             "L1 hits", "L2 hits", "DRAM atoms");
@@ -223,6 +243,7 @@ void run_trace_table(const run_trace *t, FILE *to)
                 count - ROWS_MAX);
     run_trace_numbers all = run_trace_count(t, LS_METRICS_RUN);
     print_row(to, "", "all", &all);
+    roofline_table(t, to);
     fputc('\n', to);
 }
 

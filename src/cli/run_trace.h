@@ -4,6 +4,7 @@
 #define CLI_RUN_TRACE_H
 
 #include "cli/cli.h"
+#include "model/gpu/roofline.h"
 #include "report/metrics.h"
 #include "runtime/replay.h"
 
@@ -17,6 +18,7 @@ typedef struct run_trace {
     const char *rates;  /* where hit rates come from; NULL: none are needed */
     char rates_text[160];
     const ls_clock *clock; /* of the cores */
+    gpu_roofline roofline; /* a source of the metrics: it stays where it is as long as they are read */
 } run_trace;
 
 typedef struct run_trace_options {
@@ -50,7 +52,7 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index);
 uint64_t run_trace_accelsim_warp_insts(const run_trace_numbers *n);
 uint64_t run_trace_accelsim_thread_insts(const run_trace_numbers *n);
 
-/* One line per kernel, and the totals. */
+/* One line per kernel, and the totals; then the same for the roofline. */
 void run_trace_table(const run_trace *t, FILE *to);
 /* Instructions whose opcode no table has: results with some of them are marked. */
 uint64_t run_trace_unknown(const run_trace *t);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "model/gpu/roofline.h"
 #include "report/metrics.h"
 #include "runtime/fidelity_rig.h"
 
@@ -28,31 +29,39 @@ static char *read_page(void)
     return text;
 }
 
+static void check_section(const char *page, const char *title, const ls_metric *metrics, size_t count)
+{
+    char row[512];
+    snprintf(row, sizeof row, "## %s\n", title);
+    const char *at = strstr(page, row);
+    if (at == NULL)
+        fail_msg("docs/metrics.md has no section '%s'", title);
+    at = strstr(at, "|---|---|---|---|\n");
+    assert_non_null(at);
+    at += strlen("|---|---|---|---|\n");
+    for (size_t m = 0; m < count; m++) {
+        snprintf(row, sizeof row, "| `%s` | %s | %s | %s |\n", metrics[m].name,
+                 ls_metric_kind_name(metrics[m].kind), ls_metric_unit(&metrics[m]),
+                 ls_metric_help(&metrics[m]));
+        if (strncmp(at, row, strlen(row)) != 0)
+            fail_msg("docs/metrics.md, %s: expected the row %s", title, row);
+        at += strlen(row);
+    }
+    if (*at == '|')
+        fail_msg("docs/metrics.md, %s: a row too many: %.60s", title, at);
+}
+
 static void test_page(void **state)
 {
     (void)state;
-    char *page = read_page(), row[512];
+    char *page = read_page(), title[64];
     for (size_t i = 0; i < LS_COUNT_OF(listed); i++) {
         const ls_block_type *type = ls_registry_find_block(listed[i].slot, listed[i].name);
         assert_non_null(type);
-        snprintf(row, sizeof row, "## %s/%s\n", listed[i].slot, listed[i].name);
-        const char *at = strstr(page, row);
-        if (at == NULL)
-            fail_msg("docs/metrics.md has no section '%s/%s'", listed[i].slot, listed[i].name);
-        at = strstr(at, "|---|---|---|---|\n");
-        assert_non_null(at);
-        at += strlen("|---|---|---|---|\n");
-        for (size_t m = 0; m < type->metric_count; m++) {
-            const ls_metric *metric = &type->metrics[m];
-            snprintf(row, sizeof row, "| `%s` | %s | %s | %s |\n", metric->name,
-                     ls_metric_kind_name(metric->kind), ls_metric_unit(metric), ls_metric_help(metric));
-            if (strncmp(at, row, strlen(row)) != 0)
-                fail_msg("docs/metrics.md, %s/%s: expected the row %s", listed[i].slot, listed[i].name, row);
-            at += strlen(row);
-        }
-        if (*at == '|')
-            fail_msg("docs/metrics.md, %s/%s: a row too many: %.60s", listed[i].slot, listed[i].name, at);
+        snprintf(title, sizeof title, "%s/%s", listed[i].slot, listed[i].name);
+        check_section(page, title, type->metrics, type->metric_count);
     }
+    check_section(page, GPU_ROOFLINE_TYPE, gpu_roofline_metrics, gpu_roofline_metric_count);
     free(page);
 }
 

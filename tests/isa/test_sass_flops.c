@@ -60,9 +60,35 @@ static void test_text_is_not_read_past_its_end(void **state)
     assert_int_equal(ls_sass_flops("FFMA", 3), 0);
 }
 
+static uint32_t flops_of_line(const char *opcode, uint16_t first, uint16_t second)
+{
+    const uint16_t dst = 4, srcs[] = { first, second };
+    const ls_sass_line line = { .opcode = opcode,
+                                .opcode_bytes = strlen(opcode),
+                                .dsts = &dst,
+                                .srcs = srcs,
+                                .dst_count = 1,
+                                .src_count = 2 };
+    ls_inst inst;
+    ls_error err = { 0 };
+    if (ls_sass_decode(86, &line, false, &inst, &err) != LS_OK)
+        fail_msg("%s", err.what);
+    return ls_inst_flops(&inst);
+}
+
+/* HFMA2.MMA R4, -RZ, RZ, 0, 0 is how a compiler writes a zero: no operation of the program. */
+static void test_constants_are_no_arithmetic(void **state)
+{
+    (void)state;
+    assert_int_equal(flops_of_line("HFMA2.MMA", LS_REG_ZERO, LS_REG_ZERO), 0);
+    assert_int_equal(flops_of_line("HFMA2.MMA", 3, LS_REG_ZERO), 4);
+    assert_int_equal(flops_of_line("FADD", LS_REG_ZERO, 2), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constants_are_no_arithmetic),
         cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_matrix_shapes),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "model/gpu/roofline.h"
 #include "platform/config.h"
 #include "platform/machine.h"
 #include "runtime/replay.h"
@@ -74,6 +75,7 @@ typedef struct outcome {
     ls_replay_kernel at[KERNELS_MAX]; /* by their place in the list */
     ls_cycle end;
     uint64_t digest;
+    uint64_t time_ns; /* with a kernel launched, at 1 GHz */
 } outcome;
 
 static uint64_t digest(ls_engine *engine)
@@ -129,6 +131,10 @@ static outcome run(const char *kernel, const char *of, uint32_t concurrent, uint
         o.end = k->end > o.end ? k->end : o.end;
     }
     o.digest = digest(engine);
+    gpu_roofline roofline;
+    assert_int_equal(gpu_roofline_init(&roofline, engine, &err), LS_OK);
+    gpu_roofline_update(&roofline);
+    o.time_ns = roofline.n.time_ns;
     ls_replay_destroy(replay);
     ls_trace_close(&s.trace);
     ls_machine_destroy(machine);
@@ -150,6 +156,9 @@ static void test_two_streams_overlap(void **state)
     assert_true(overlap(&both.at[0], &both.at[1]));
     /* The second one starts at once: the whole takes what one takes, and a little for its launch. */
     assert_true(both.end < alone.end + alone.end / 4);
+    /* Their common time counts once. */
+    ls_cycle begin = both.at[0].begin < both.at[1].begin ? both.at[0].begin : both.at[1].begin;
+    assert_int_equal(both.time_ns, both.end - begin);
 }
 
 static void test_one_at_a_time_without_leave(void **state)
@@ -158,6 +167,7 @@ static void test_one_at_a_time_without_leave(void **state)
     outcome alone = run(SMALL, "1", 1, 1), both = run(SMALL, "12", 1, 1);
     assert_false(overlap(&both.at[0], &both.at[1]));
     assert_true(both.end > 2 * (alone.end - 200));
+    assert_int_equal(both.time_ns, both.at[0].end - both.at[0].begin + (both.at[1].end - both.at[1].begin));
 }
 
 static void test_a_stream_keeps_its_order(void **state)

@@ -338,6 +338,15 @@ static void copy_registers(ls_inst *out, const ls_sass_line *line)
         out->src[out->src_count++] = line->srcs[i];
 }
 
+/* Compilers write a constant into a register with a multiply-add of zeros (HFMA2.MMA of RZ and RZ): nothing is computed. */
+static bool moves_constant(const ls_inst *inst)
+{
+    uint32_t zeros = 0;
+    while (zeros < inst->src_count && inst->src[zeros] == LS_REG_ZERO)
+        zeros++;
+    return zeros > 0 && zeros == inst->src_count;
+}
+
 static void decode_memory(ls_inst *out, const sass_row *row, const words *w)
 {
     bool device = has(w, "GPU"), strong = has(w, "STRONG");
@@ -407,6 +416,7 @@ ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool
     find_spans(out, &w, (sass_registers)row->registers);
     if (out->class_ == LS_CLASS_barrier && has(&w, "ARV"))
         out->flags |= LS_INST_ARRIVE;
-    out->flags |= (ls_sass_flops(line->opcode, line->opcode_bytes) & 0xffff) << LS_INST_FLOPS_SHIFT;
+    if (!moves_constant(out))
+        out->flags |= (ls_sass_flops(line->opcode, line->opcode_bytes) & 0xffff) << LS_INST_FLOPS_SHIFT;
     return LS_OK;
 }

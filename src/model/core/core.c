@@ -327,6 +327,35 @@ void core_receive_reply(void *state, ls_link *link, const void *payload, ls_cycl
     ldst_receive(state, link, payload, now);
 }
 
+static uint64_t interval(const core_spec *spec, uint32_t class_)
+{
+    uint64_t cycles = spec->classes[class_].interval_cycles;
+    return cycles > 0 ? cycles : 1;
+}
+
+core_work core_get_work(const ls_block *block)
+{
+    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
+    static const uint32_t matrix[] = { LS_CLASS_tensor_half, LS_CLASS_tensor_double, LS_CLASS_tensor_group };
+    core_work work = { .flops_half = c->n.flops[FLOPS_HALF],
+                       .flops_single = c->n.flops[FLOPS_SINGLE],
+                       .flops_double = c->n.flops[FLOPS_DOUBLE],
+                       .flops_tensor = c->n.flops[FLOPS_TENSOR],
+                       .expected_dram_sectors = c->n.analytic.dram_sectors };
+    for (size_t i = 0; i < LS_COUNT_OF(matrix); i++)
+        work.tensor_cycles += c->n.by_class[matrix[i]] * interval(c->spec, matrix[i]);
+    return work;
+}
+
+core_roofs core_get_roofs(const ls_block *block)
+{
+    const core_spec *spec = ls_block_spec(block);
+    return (core_roofs){ .sub_cores = (uint32_t)spec->sub_cores,
+                         .half_interval = interval(spec, LS_CLASS_half),
+                         .single_interval = interval(spec, LS_CLASS_fp32),
+                         .double_interval = interval(spec, LS_CLASS_fp64) };
+}
+
 core_capacity core_get_capacity(const ls_block *block)
 {
     const core_spec *spec = ls_block_spec(block);

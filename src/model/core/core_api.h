@@ -52,6 +52,20 @@ typedef struct core_l1 {
 } core_l1;
 core_l1 core_get_l1(const ls_block *core, uint64_t shared_bytes);
 
+/* What a roofline needs to know: what the core has done so far, and how fast its units are. */
+typedef struct core_work {
+    uint64_t flops_half, flops_single, flops_double, flops_tensor;
+    uint64_t tensor_cycles;         /* that units spent on matrix instructions, summed over sub-cores */
+    uint64_t expected_dram_sectors; /* by the formula, if memory is not simulated */
+} core_work;
+typedef struct core_roofs {
+    uint32_t sub_cores;
+    uint64_t half_interval, single_interval,
+        double_interval; /* cycles from one instruction to the next, from 1 */
+} core_roofs;
+core_work core_get_work(const ls_block *core);
+core_roofs core_get_roofs(const ls_block *core);
+
 /* Wiring, before the run. */
 ls_status core_attach(ls_block *core, uint32_t id, uint32_t core_count, const mem_map *map,
                       ls_link *const *to_memory, uint32_t replies_max, ls_link *to_dispatch, ls_error *err);

@@ -162,9 +162,12 @@ typedef struct burst {
 
 static void count_missing(flow_inst *d, burst *b, uint32_t mask)
 {
-    uint32_t missing = 32 - lane_count(mask);
-    d->missing += missing;
-    b->missing += missing;
+    if (mask != d->partial) {
+        d->partial = mask;
+        d->partial_missing = (uint8_t)(32 - lane_count(mask));
+    }
+    d->missing += d->partial_missing;
+    b->missing += d->partial_missing;
 }
 
 /* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy

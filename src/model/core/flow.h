@@ -51,8 +51,10 @@ typedef struct flow_inst {
     bool plain_lanes;     /* no atomic, and neither shared nor local memory nor perhaps one of these */
     /* For the counters, when the program may be gone already: */
     uint8_t class_, flops_kind;
-    uint16_t flops;    /* of a lane */
-    uint8_t unused[6]; /* 128 bytes */
+    uint16_t flops; /* of a lane */
+    /* A mask and the lanes that it lacks: an instruction that not all lanes execute often has the one it had last. */
+    uint8_t partial_missing;
+    uint32_t partial;
 } flow_inst;
 static_assert(sizeof(flow_inst) == 128, "the table of instructions is indexed by a shift");
 

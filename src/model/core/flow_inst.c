@@ -77,7 +77,8 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
                       .unknown = from.unknown,
                       .class_ = from.class_,
                       .flops_kind = from.flops_kind,
-                      .flops = from.flops };
+                      .flops = from.flops,
+                      .partial_missing = 32 };
     if (from.wide)
         from.registers = from.written = 0;
     set_registers(d, &from);

@@ -15,7 +15,8 @@ typedef struct dispatch_spec {
 
 typedef struct dispatch_counters {
     uint64_t kernels, ctas;
-    uint64_t busy_cycles; /* with a kernel launched */
+    uint64_t busy_cycles;   /* summed over kernels */
+    uint64_t active_cycles; /* with a kernel launched, however many */
 } dispatch_counters;
 
 typedef struct kernel_state {
@@ -57,7 +58,7 @@ typedef struct dispatch {
     uint32_t active;
     dispatch_kernel waiting; /* read ahead, waits for its stream */
     bool has_waiting, end, finished;
-    ls_cycle last_end;
+    ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
     spare_cta *spare;
     ls_event pump;
     ls_error failure;
@@ -144,7 +145,8 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
     uint64_t latency = d->spec->launch_latency_cycles + d->spec->block_latency_cycles * kernel->ctas;
     k->ready = begin + (latency > d->link_latency ? latency - d->link_latency : 0);
     d->slots = slot >= d->slots ? slot + 1 : d->slots;
-    d->active++;
+    if (d->active++ == 0)
+        d->active_since = begin;
     k->number = ++d->n.kernels;
     ls_domain_pending(d->domain, 1);
     return true;
@@ -261,6 +263,10 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     d->last_end = k->end;
     d->finished = true;
     d->n.busy_cycles += k->end - k->begin;
+    if (k->end > d->active_since) {
+        d->n.active_cycles += k->end - d->active_since;
+        d->active_since = k->end;
+    }
     ls_domain_pending(d->domain, -1);
     ls_domain_progress(d->domain);
     d->work.kernel_done(d->work.self, &k->kernel, k->begin, k->end);
@@ -437,6 +443,8 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(dispatch_counters, kernels, "kernels", "kernels launched"),
     LS_METRIC_COUNTER(dispatch_counters, ctas, "blocks", "thread blocks sent to cores"),
     LS_METRIC_COUNTER(dispatch_counters, busy_cycles, "cycles", "cycles from launches to ends of kernels"),
+    LS_METRIC_COUNTER(dispatch_counters, active_cycles, "cycles",
+                      "the same, kernels at the same time counted once"),
 };
 
 static const ls_block_type dispatch_round_robin = {

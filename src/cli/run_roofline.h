@@ -1,0 +1,19 @@
+/* run_roofline.h: the part of `lockstep run` that says how near kernels came to the roofs of the machine: the numbers join
+ * the metrics, so that every form of results has them, and a table of them follows the one of kernels. */
+#ifndef CLI_RUN_ROOFLINE_H
+#define CLI_RUN_ROOFLINE_H
+
+#include "model/gpu/roofline.h"
+#include "report/metrics.h"
+
+#include <stdio.h>
+
+/* Registers the roofline of the engine's GPU. r and the engine outlive the metrics' last reader. */
+ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, ls_metrics *metrics, ls_error *err);
+
+/* A row of the table. name NULL: the heading. Scope as for ls_metrics_get(). */
+void run_roofline_row(ls_metrics *metrics, size_t scope, const char *number, const char *name, FILE *to);
+/* The peaks, below the rows. */
+void run_roofline_peaks(ls_metrics *metrics, FILE *to);
+
+#endif
