@@ -154,6 +154,8 @@ LS_API ls_status ls_gpu_module_find(ls_gpu_module *module, const char *kernel, l
 /* A __global or __constant variable of the program. */
 LS_API ls_status ls_gpu_module_variable(ls_gpu_module *module, const char *name, ls_gpu_address *address,
                                         uint64_t *bytes, ls_error *err);
+/* The bytes of all __global variables, those of inner linkage included; constants do not count. */
+LS_API uint64_t ls_gpu_module_variable_bytes(const ls_gpu_module *module);
 
 typedef enum ls_gpu_arg_kind {
     LS_GPU_ARG_VALUE,

@@ -312,7 +312,7 @@ static cl_int build_info(const ocl_build *build, cl_program_build_info what, con
     case CL_PROGRAM_BINARY_TYPE:
         OCL_GIVE(to, cl_program_binary_type, build->binary_type);
     case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
-        OCL_GIVE(to, size_t, 0);
+        OCL_GIVE(to, size_t, build->module ? (size_t)ls_gpu_module_variable_bytes(build->module) : 0);
     default:
         return CL_INVALID_VALUE;
     }

@@ -348,6 +348,7 @@ static void test_program(void **state)
         { CL_PROGRAM_BUILD_OPTIONS, TEXT },
         { CL_PROGRAM_BUILD_LOG, TEXT },
         { CL_PROGRAM_BINARY_TYPE, 4 },
+        { CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, 8 },
     };
     unsigned char *none[16] = { NULL };
     cl_build_status status;

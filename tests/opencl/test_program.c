@@ -208,6 +208,32 @@ static void test_compile_link(void **state)
     fx_ok(clReleaseProgram(header));
 }
 
+/* Variables of the program: initialised, not, and of one file only; constants and unbuilt programs have none. */
+static void test_variables(void **state)
+{
+    static const char text[] = "global int counter = 5;\n"
+                               "global int table[10];\n"
+                               "constant int primes[4] = { 2, 3, 5, 7 };\n"
+                               "static global char bytes[3];\n"
+                               "kernel void k(global int *o)\n"
+                               "{\n"
+                               "    table[o[0] & 7] = counter++;\n"
+                               "    bytes[o[0] & 1] = (char)primes[o[0] & 3];\n"
+                               "    o[0] = table[o[1] & 7] + bytes[o[1] & 1];\n"
+                               "}\n";
+    cl_program program = create(text);
+    size_t bytes = 99;
+    (void)state;
+    fx_ok(clGetProgramBuildInfo(program, fx_device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof bytes,
+                                &bytes, NULL));
+    assert_int_equal(bytes, 0);
+    fx_ok(clBuildProgram(program, 0, NULL, "-cl-std=CL2.0", NULL, NULL));
+    fx_ok(clGetProgramBuildInfo(program, fx_device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof bytes,
+                                &bytes, NULL));
+    assert_int_equal(bytes, 4 + 40 + 3);
+    fx_ok(clReleaseProgram(program));
+}
+
 /* A file that is included may change under a cached program. */
 static void test_includes(void **state)
 {
@@ -243,7 +269,7 @@ int main(void)
         cmocka_unit_test(test_sources),  cmocka_unit_test(test_options),
         cmocka_unit_test(test_log),      cmocka_unit_test(test_rebuild_with_kernels),
         cmocka_unit_test(test_binary),   cmocka_unit_test(test_compile_link),
-        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_includes), cmocka_unit_test(test_variables),
     };
     return cmocka_run_group_tests(tests, setup, fx_teardown);
 }

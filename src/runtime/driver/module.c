@@ -253,6 +253,15 @@ ls_status ls_gpu_module_variable(ls_gpu_module *module, const char *name, ls_gpu
     return ls_error_nearest(err, ls_nearest(name, o->variable_count, variable_name_at, o));
 }
 
+uint64_t ls_gpu_module_variable_bytes(const ls_gpu_module *module)
+{
+    const hsa_object *o = module->object;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < o->variable_count; i++)
+        bytes += o->variables[i].writable ? o->variables[i].bytes : 0;
+    return bytes;
+}
+
 const ls_gpu_kernel_info *ls_gpu_kernel_get_info(const ls_gpu_kernel *kernel)
 {
     return &kernel->info;

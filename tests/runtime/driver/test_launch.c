@@ -173,6 +173,8 @@ static void variables(void **state)
         assert_int_equal(out[1], 100);
         OK(ls_gpu_module_variable(b.module, "table", &table, &bytes, &err));
         assert_int_equal(bytes, 16);
+        assert_int_equal(ls_gpu_module_variable_bytes(b.module),
+                         4 + 8); /* counter and its address; the table is constant */
         REFUSED(ls_gpu_module_variable(b.module, "tabel", &table, &bytes, &err), LS_ERR_USAGE,
                 "no variable 'tabel'");
         assert_string_equal(err.nearest, "table");
