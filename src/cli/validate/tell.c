@@ -139,20 +139,21 @@ static void markdown_table(const validate_section *s, FILE *to)
 
 void validate_tell_markdown(const validate_report *report, FILE *to)
 {
-    fputs("# Validation\n\n"
-          "This page is written by `lockstep validate --markdown docs/validation.md`; nothing in it is "
-          "typed by hand. The "
-          "command needs the reference data (measured facts, traces and Accel-Sim's configurations): "
-          "`--reference DIR`, `$" VALIDATE_VARIABLE "`, or `" VALIDATE_DEFAULT
-          "` beside the source. It takes a minute or two, "
-          "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism`, `hardware` or `amd` runs "
-          "one part of it. "
-          "`--html FILE` writes the same with plots, `--out FILE.csv` as data.\n\n"
-          "A verdict is *pass* (within the limit), *known* (outside it, within the bound of a note that "
-          "says why), *FAIL*, "
-          "or *skipped*. A note on a row that passes explains what is left of the deviation.\n\n"
-          "## Summary\n\n",
-          to);
+    fputs(
+        "# Validation\n\n"
+        "This page is written by `lockstep validate --markdown docs/validation.md`; nothing in it is "
+        "typed by hand. The "
+        "command needs the reference data (measured facts, traces and Accel-Sim's configurations): "
+        "`--reference DIR`, `$" VALIDATE_VARIABLE "`, or `" VALIDATE_DEFAULT
+        "` beside the source. It takes a minute or two, "
+        "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism`, `hardware` or `amd` runs "
+        "one part of it. "
+        "`--html FILE` writes the same with plots, `--out FILE.csv` as data.\n\n"
+        "A verdict is *pass* (within the limit), *known* (outside it, within the bound of a note that "
+        "says why), *FAIL*, "
+        "or *skipped*. A note on a row that passes explains what is left of the deviation.\n\n"
+        "## Summary\n\n",
+        to);
     for (size_t i = 0; i < report->sections.count; i++)
         fprintf(to, "- %s\n", report->sections.at[i]->summary);
     for (size_t i = 0; i < report->sections.count; i++) {
