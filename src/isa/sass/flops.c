@@ -56,10 +56,13 @@ static uint32_t group_shape(const char *text, size_t bytes)
 
 uint32_t ls_sass_flops(const char *opcode, size_t bytes)
 {
+    if (bytes == 0 || (opcode[0] != 'F' && opcode[0] != 'H' && opcode[0] != 'D')) /* nearly all others */
+        return 0;
     const char *dot = memchr(opcode, '.', bytes);
     size_t name = dot != NULL ? (size_t)(dot - opcode) : bytes;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strlen(rows[i].name) == name && memcmp(rows[i].name, opcode, name) == 0)
+        if (rows[i].name[0] == opcode[0] && strlen(rows[i].name) == name &&
+            memcmp(rows[i].name, opcode, name) == 0)
             return rows[i].per_lane;
     if (dot == NULL)
         return 0;

@@ -9,13 +9,13 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-/* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is compressed only
- * if it is not small and if that saves enough: half of it, or three quarters of what loading waits for. The random
- * part of it is compressed only if that saves half of it. */
+/* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is
+ * compressed only if it is not small and if that saves enough: half of it, or seven eighths of what loading
+ * waits for. The random part of it is compressed only if that saves half of it. */
 #define RAW_BYTES 256
 #define LOADED_RAW_BYTES 2048
 #define LEAST 2
-#define LOADED_LEAST 4
+#define LOADED_LEAST 8
 #define GUESS_BYTES 2048 /* what is read of a section whose length is not known */
 /* Memory for a payload is taken at once up to this size; beyond it only as the data really arrives. */
 #define TRUSTED_BYTES (UINT64_C(4) << 20)
