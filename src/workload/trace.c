@@ -3,14 +3,15 @@
 #include "isa/sass/sass.h"
 #include "workload/trace.h"
 
-#include "base/file.h"
 #include "workload/pack/pack.h"
 #include "workload/synth/synth.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------ sources */
 
@@ -23,14 +24,12 @@ static const ls_trace_source *const sources[] = {
 /* As much of the file as tells its format; nothing of what cannot be read: opening it will say why. */
 static size_t read_head(const char *path, unsigned char *head, size_t bytes)
 {
-    if (ls_file_is_dir(path))
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return 0;
-    FILE *stream = fopen(path, "rb");
-    if (!stream)
-        return 0;
-    size_t got = fread(head, 1, bytes, stream);
-    fclose(stream);
-    return got;
+    ssize_t got = read(fd, head, bytes); /* a directory has nothing to read */
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
 }
 
 const ls_trace_source *ls_trace_source_of(const char *path)

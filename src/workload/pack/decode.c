@@ -25,7 +25,9 @@ bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint
 {
     *d = (ls_pack_decoder){ .plain = plain, .inst_count = inst_count };
     memcpy(d->grid, grid, sizeof d->grid);
-    d->memory = calloc(inst_count ? inst_count : 1, sizeof *d->memory);
+    d->memory = malloc((inst_count ? inst_count : 1) * sizeof *d->memory);
+    for (uint32_t i = plain[0]; d->memory && i < inst_count; i += 1 + plain[i + 1])
+        d->memory[i] = (ls_pack_memory){ 0 };
     d->changes = malloc((inst_count ? inst_count : 1) * sizeof *d->changes);
     d->blank = malloc((inst_count + SPARE_DYNS) * sizeof *d->blank);
     for (uint32_t i = 0; d->blank && i < inst_count + SPARE_DYNS; i++)

@@ -78,13 +78,35 @@ static ls_status fail_block(const pack_kernel *k, ls_error *err, const char *pro
     return ls_error_at(err, k->trace->in.path, 0, 0);
 }
 
-static ls_status load_values(pack_kernel *k, const pack_block *block, const char *what, ls_error *err)
+/* What a section is called in messages; without `what` it is the present block. */
+static void write_name(const pack_kernel *k, const char *what, char *text, size_t bytes)
+{
+    if (what)
+        snprintf(text, bytes, "kernel '%.200s': %s", k->packed->info.file, what);
+    else
+        snprintf(text, bytes, "kernel %" PRIu64 " ('%.200s'): block %" PRIu64,
+                 (uint64_t)(k->packed - k->trace->kernels) + 1, k->base.info.file, k->block);
+}
+
+/* ls_pack_get_section() with a name that is made only if it is needed: then the section is read again. */
+static ls_status get_section(pack_kernel *k, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
+                             ls_error *err)
+{
+    ls_error unnamed;
+    if (LS_LIKELY(ls_pack_get_section(k->in, kind, offset, whole, "", &unnamed) == LS_OK))
+        return LS_OK;
+    char text[320];
+    write_name(k, what, text, sizeof text);
+    return ls_pack_get_section(k->in, kind, offset, whole, text, err);
+}
+
+static ls_status load_values(pack_kernel *k, const pack_block *block, ls_error *err)
 {
     k->value_record = (ls_pack_record){ 0 };
     if (block->value_bytes == 0 || k->trace->base.options.drop_values)
         return LS_OK;
-    ls_status status = ls_pack_get_section(k->in, LS_PACK_VALUES, block->offset + block->bytes,
-                                           block->value_bytes, what, err);
+    ls_status status =
+        get_section(k, LS_PACK_VALUES, block->offset + block->bytes, block->value_bytes, NULL, err);
     if (status != LS_OK)
         return status;
     k->value_bytes.count = 0;
@@ -97,12 +119,9 @@ static ls_status load_values(pack_kernel *k, const pack_block *block, const char
 static ls_status load_block(pack_kernel *k, ls_error *err)
 {
     const pack_block *block = &k->blocks[k->block];
-    char what[320];
-    snprintf(what, sizeof what, "kernel %" PRIu64 " ('%.200s'): block %" PRIu64,
-             (uint64_t)(k->packed - k->trace->kernels) + 1, k->base.info.file, k->block);
-    ls_status status = load_values(k, block, what, err);
+    ls_status status = load_values(k, block, err);
     if (status == LS_OK)
-        status = ls_pack_get_section(k->in, LS_PACK_BLOCK, block->offset, block->bytes, what, err);
+        status = get_section(k, LS_PACK_BLOCK, block->offset, block->bytes, NULL, err);
     if (status != LS_OK)
         return status;
     const char *problem = ls_pack_decoder_begin(&k->decoder, k->in->payload.at, k->in->payload.count);
@@ -284,9 +303,7 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
     const uint64_t key[] = { offset, info->binary_version, info->tracer_version };
     ls_pack_table *table = ls_map_getn(&t->tables, (const char *)key, sizeof key);
     if (!table) {
-        char what[256];
-        snprintf(what, sizeof what, "kernel '%.200s': instruction table", info->file);
-        ls_status status = ls_pack_get_section(k->in, LS_PACK_TABLE, offset, 0, what, err);
+        ls_status status = get_section(k, LS_PACK_TABLE, offset, 0, "instruction table", err);
         if (status != LS_OK)
             return status;
         status =
@@ -327,10 +344,8 @@ static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **ou
         t->in_lent = true;
     }
     uint64_t table = 0;
-    char what[256];
-    snprintf(what, sizeof what, "kernel '%.200s': index", k->packed->info.file);
     if (status == LS_OK)
-        status = ls_pack_get_section(k->in, LS_PACK_INDEX, k->packed->index, 0, what, err);
+        status = get_section(k, LS_PACK_INDEX, k->packed->index, 0, "index", err);
     if (status == LS_OK)
         status = read_index(k, &table, err);
     if (status == LS_OK)
