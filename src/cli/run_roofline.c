@@ -77,23 +77,28 @@ void run_roofline_row(ls_metrics *metrics, size_t scope, const char *number, con
                 "DRAM GB/s", "of peak", "FLOP/byte");
         return;
     }
-    char flops[LS_FORMAT_BYTES], bytes[LS_FORMAT_BYTES], roof[48], share[16] = "-", intensity[24] = "-";
+    char flops[LS_FORMAT_BYTES], bytes[LS_FORMAT_BYTES], nearest[48], share[16] = "-", intensity[24] = "-";
     double value;
     if (ratio(metrics, scope, "share_dram", &value))
         snprintf(share, sizeof share, "%.1f%%", 100 * value);
     if (ratio(metrics, scope, "intensity", &value))
         snprintf(intensity, sizeof intensity, "%.3f", value);
     fprintf(to, "  %5s  %-36.36s %14s %14s %14s %8s %11s\n", number, name,
-            rate(metrics, scope, "rate_flops", flops), nearest_roof(metrics, scope, roof, sizeof roof),
+            rate(metrics, scope, "rate_flops", flops), nearest_roof(metrics, scope, nearest, sizeof nearest),
             rate(metrics, scope, "rate_dram", bytes), share, intensity);
+}
+
+/* A roof of 0 is one that nobody knows. */
+static const char *roof(ls_metrics *metrics, const char *name, char out[LS_FORMAT_BYTES])
+{
+    double value;
+    return ratio(metrics, LS_METRICS_RUN, name, &value) && value > 0 ? rate_text(value, out) : "unknown";
 }
 
 void run_roofline_peaks(ls_metrics *metrics, FILE *to)
 {
     char half[LS_FORMAT_BYTES], single[LS_FORMAT_BYTES], twice[LS_FORMAT_BYTES], dram[LS_FORMAT_BYTES];
     fprintf(to, "         peaks: single %s, half %s, double %s GFLOP/s; DRAM %s GB/s\n",
-            rate(metrics, LS_METRICS_RUN, "roof_single", single),
-            rate(metrics, LS_METRICS_RUN, "roof_half", half),
-            rate(metrics, LS_METRICS_RUN, "roof_double", twice),
-            rate(metrics, LS_METRICS_RUN, "roof_dram", dram));
+            roof(metrics, "roof_single", single), roof(metrics, "roof_half", half),
+            roof(metrics, "roof_double", twice), roof(metrics, "roof_dram", dram));
 }

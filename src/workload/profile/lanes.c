@@ -84,7 +84,9 @@ void lanes_of(lanes *out, const ls_cta *cta, const ls_dyn *dyn, const ls_inst *i
     const uint64_t *words = &cta->addrs[dyn->addr >> 2];
     if (!atomic && space != LS_SPACE_LOCAL && (dyn->addr & 3) == LS_ADDR_STRIDE && words[1] == width) {
         uint64_t first = words[0] + ls_cta_move(cta, dyn);
-        dense(out, first, first + (uint64_t)__builtin_popcount(dyn->mask) * width);
+        /* Most masks are full; counting takes a call. */
+        uint64_t active = dyn->mask == UINT32_MAX ? 32 : (uint64_t)__builtin_popcount(dyn->mask);
+        dense(out, first, first + active * width);
     } else {
         uint64_t addresses[32];
         ls_cta_addresses(cta, dyn, addresses);
