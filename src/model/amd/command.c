@@ -162,30 +162,30 @@ static dispatcher *free_dispatcher(command *c)
     return NULL;
 }
 
-/* Takes what queues have to offer, each queue in turn. */
+/* Takes what queues have to offer, what was submitted first before the rest. */
 static void begin_packets(command *c, ls_cycle now)
 {
-    command_queue *first = c->next_queue != NULL ? c->next_queue : c->queues, *q = first;
-    if (q == NULL)
-        return;
-    do {
-        command_queue *after = q->next != NULL ? q->next : c->queues;
-        if (q->head != NULL && !q->is_busy) {
-            command_packet *p = q->head;
-            dispatcher *d = p->kind == COMMAND_KERNEL ? free_dispatcher(c) : NULL;
-            if (p->kind == COMMAND_TRANSFER) {
-                q->is_busy = true;
-                c->n.transfers += !p->transfer.local;
-                p->begin = ls_region_time(c->region);
-                dma_start(c->dma, &p->transfer, now);
-            } else if (d != NULL) {
-                q->is_busy = true;
-                begin_kernel(c, d, q, p, now);
-                c->next_queue = after;
-            }
+    for (;;) {
+        dispatcher *d = free_dispatcher(c);
+        command_queue *best = NULL;
+        for (command_queue *q = c->queues; q != NULL; q = q->next) {
+            if (q->head == NULL || q->is_busy || (q->head->kind == COMMAND_KERNEL && d == NULL))
+                continue;
+            if (best == NULL || q->head->sequence < best->head->sequence)
+                best = q;
         }
-        q = after;
-    } while (q != first);
+        if (best == NULL)
+            return;
+        command_packet *p = best->head;
+        best->is_busy = true;
+        if (p->kind == COMMAND_TRANSFER) {
+            c->n.transfers += !p->transfer.local;
+            p->begin = ls_region_time(c->region);
+            dma_start(c->dma, &p->transfer, now);
+        } else {
+            begin_kernel(c, d, best, p, now);
+        }
+    }
 }
 
 /* Moves dispatchers on whose time has come; the earliest cycle at which another one's will. */
@@ -331,8 +331,6 @@ void command_remove_queue(ls_block *block, command_queue *queue)
 {
     command *c = ls_block_state(block);
     command_queue **at = &c->queues;
-    if (c->next_queue == queue)
-        c->next_queue = queue->next;
     while (*at != NULL && *at != queue)
         at = &(*at)->next;
     if (*at == queue)
@@ -354,6 +352,7 @@ ls_status command_submit(ls_block *block, command_queue *queue, command_packet *
                 p->kernel.program->name, need.waves, p->kernel.program->vgprs, p->kernel.lds_bytes);
     }
     p->next = NULL;
+    p->sequence = c->sequence++;
     p->groups = p->waves = 0;
     p->tally = (cu_tally){ 0 };
     p->has_fault = false;

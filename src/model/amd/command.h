@@ -14,8 +14,9 @@ typedef enum command_kind { COMMAND_KERNEL, COMMAND_TRANSFER } command_kind;
 /* One command; the client's memory, from its submission until it was taken back. */
 typedef struct command_packet {
     struct command_packet *next;
-    void *client; /* untouched */
-    uint8_t kind; /* command_kind */
+    void *client;      /* untouched */
+    uint8_t kind;      /* command_kind */
+    uint64_t sequence; /* of submission; the command processor's */
     /* COMMAND_TRANSFER: the transfer. COMMAND_KERNEL: the packet and the arguments, written before the kernel starts. */
     dma_job transfer;
     cu_kernel kernel;

@@ -68,7 +68,8 @@ typedef struct command {
     uint32_t active; /* dispatchers in use */
     uint32_t next_dispatcher, next_cu;
     ls_cycle next_deal, busy_since;
-    command_queue *queues, *next_queue;
+    command_queue *queues;
+    uint64_t sequence; /* of the next packet that is submitted */
     command_packet *done_head, *done_tail;
     uint64_t place_words;
     ls_event pump;
