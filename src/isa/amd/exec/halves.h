@@ -101,6 +101,25 @@ static inline void halves_out(uint32_t *t, const float *u, unsigned n, const amd
         t[i] = f16_out(u[i], w);
 }
 
+/* Single precision by its bits to the lower halves, as v_cvt_f16_f32 does it. */
+static inline void halves_of_singles(uint32_t *t, const uint32_t *p, unsigned n, const amd_wave *w)
+{
+#if HALVES_F16C
+    if (__builtin_expect((w->mode >> 2 & 3u) == 0, 1)) {
+        /* Single-precision denormals become zeros of their sign, flushed before or not. */
+        __m256i gone = halves_gone(f64_ftz(w));
+        for (unsigned i = 0; i < n; i += 16) {
+            __m256i h = halves_flush(halves_narrow((const float *)(const void *)(p + i)), gone);
+            halves_store(t + i, _mm256_cvtepu16_epi32(_mm256_castsi256_si128(h)));
+            halves_store(t + i + 8, _mm256_cvtepu16_epi32(_mm256_extracti128_si256(h, 1)));
+        }
+        return;
+    }
+#endif
+    for (unsigned i = 0; i < n; i++)
+        t[i] = f16_flush(f16_round(f32_flush(p[i], f32_daz(w)), w->mode >> 2 & 3u), f64_ftz(w));
+}
+
 static inline void halves_out_both(uint32_t *t, const float *u, unsigned n, const amd_wave *w)
 {
 #if HALVES_F16C

@@ -248,8 +248,11 @@ static inline unsigned kernel_signs(const uint32_t *t)
 static inline bool kernel_any_nan(const uint32_t *t, unsigned n)
 {
     bool bad = false;
-    for (unsigned i = 0; i < n; i++)
-        bad |= f32_is_nan(t[i]);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t word; /* the array may be one of floats */
+        memcpy(&word, t + i, sizeof word);
+        bad |= f32_is_nan(word);
+    }
     return bad;
 }
 #endif

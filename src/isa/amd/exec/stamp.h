@@ -6,6 +6,7 @@
  * The words of a row: op, the types of destination and sources, and a statement about one lane that sets D from
  * S0, S1, S2; `i` is the lane and `w` the wave, both to be read only. Half-precision values are held as float.
  *   I1 I2 I3     integers and moves: no floating-point environment
+ *   L1           one source, and a statement about all lanes at once: sets t[] from a[]
  *   X3           with a quicker statement for waves in which something holds
  *   E1 E2 E3     the environment comes second; NaNs are what the statement makes of them
  *   F1 F2 F3     arithmetic of one type: a NaN result is the first NaN source made quiet, or the default NaN
@@ -25,6 +26,7 @@
 #define SAT_NAME(op) LANES_PASTE(op##_SAT, LANES, LANES_VARIANT)
 
 #undef I1
+#undef L1
 #undef I2
 #undef I3
 #undef X3
@@ -54,6 +56,7 @@
 
 #define PROTOTYPE_(name) uint64_t name LANES_ARGS_;
 #define I1(op, D, A, x) PROTOTYPE_(KERNEL_NAME(op))
+#define L1(op, D, A, x) PROTOTYPE_(KERNEL_NAME(op))
 #define I2(op, D, A, B, x) PROTOTYPE_(KERNEL_NAME(op))
 #define I3(op, D, A, B, C, x) PROTOTYPE_(KERNEL_NAME(op))
 #define X3(op, D, A, B, C, when, quick, x) PROTOTYPE_(KERNEL_NAME(op))
@@ -143,16 +146,14 @@
         in(u[1], b, LANES, w);                                                                                \
     if (count > 2)                                                                                            \
         in(u[2], c, LANES, w);                                                                                \
-    uint32_t any = 0;                                                                                         \
     HALVES_LOOP_(n)                                                                                           \
     {                                                                                                         \
         float S0 = u[0][i], S1 = count > 1 ? u[1][i] : 0, S2 = count > 2 ? u[2][i] : 0, D;                    \
         (void)S1, (void)S2;                                                                                   \
         x;                                                                                                    \
         u[0][i] = D;                                                                                          \
-        any |= D != D ? UINT32_MAX : 0;                                                                       \
     }                                                                                                         \
-    bool nan = any != 0;
+    bool nan = kernel_any_nan((const uint32_t *)(const void *)u[0], n);
 
 #define BITS_BODY_(D_, loads, x)                                                                              \
     LANES_ARRAY(t, 2);                                                                                        \
@@ -216,6 +217,7 @@
     TYPE_##C S2 = LOAD_##C(c);
 
 #define I1(op, D, A, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS1_(A), x))
+#define L1(op, D, A, x) KERNEL_(KERNEL_NAME(op), LANES_ARRAY(t, 2); x; WRITE_##D(t); return 0;)
 #define I2(op, D, A, B, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS2_(A, B), x))
 #define I3(op, D, A, B, C, x) KERNEL_(KERNEL_NAME(op), INT_BODY_(D, LOADS3_(A, B, C), x))
 #define X3(op, D, A, B, C, when, quick, x)                                                                    \
@@ -282,6 +284,7 @@
 #define SAT_ROW_(op, flags, count, D, A, B, C)
 #endif
 #define I1(op, D, A, x) ROW_(op, NONE, 0, 1, D, A, NONE, NONE)
+#define L1(op, D, A, x) ROW_(op, NONE, 0, 1, D, A, NONE, NONE)
 #define I2(op, D, A, B, x) ROW_(op, NONE, 0, 2, D, A, B, NONE)
 #define I3(op, D, A, B, C, x) ROW_(op, NONE, 0, 3, D, A, B, C)
 #define X3(op, D, A, B, C, when, quick, x) ROW_(op, NONE, 0, 3, D, A, B, C)

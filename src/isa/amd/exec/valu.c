@@ -38,7 +38,7 @@ static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *ins
     if (full)
         return lanes == 32 ? full_32 : full_64;
     if (low)
-        return lanes == 32 ? general_low_32 : general_low_64;
+        return lanes == 32 ? quick_find_low_32(inst) : quick_find_low_64(inst);
     return lanes == 32 ? quick_find_32(inst) : quick_find_64(inst);
 }
 

@@ -9,10 +9,10 @@ enum { THIRD_NONE, THIRD_VGPR, THIRD_ACC, THIRD_MASK };
 
 __attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const amd_inst *inst,
                                                               unsigned sources, unsigned third, bool scalar,
-                                                              lanes_env env, bool carry)
+                                                              lanes_env env, bool carry, bool low)
 {
     if (__builtin_expect(NAME(exec)(w) != FULL_EXEC_ || w->gpr_idx_mode, 0)) {
-        NAME(general)(w, inst);
+        NAME(any)(w, inst, low);
         return;
     }
     const lanes_row *row = &NAME(rows)[inst->op];
@@ -38,12 +38,13 @@ __attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const
         NAME(spread)(m, NAME(read_mask)(w, inst->src[2].code));
         c = m;
     }
+    const uint32_t *mask = low ? lanes_low : lanes_ones;
     if (env == LANES_ENV_NONE && !carry) {
-        row->kernel(d, a, b, c, lanes_ones, w);
+        row->kernel(d, a, b, c, mask, w);
         return;
     }
     unsigned saved = env ? lanes_env_enter(w->mode, env) : 0;
-    uint64_t bits = row->kernel(d, a, b, c, lanes_ones, w);
+    uint64_t bits = row->kernel(d, a, b, c, mask, w);
     if (env)
         lanes_env_leave(saved);
     if (carry)
@@ -53,7 +54,7 @@ __attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const
 #define QUICK_(name, sources, third, scalar, env, carry)                                                      \
     static void name(amd_wave *w, const amd_inst *inst)                                                       \
     {                                                                                                         \
-        NAME(quick)(w, inst, sources, third, scalar, env, carry);                                             \
+        NAME(quick)(w, inst, sources, third, scalar, env, carry, false);                                      \
     }
 #define QUICK_ENVS_(shape, sources, third, scalar)                                                            \
     QUICK_(NAME(shape##_none), sources, third, scalar, LANES_ENV_NONE, false)                                 \
@@ -88,9 +89,43 @@ static const amd_body NAME(quick_masked)[2][3] = {
     { NAME(quick_select), NAME(quick_carry), NAME(quick_carry_in) },
     { NAME(quick_selects), NAME(quick_carrys), NAME(quick_carry_ins) },
 };
+/* 16-bit results that leave the upper half of the register alone. */
+#define QUICK_LOW_(name, sources, third, env)                                                                 \
+    static void name(amd_wave *w, const amd_inst *inst)                                                       \
+    {                                                                                                         \
+        NAME(quick)(w, inst, sources, third, false, env, false, true);                                        \
+    }
+#define QUICK_LOWS_(shape, sources, third)                                                                    \
+    QUICK_LOW_(NAME(shape##_low_none), sources, third, LANES_ENV_NONE)                                        \
+    QUICK_LOW_(NAME(shape##_low_f64), sources, third, LANES_ENV_F64)
+QUICK_LOWS_(quick_1, 1, THIRD_NONE)
+QUICK_LOWS_(quick_2, 2, THIRD_NONE)
+QUICK_LOWS_(quick_3, 2, THIRD_VGPR)
+QUICK_LOWS_(quick_acc, 2, THIRD_ACC)
+static const amd_body NAME(quick_lows)[4][2] = {
+    { NAME(quick_1_low_none), NAME(quick_1_low_f64) },
+    { NAME(quick_2_low_none), NAME(quick_2_low_f64) },
+    { NAME(quick_3_low_none), NAME(quick_3_low_f64) },
+    { NAME(quick_acc_low_none), NAME(quick_acc_low_f64) },
+};
+#undef QUICK_LOW_
+#undef QUICK_LOWS_
 #undef QUICK_
 #undef QUICK_ENVS_
 #undef QUICK_ROW_
+
+/* The body for operands without modifiers and a 16-bit result that keeps the upper half. */
+static amd_body NAME(quick_find_low)(const amd_inst *inst)
+{
+    const lanes_row *row = &NAME(rows)[inst->op];
+    bool acc = row->flags & LANES_ACC, mask = row->src[2] == LANES_MASK;
+    bool quick = row->env == LANES_ENV_NONE || row->env == LANES_ENV_F64;
+    for (unsigned k = 0; k < row->sources; k++)
+        quick &= inst->src[k].code >= AMD_VGPR || (k == 2 && acc);
+    if (!quick || mask || row->flags & LANES_CARRY)
+        return NAME(general_low);
+    return NAME(quick_lows)[acc ? 3 : row->sources - 1][row->env == LANES_ENV_F64];
+}
 
 /* The body for operands without modifiers. */
 static amd_body NAME(quick_find)(const amd_inst *inst)
