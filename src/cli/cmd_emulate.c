@@ -146,7 +146,7 @@ static ls_status run_workload(cli_context *ctx, const wl_workload *w, ls_error *
 static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
 {
     const char *gpu = cli_text(ctx, "gpu");
-    ls_gpu_system *system;
+    ls_gpu_system *system = NULL;
     ls_status status = LS_OK;
     if (!cli_given(ctx, "grid"))
         return ls_fail(err, LS_ERR_USAGE, "a launch of a code object needs --grid X[,Y[,Z]]");

@@ -139,7 +139,9 @@ static ls_status run(cli_context *ctx, ls_error *err)
 {
     const char **args = ls_arena_array(ctx->arena, ctx->positional_count + 1, sizeof *args);
     char *library = NULL;
-    ls_status status = args ? find_library(ctx, &library, err) : ls_fail(err, LS_ERR_NOMEM, "no memory left");
+    if (!args)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory left");
+    ls_status status = find_library(ctx, &library, err);
     if (status == LS_OK)
         status = set_all(ctx, err);
     if (status == LS_OK)

@@ -69,7 +69,9 @@ static ls_status run_study(const cli_context *ctx, const study *s, study_result 
 {
     study_row *rows = ls_arena_array(ctx->arena, study_workload_count(), sizeof *rows);
     bool is_watched = isatty(STDERR_FILENO) != 0;
-    ls_status status = rows ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    if (!rows)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    ls_status status = LS_OK;
     *out = (study_result){ .study = s, .rows = rows };
     for (size_t w = 0; w < study_workload_count() && status == LS_OK; w++) {
         const study_workload *workload = study_workload_at(w);

@@ -30,7 +30,7 @@ bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, sto
 void store_rewind(store *s)
 {
     for (uint32_t first = 0; first < s->line_count; first += s->ways) {
-        uint32_t ranks[256];
+        uint32_t ranks[256] = { 0 };
         uint32_t *stamps = &s->stamps[first];
         for (uint32_t way = 0; way < s->ways; way++) {
             ranks[way] = stamps[way];

@@ -286,7 +286,7 @@ static bool tape_addresses(amd_tape *tape, amd_tape_memory *m, unsigned op, cons
             return false;
         unsigned how = *ops->at++;
         const uint8_t *list = tape_take_list(tape, how & 3, lanes);
-        if (!list || how >> 6 != 0 || list - tape->lists > UINT32_MAX)
+        if (!list || how >> 6 != 0 || (uint64_t)(list - tape->lists) > UINT32_MAX)
             return false;
         m->list = (amd_tape_list){ .lanes = lanes,
                                    .at = (uint32_t)(list - tape->lists),
@@ -363,7 +363,10 @@ bool amd_tape_access(amd_tape *tape, uint64_t private_base, amd_access *access)
     unsigned op = *tape->ops.at++;
     if ((op & AMD_TAPE_SHAPE ? !tape_shape(tape, m) : !m->shaped) || op >> 6 != 0)
         return tape_fail(tape);
-    amd_access own, *head = access ? access : &own;
+    amd_access own;
+    amd_access *head = access;
+    if (!head)
+        head = &own;
     memset(head, 0, offsetof(amd_access, address));
     head->kind = m->kind;
     head->space = m->space;
