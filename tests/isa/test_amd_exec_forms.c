@@ -341,6 +341,10 @@ static void test_counting_lanes(void **state)
     assert_int_equal(rig_vgpr(&r, 5)[1], 1001);
     assert_int_equal(rig_vgpr(&r, 5)[33], 33);
     assert_int_equal(rig_vgpr(&r, 5)[63], 1063);
+    in = vop(AMD_V_CNDMASK_B32, V(5), V(1), V(2), AMD_NULL); /* 0 in all lanes, though EXEC follows it */
+    run(&in);
+    assert_int_equal(rig_vgpr(&r, 5)[1], 1);
+    assert_int_equal(rig_vgpr(&r, 5)[33], 33);
 }
 
 int main(void)

@@ -158,7 +158,7 @@ static inline float f16_fma(float a, float b, float c, const amd_wave *w)
     uint32_t bits = f32_bits(s);
     /* Inexact (infinities lose a NaN, which is neither) and even: the neighbour on the side of what was lost is odd. */
     uint32_t move = (__builtin_islessgreater(lost, 0.0f) ? UINT32_MAX : 0u) & (0u - (~bits & 1u));
-    uint32_t step = (uint32_t)((int32_t)(f32_bits(lost) ^ bits) >> 31) | 1u;
+    uint32_t step = (0u - ((f32_bits(lost) ^ bits) >> 31)) | 1u;
     uint32_t minus = (w->mode >> 2 & 3u) == 2u ? 0x80000000u : 0u;
     uint32_t zero = s == 0 ? minus : 0u;
     return f32_of((bits + (step & move)) | ((f32_bits(p) | f32_bits(c)) & zero));

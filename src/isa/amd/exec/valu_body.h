@@ -60,6 +60,9 @@ static inline uint64_t NAME(read_mask)(const amd_wave *w, unsigned code)
 {
     if (code >= AMD_INT_0)
         return code == AMD_INT_0 ? 0 : FULL_EXEC_; /* 0 and -1 */
+    if (LANES == 64 && code == AMD_NULL)
+        return 0; /* what follows it is EXEC */
+    /* cppcheck-suppress arrayIndexOutOfBoundsCond ; the decoder lets pairs begin on even numbers only */
     return LANES == 32 ? w->sgpr[code] : w->sgpr[code] | (uint64_t)w->sgpr[code + 1] << 32;
 }
 
@@ -69,7 +72,8 @@ static inline void NAME(write_mask)(amd_wave *w, unsigned code, uint64_t bits)
         return;
     w->sgpr[code] = (uint32_t)bits;
     if (LANES == 64)
-        w->sgpr[code + 1] = (uint32_t)(bits >> 32);
+        w->sgpr[code + 1] =
+            (uint32_t)(bits >> 32); /* cppcheck-suppress arrayIndexOutOfBoundsCond ; as above */
 }
 
 /* Any source without modifiers. */
