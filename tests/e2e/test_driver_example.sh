@@ -8,7 +8,7 @@ object=$BINARY_DIR/share/lockstep/kernels/gfx1010/vector_add.co
 [[ -e $BINARY_DIR/liblockstep.so ]] || skip 'the library is not built'
 
 # shellcheck disable=SC2016 # the backquotes are Markdown's
-sed -n '/^```c$/,/^```$/p' "$SOURCE_DIR/docs/driver.md" | sed '1d;$d' >example.c
+sed -n '/^```c$/,/^```$/{p;/^```$/q}' "$SOURCE_DIR/docs/driver.md" | sed '1d;$d' >example.c # the first one
 flags=()
 [[ $SANITIZE ]] && flags=("-fsanitize=$SANITIZE")
 "$CC" -std=c17 -Wall -Wextra -Werror "${flags[@]}" -I "$SOURCE_DIR/include" example.c -L "$BINARY_DIR" -llockstep \
