@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "lockstep/driver.h"
+#include "platform/config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -74,22 +75,38 @@ static ls_status set_gpus(cli_context *ctx, ls_error *err)
     return status;
 }
 
-/* Platform files are found beside this program; the one that is started has other neighbours. */
+/* The driver finds platform files beside itself; other folders must be told. */
 static ls_status set_platform_path(cli_context *ctx, ls_error *err)
 {
     const char *before = getenv("LOCKSTEP_PLATFORM_PATH");
-    char *dir;
     ls_text path = { 0 };
-    ls_status status = ls_executable_dir(ctx->arena, &dir, err);
-    if (status != LS_OK)
-        return status;
+    if (cli_count(ctx, "platform-dir") == 0)
+        return LS_OK;
     for (size_t i = 0; i < cli_count(ctx, "platform-dir"); i++)
-        ls_text_printf(&path, "%s:", cli_text_at(ctx, "platform-dir", i));
-    ls_text_printf(&path, "%s%s%s/../share/lockstep/platforms:%s/../platforms", before ? before : "",
-                   before && *before ? ":" : "", dir, dir);
-    status = path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
-                         : set("LOCKSTEP_PLATFORM_PATH", ls_text_get(&path), err);
+        ls_text_printf(&path, "%s%s", i > 0 ? ":" : "", cli_text_at(ctx, "platform-dir", i));
+    if (before && *before)
+        ls_text_printf(&path, ":%s", before);
+    ls_status status = path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
+                                   : set("LOCKSTEP_PLATFORM_PATH", ls_text_get(&path), err);
     ls_text_fini(&path);
+    return status;
+}
+
+/* Before the program starts: it would only see that there is no OpenCL, and may call that success. */
+static ls_status check_platform(cli_context *ctx, ls_error *err)
+{
+    const ls_config_request request = { .platform = cli_text(ctx, "platform"),
+                                        .sets = cli_texts(ctx, "set"),
+                                        .set_count = cli_count(ctx, "set"),
+                                        .platform_dirs = cli_texts(ctx, "platform-dir"),
+                                        .platform_dir_count = cli_count(ctx, "platform-dir") };
+    ls_config *config = NULL;
+    if (!request.platform)
+        return LS_OK;
+    if (!request.sets || !request.platform_dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    ls_status status = ls_config_load(&request, &config, NULL, err);
+    ls_config_destroy(config);
     return status;
 }
 
@@ -142,6 +159,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (!args)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left");
     ls_status status = find_library(ctx, &library, err);
+    if (status == LS_OK)
+        status = check_platform(ctx, err);
     if (status == LS_OK)
         status = set_all(ctx, err);
     if (status == LS_OK)

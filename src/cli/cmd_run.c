@@ -123,13 +123,16 @@ static ls_status build(session *s, ls_error *err)
     status = ls_metrics_create(&s->metrics, err);
     if (status == LS_OK)
         status = ls_metrics_add_engine(s->metrics, s->engine, err);
-    if (status == LS_OK && ctx->positional_count > 0 && is_trace(ctx->positionals[0]) &&
-        strcmp(ls_config_machine(s->config)->name, AMD_GPU_MACHINE) == 0)
+    bool is_amd = strcmp(ls_config_machine(s->config)->name, AMD_GPU_MACHINE) == 0;
+    if (status == LS_OK && ctx->positional_count > 0 && is_amd && is_trace(ctx->positionals[0]))
         return ls_fail(
             err, LS_ERR_USAGE,
             "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
             "traces of NVIDIA GPUs",
             ctx->positionals[0], ls_config_name(s->config));
+    const wl_workload *unknown;
+    if (status == LS_OK && ctx->positional_count > 0 && is_amd && !ls_file_exists(ctx->positionals[0]))
+        return wl_find(ctx->positionals[0], &unknown, err); /* fails, and names the nearest one */
     if (status == LS_OK && ctx->positional_count > 0) {
         s->has_trace = true;
         status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);

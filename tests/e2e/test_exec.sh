@@ -126,3 +126,7 @@ LOCKSTEP_GPU=gfx9 run 10 exec -- ./add
 [[ $(grep -c 'lockstep-opencl: there is no platform' stderr) == 1 ]] || fail 'nothing says why there is no platform'
 # A compiler that is not there.
 LOCKSTEP_CLANG=/not/there run 11 exec -- ./add
+
+# A platform that is not there is told before the program starts: it might call a system without OpenCL a success.
+refused 2 'nearest: r9nano' exec --platform r9nan -- true
+refused 2 'nearest: l2.ways' exec --platform r9nano --set l2.way=4 -- true

@@ -56,3 +56,4 @@ for waves in 1 4 8; do
     ((launch >= 2803 && launch <= 2917)) || fail "a launch takes $launch cycles"
 done
 
+refused 2 'nearest: fir' run firr -p r9nano
