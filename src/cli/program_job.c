@@ -52,11 +52,6 @@ static uint64_t count(ls_metrics *metrics, const char *type, const char *name)
 static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run,
                               ls_hash *out, ls_error *err)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    if (!to)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
     const ls_results results = {
         .platform = ls_config_name(config),
         .config_text = ls_config_yaml(config),
@@ -67,14 +62,7 @@ static ls_status hash_results(const ls_config *config, ls_metrics *metrics, cons
         .cycles = run->cycles,
         .metrics = metrics,
     };
-    ls_status status = ls_export_stream(&results, LS_EXPORT_JSON, NULL, to, err);
-    bool failed = ferror(to) != 0;
-    if ((fclose(to) != 0 || failed) && status == LS_OK)
-        status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
-    if (status == LS_OK)
-        *out = ls_hash_of(text, bytes);
-    free(text);
-    return status;
+    return ls_export_hash(&results, out, err);
 }
 
 static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *metrics, program_result *out,

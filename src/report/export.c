@@ -2,7 +2,6 @@
 #include "report/export_impl.h"
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -232,4 +231,23 @@ size_t export_facts(const ls_results *r, char hash[64], export_fact *out)
     };
     memcpy(out, facts, sizeof facts);
     return r->hit_rates != NULL ? EXPORT_FACTS : EXPORT_FACTS - 1;
+}
+
+ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err)
+{
+    ls_results simulated = *results;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    if (!to)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    simulated.host = (ls_results_host){ 0 };
+    ls_status status = ls_export_stream(&simulated, LS_EXPORT_JSON, NULL, to, err);
+    bool failed = ferror(to) != 0;
+    if ((fclose(to) != 0 || failed) && status == LS_OK)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    if (status == LS_OK)
+        *out = ls_hash_of(text, bytes);
+    free(text);
+    return status;
 }

@@ -9,6 +9,7 @@
 #ifndef REPORT_EXPORT_H
 #define REPORT_EXPORT_H
 
+#include "base/hash.h"
 #include "report/metrics.h"
 
 /* What may differ between two runs of the same simulation. */
@@ -64,6 +65,9 @@ ls_status ls_export(const ls_results *results, ls_export_format format, const ls
 /* The same to an open stream; not for SQLite. Write errors show in the stream (ferror). */
 ls_status ls_export_stream(const ls_results *results, ls_export_format format,
                            const ls_export_options *options, FILE *to, ls_error *err);
+
+/* Of everything that is simulated (the host's part is left out): equal hashes are equal results. */
+ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err);
 
 /* Makes a database of results that has no run yet, or checks that the file there is one: several processes may add
  * runs to it then, each waiting for the others. */

@@ -186,6 +186,24 @@ static void test_data_is_free_of_the_host(void **state)
     fixture_destroy(b);
 }
 
+/* Equal hashes are equal results: what the host did does not count, anything that is simulated does. */
+static void test_hash(void **state)
+{
+    (void)state;
+    const ls_results one = {
+        .platform = "p", .end_time = 5, .events = 7, .host = { .threads = 1, .wall_seconds = 3 }
+    };
+    ls_results other = one;
+    ls_hash a, b;
+    other.host = (ls_results_host){ .threads = 8, .wall_seconds = 1, .command = "lockstep run" };
+    assert_int_equal(ls_export_hash(&one, &a, NULL), LS_OK);
+    assert_int_equal(ls_export_hash(&other, &b, NULL), LS_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+    other.events = 8;
+    assert_int_equal(ls_export_hash(&other, &b, NULL), LS_OK);
+    assert_memory_not_equal(&a, &b, sizeof a);
+}
+
 static void test_without_metrics(void **state)
 {
     (void)state;
@@ -210,7 +228,7 @@ int main(void)
         cmocka_unit_test(test_format_by_extension), cmocka_unit_test(test_stats),
         cmocka_unit_test(test_failed_files),        cmocka_unit_test(test_failed_export_keeps_old_file),
         cmocka_unit_test(test_files_are_written),   cmocka_unit_test(test_data_is_free_of_the_host),
-        cmocka_unit_test(test_without_metrics),
+        cmocka_unit_test(test_without_metrics),     cmocka_unit_test(test_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

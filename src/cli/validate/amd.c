@@ -96,33 +96,11 @@ static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const 
 static ls_status add_check(const validate_reference *ref, validate_report *report, validate_section *section,
                            const check *c, ls_error *err)
 {
-    ls_arena *arena = &report->arena;
     validate_row row = { .cells = { c->what, c->platform, c->workload, "", "", "", "", c->source } };
     double value = 0;
-    ls_status status = evaluate(ref, arena, c, &value, err);
-    if (status == LS_ERR_NOMEM)
-        return status;
-    if (status != LS_OK) { /* a platform that is not there is a result, too */
-        char text[512];
-        row.verdict = VALIDATE_FAIL;
-        row.note = ls_arena_strdup(arena, ls_error_text(err, text, sizeof text));
-    } else {
-        row.reference = c->expected;
-        row.ours = value;
-        row.deviation = 100 * (value / c->expected - 1);
-        row.cells[3] = ls_arena_printf(arena, "%.3g %s", value, units[c->measure]);
-        row.cells[5] = ls_arena_printf(arena, "%+.1f %%", row.deviation);
-        if (fabs(row.deviation) > c->tolerance || !isfinite(row.deviation)) {
-            row.note = validate_note(section->name, c->what, c->platform, row.deviation);
-            row.verdict = row.note ? VALIDATE_KNOWN : VALIDATE_FAIL;
-        }
-    }
-    row.cells[4] = ls_arena_printf(arena, "%.4g %s", c->expected, units[c->measure]);
-    row.cells[6] = ls_arena_printf(arena, "%.1f %%", c->tolerance);
-    for (size_t i = 0; i < section->column_count; i++)
-        if (!row.cells[i])
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
-    return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    ls_status status = evaluate(ref, &report->arena, c, &value, err);
+    return validate_add_measured(report, section, &row, status, value, c->expected, c->tolerance,
+                                 units[c->measure], err);
 }
 
 static ls_status measure_hardware(const validate_reference *ref, validate_report *report, ls_error *err)

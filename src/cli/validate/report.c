@@ -62,3 +62,33 @@ size_t validate_count(const validate_section *section, validate_verdict verdict)
         count += section->rows.at[i].verdict == verdict;
     return count;
 }
+
+ls_status validate_add_measured(validate_report *report, validate_section *section, validate_row *row,
+                                ls_status measured, double value, double expected, double tolerance,
+                                const char *unit, ls_error *err)
+{
+    ls_arena *arena = &report->arena;
+    if (measured == LS_ERR_NOMEM)
+        return measured;
+    if (measured != LS_OK) { /* a platform that is not there is a result, too */
+        char text[512];
+        row->verdict = VALIDATE_FAIL;
+        row->note = ls_arena_strdup(arena, ls_error_text(err, text, sizeof text));
+    } else {
+        row->reference = expected;
+        row->ours = value;
+        row->deviation = 100 * (value / expected - 1);
+        row->cells[3] = ls_arena_printf(arena, value < 10 ? "%.2f %s" : "%.1f %s", value, unit);
+        row->cells[5] = ls_arena_printf(arena, "%+.1f %%", row->deviation);
+        if (fabs(row->deviation) > tolerance || !isfinite(row->deviation)) {
+            row->note = validate_note(section->name, row->cells[0], row->cells[1], row->deviation);
+            row->verdict = row->note ? VALIDATE_KNOWN : VALIDATE_FAIL;
+        }
+    }
+    row->cells[4] = ls_arena_printf(arena, expected < 10 ? "%.2f %s" : "%.1f %s", expected, unit);
+    row->cells[6] = ls_arena_printf(arena, "%.3g %%", tolerance);
+    for (size_t i = 0; i < section->column_count; i++)
+        if (!row->cells[i])
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    return ls_vec_push(&section->rows, *row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+}

@@ -19,15 +19,9 @@ static uint64_t config_uint(const ls_config *config, const char *key)
     return n;
 }
 
-/* The exported results, host part empty: equal texts are equal results. */
 static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run,
                               ls_hash *out, ls_error *err)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    if (!to)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
     const ls_results results = {
         .platform = ls_config_name(config),
         .config_text = ls_config_yaml(config),
@@ -38,14 +32,7 @@ static ls_status hash_results(const ls_config *config, ls_metrics *metrics, cons
         .cycles = run->cycles,
         .metrics = metrics,
     };
-    ls_status status = ls_export_stream(&results, LS_EXPORT_JSON, NULL, to, err);
-    bool failed = ferror(to) != 0;
-    if ((fclose(to) != 0 || failed) && status == LS_OK)
-        status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
-    if (status == LS_OK)
-        *out = ls_hash_of(text, bytes);
-    free(text);
-    return status;
+    return ls_export_hash(&results, out, err);
 }
 
 static ls_status collect(ls_arena *arena, const run_trace *t, validate_result *out, ls_error *err)

@@ -80,6 +80,8 @@ void timing_leftover_free(struct timing_leftover *leftover); /* NULL is fine */
 
 ls_status timing_submit(void *self, drv_work *work, ls_error *err);
 ls_status timing_advance(void *self, ls_error *err);
+/* What a launch that is over executed. */
+void timing_add_counts(ls_gpu_counts *to, const command_packet *packet);
 /* What the host does past all queues: through caches, without time of the host link. With the lock held. */
 ls_status timing_poke(timing *t, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
 ls_status timing_peek(timing *t, void *to, uint64_t from, uint64_t bytes, ls_error *err);

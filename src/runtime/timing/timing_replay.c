@@ -215,25 +215,6 @@ static bool may_start(const replay *r, size_t index)
 
 /* ---------------------------------------------------------------------------------------------------------- ends */
 
-static void add_counts(ls_gpu_counts *to, const command_packet *p)
-{
-    const cu_tally *tally = &p->tally;
-    to->launches++;
-    to->work_groups += p->groups;
-    to->wavefronts += p->waves;
-    to->instructions += tally->instructions;
-    for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
-        to->classes[i] += tally->by_class[i];
-    to->active_lanes += tally->lanes;
-    to->loads += tally->loads;
-    to->stores += tally->stores;
-    to->atomics += tally->atomics;
-    to->load_bytes += tally->load_bytes;
-    to->store_bytes += tally->store_bytes;
-    to->atomic_bytes += tally->atomic_bytes;
-    to->barriers += tally->barriers;
-}
-
 static ls_status tell(const replay *r, const replay_command *c, ls_error *err)
 {
     static const drv_work_kind kinds[] = { [AMD_FILE_LAUNCH] = DRV_WORK_LAUNCH,
@@ -268,7 +249,7 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
         r->over_upto++;
     command_remove_queue(r->t->command, &c->queue);
     if (c->command->kind == AMD_FILE_LAUNCH) {
-        add_counts(r->counts, p);
+        timing_add_counts(r->counts, p);
         status = tapes_status(c->tapes, err);
         if (status == LS_OK && p->has_fault) {
             amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };

@@ -249,7 +249,7 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err)
 
 /* --------------------------------------------------------------------------------------------------------- ends */
 
-static void add_counts(ls_gpu_counts *to, const command_packet *p)
+void timing_add_counts(ls_gpu_counts *to, const command_packet *p)
 {
     const cu_tally *tally = &p->tally;
     to->launches++;
@@ -294,7 +294,7 @@ static void end_work(timing *t, timing_slot *slot)
     drv_work *work = slot->work;
     work->status = LS_OK;
     if (work->kind == DRV_WORK_LAUNCH) {
-        add_counts(&work->counts, p);
+        timing_add_counts(&work->counts, p);
         work->counts.host_ns = host_ns() - slot->host_began_ns;
         work->counts.simulated_ns = (p->end - p->begin) / FS_PER_NS;
     }
