@@ -232,6 +232,28 @@ void ls_json_null(ls_json *j)
     put_value(j, "null");
 }
 
+void ls_json_put_u64(ls_json *j, const char *key, uint64_t value)
+{
+    ls_json_key(j, key);
+    ls_json_u64(j, value);
+}
+
+void ls_json_put_text(ls_json *j, const char *key, const char *text)
+{
+    ls_json_key(j, key);
+    ls_json_string(j, text);
+}
+
+void ls_json_put_sizes(ls_json *j, const char *key, const uint32_t sizes[3])
+{
+    ls_json_key(j, key);
+    ls_json_flat(j);
+    ls_json_array(j);
+    for (int i = 0; i < 3; i++)
+        ls_json_u64(j, sizes[i]);
+    ls_json_end(j);
+}
+
 ls_status ls_json_finish(ls_json *j, ls_error *err)
 {
     if (j->misuse == NULL && j->depth > 0)

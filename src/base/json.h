@@ -53,6 +53,11 @@ void ls_json_real(ls_json *j, double value); /* shortest that reads back; NaN an
 void ls_json_bool(ls_json *j, bool value);
 void ls_json_null(ls_json *j);
 
+/* Members of an object: a key and its value; three sizes as an array on one line. */
+void ls_json_put_u64(ls_json *j, const char *key, uint64_t value);
+void ls_json_put_text(ls_json *j, const char *key, const char *text);
+void ls_json_put_sizes(ls_json *j, const char *key, const uint32_t sizes[3]);
+
 /* Ends the document with a newline if it is indented. Unbalanced or misplaced calls are LS_ERR_INTERNAL, a
  * failed write is LS_ERR_IO, no memory is LS_ERR_NOMEM. Does not close the stream. */
 ls_status ls_json_finish(ls_json *j, ls_error *err);

@@ -26,18 +26,6 @@ static bool is_shown(const info_run *run, const hsa_kernel *kernel)
 
 /* --------------------------------------------------------------------------------------------------- JSON */
 
-static void json_u64(ls_json *j, const char *key, uint64_t value)
-{
-    ls_json_key(j, key);
-    ls_json_u64(j, value);
-}
-
-static void json_text(ls_json *j, const char *key, const char *text)
-{
-    ls_json_key(j, key);
-    ls_json_string(j, text);
-}
-
 static void json_flag(ls_json *j, const char *key, bool value)
 {
     if (!value)
@@ -50,21 +38,21 @@ static void json_arg(ls_json *j, const hsa_arg *arg)
 {
     ls_json_flat(j);
     ls_json_object(j);
-    json_u64(j, "offset", arg->offset);
-    json_u64(j, "bytes", arg->bytes);
-    json_text(j, "kind", arg->kind_name);
+    ls_json_put_u64(j, "offset", arg->offset);
+    ls_json_put_u64(j, "bytes", arg->bytes);
+    ls_json_put_text(j, "kind", arg->kind_name);
     if (*arg->name)
-        json_text(j, "name", arg->name);
+        ls_json_put_text(j, "name", arg->name);
     if (*arg->type_name)
-        json_text(j, "type", arg->type_name);
+        ls_json_put_text(j, "type", arg->type_name);
     if (*arg->address_space)
-        json_text(j, "address_space", arg->address_space);
+        ls_json_put_text(j, "address_space", arg->address_space);
     if (*arg->access)
-        json_text(j, "access", arg->access);
+        ls_json_put_text(j, "access", arg->access);
     if (*arg->actual_access)
-        json_text(j, "actual_access", arg->actual_access);
+        ls_json_put_text(j, "actual_access", arg->actual_access);
     if (arg->pointee_align)
-        json_u64(j, "pointee_align", arg->pointee_align);
+        ls_json_put_u64(j, "pointee_align", arg->pointee_align);
     json_flag(j, "const", arg->is_const);
     json_flag(j, "restrict", arg->is_restrict);
     json_flag(j, "volatile", arg->is_volatile);
@@ -77,27 +65,27 @@ static void json_hex(ls_json *j, const char *key, uint64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "0x%" PRIx64, value);
-    json_text(j, key, text);
+    ls_json_put_text(j, key, text);
 }
 
 static void json_kernel(ls_json *j, const hsa_kernel *k)
 {
     ls_json_object(j);
-    json_text(j, "name", k->name);
-    json_text(j, "symbol", k->symbol);
+    ls_json_put_text(j, "name", k->name);
+    ls_json_put_text(j, "symbol", k->symbol);
     json_hex(j, "descriptor", k->descriptor);
     json_hex(j, "entry", k->entry);
-    json_u64(j, "code_bytes", k->code_bytes);
-    json_u64(j, "wave_size", k->wave_size);
-    json_u64(j, "sgprs", k->sgprs);
-    json_u64(j, "vgprs", k->vgprs);
-    json_u64(j, "sgpr_spills", k->sgpr_spills);
-    json_u64(j, "vgpr_spills", k->vgpr_spills);
-    json_u64(j, "lds_bytes", k->lds_bytes);
-    json_u64(j, "scratch_bytes", k->scratch_bytes);
-    json_u64(j, "kernarg_bytes", k->kernarg_bytes);
-    json_u64(j, "kernarg_align", k->kernarg_align);
-    json_u64(j, "group_size_max", k->group_size_max);
+    ls_json_put_u64(j, "code_bytes", k->code_bytes);
+    ls_json_put_u64(j, "wave_size", k->wave_size);
+    ls_json_put_u64(j, "sgprs", k->sgprs);
+    ls_json_put_u64(j, "vgprs", k->vgprs);
+    ls_json_put_u64(j, "sgpr_spills", k->sgpr_spills);
+    ls_json_put_u64(j, "vgpr_spills", k->vgpr_spills);
+    ls_json_put_u64(j, "lds_bytes", k->lds_bytes);
+    ls_json_put_u64(j, "scratch_bytes", k->scratch_bytes);
+    ls_json_put_u64(j, "kernarg_bytes", k->kernarg_bytes);
+    ls_json_put_u64(j, "kernarg_align", k->kernarg_align);
+    ls_json_put_u64(j, "group_size_max", k->group_size_max);
     ls_json_key(j, "required_group");
     ls_json_flat(j);
     ls_json_array(j);
@@ -123,10 +111,10 @@ static void json_bundle(ls_json *j, const info_run *run)
     for (size_t i = 0; i < run->entry_count; i++) {
         ls_json_flat(j);
         ls_json_object(j);
-        json_text(j, "id", run->entries[i].id);
-        json_text(j, "target", run->entries[i].target);
-        json_u64(j, "offset", run->entries[i].offset);
-        json_u64(j, "bytes", run->entries[i].bytes);
+        ls_json_put_text(j, "id", run->entries[i].id);
+        ls_json_put_text(j, "target", run->entries[i].target);
+        ls_json_put_u64(j, "offset", run->entries[i].offset);
+        ls_json_put_u64(j, "bytes", run->entries[i].bytes);
         ls_json_end(j);
     }
     ls_json_end(j);
@@ -135,15 +123,15 @@ static void json_bundle(ls_json *j, const info_run *run)
 static void json_object(ls_json *j, const info_run *run)
 {
     const hsa_object *o = run->object;
-    json_text(j, "target", o->target_name);
-    json_text(j, "isa", o->isa_name);
+    ls_json_put_text(j, "target", o->target_name);
+    ls_json_put_text(j, "isa", o->isa_name);
     ls_json_key(j, "supported");
     ls_json_bool(j, o->has_target);
-    json_u64(j, "version", o->version);
-    json_text(j, "xnack", o->xnack);
-    json_text(j, "sramecc", o->sramecc);
-    json_u64(j, "image_bytes", o->image_bytes);
-    json_u64(j, "relocations", o->reloc_count);
+    ls_json_put_u64(j, "version", o->version);
+    ls_json_put_text(j, "xnack", o->xnack);
+    ls_json_put_text(j, "sramecc", o->sramecc);
+    ls_json_put_u64(j, "image_bytes", o->image_bytes);
+    ls_json_put_u64(j, "relocations", o->reloc_count);
     ls_json_key(j, "kernels");
     ls_json_array(j);
     for (size_t i = 0; i < o->kernel_count; i++)
@@ -155,9 +143,9 @@ static void json_object(ls_json *j, const info_run *run)
     for (size_t i = 0; i < o->variable_count; i++) {
         ls_json_flat(j);
         ls_json_object(j);
-        json_text(j, "name", o->variables[i].name);
+        ls_json_put_text(j, "name", o->variables[i].name);
         json_hex(j, "address", o->variables[i].address);
-        json_u64(j, "bytes", o->variables[i].bytes);
+        ls_json_put_u64(j, "bytes", o->variables[i].bytes);
         ls_json_key(j, "writable");
         ls_json_bool(j, o->variables[i].writable);
         ls_json_end(j);
@@ -175,7 +163,7 @@ static ls_status print_json(const info_run *run, ls_error *err)
     ls_json j;
     ls_json_to_file(&j, run->ctx->out, 2);
     ls_json_object(&j);
-    json_text(&j, "file", run->path);
+    ls_json_put_text(&j, "file", run->path);
     if (run->entry_count)
         json_bundle(&j, run);
     if (run->object)

@@ -41,35 +41,19 @@ static const char *nearest(const char *opcode)
 
 /* --------------------------------------------------------------------------------------------------- JSON */
 
-static void json_u64(ls_json *j, const char *key, uint64_t value)
-{
-    ls_json_key(j, key);
-    ls_json_u64(j, value);
-}
-
-static void json_triple(ls_json *j, const char *key, const uint32_t sizes[3])
-{
-    ls_json_key(j, key);
-    ls_json_flat(j);
-    ls_json_array(j);
-    for (int i = 0; i < 3; i++)
-        ls_json_u64(j, sizes[i]);
-    ls_json_end(j);
-}
-
 static void json_stats(ls_json *j, const ls_trace_stats *s)
 {
-    json_u64(j, "thread_blocks", s->blocks);
-    json_u64(j, "warps", s->warps);
-    json_u64(j, "static_instructions", s->static_insts);
-    json_u64(j, "warp_instructions", s->warp_insts);
-    json_u64(j, "thread_instructions", s->thread_insts);
-    json_u64(j, "idle_warp_instructions", s->idle_insts);
+    ls_json_put_u64(j, "thread_blocks", s->blocks);
+    ls_json_put_u64(j, "warps", s->warps);
+    ls_json_put_u64(j, "static_instructions", s->static_insts);
+    ls_json_put_u64(j, "warp_instructions", s->warp_insts);
+    ls_json_put_u64(j, "thread_instructions", s->thread_insts);
+    ls_json_put_u64(j, "idle_warp_instructions", s->idle_insts);
     ls_json_key(j, "classes");
     ls_json_object(j);
     for (int i = 0; i < LS_CLASS_COUNT; i++)
         if (s->classes[i])
-            json_u64(j, ls_inst_class_name((ls_inst_class)i), s->classes[i]);
+            ls_json_put_u64(j, ls_inst_class_name((ls_inst_class)i), s->classes[i]);
     ls_json_end(j);
     ls_json_key(j, "memory");
     ls_json_object(j);
@@ -79,9 +63,9 @@ static void json_stats(ls_json *j, const ls_trace_stats *s)
         ls_json_key(j, ls_mem_space_name((ls_mem_space)i));
         ls_json_flat(j);
         ls_json_object(j);
-        json_u64(j, "warp_instructions", s->spaces[i].insts);
-        json_u64(j, "lane_accesses", s->spaces[i].lanes);
-        json_u64(j, "bytes", s->spaces[i].bytes);
+        ls_json_put_u64(j, "warp_instructions", s->spaces[i].insts);
+        ls_json_put_u64(j, "lane_accesses", s->spaces[i].lanes);
+        ls_json_put_u64(j, "bytes", s->spaces[i].bytes);
         ls_json_end(j);
     }
     ls_json_end(j);
@@ -92,8 +76,8 @@ static void json_stats(ls_json *j, const ls_trace_stats *s)
         ls_json_object(j);
         ls_json_key(j, "opcode");
         ls_json_string(j, s->unknown[i].opcode);
-        json_u64(j, "pc", s->unknown[i].pc);
-        json_u64(j, "count", s->unknown[i].count);
+        ls_json_put_u64(j, "pc", s->unknown[i].pc);
+        ls_json_put_u64(j, "count", s->unknown[i].count);
         ls_json_key(j, "nearest");
         ls_json_string(j, nearest(s->unknown[i].opcode));
         ls_json_end(j);
@@ -105,20 +89,20 @@ static void json_kernel(info_run *run, uint64_t number, const ls_kernel_info *in
 {
     ls_json *j = &run->json;
     ls_json_object(j);
-    json_u64(j, "number", number);
-    json_u64(j, "id", info->id);
+    ls_json_put_u64(j, "number", number);
+    ls_json_put_u64(j, "id", info->id);
     ls_json_key(j, "name");
     ls_json_string(j, info->name);
     ls_json_key(j, "file");
     ls_json_string(j, info->file);
-    json_u64(j, "file_bytes", file_bytes(info->file));
-    json_triple(j, "grid", info->grid);
-    json_triple(j, "block", info->block);
-    json_u64(j, "registers", info->registers);
-    json_u64(j, "shared_bytes", info->shared_bytes);
-    json_u64(j, "stream", info->stream);
-    json_u64(j, "binary_version", info->binary_version);
-    json_u64(j, "tracer_version", info->tracer_version);
+    ls_json_put_u64(j, "file_bytes", file_bytes(info->file));
+    ls_json_put_sizes(j, "grid", info->grid);
+    ls_json_put_sizes(j, "block", info->block);
+    ls_json_put_u64(j, "registers", info->registers);
+    ls_json_put_u64(j, "shared_bytes", info->shared_bytes);
+    ls_json_put_u64(j, "stream", info->stream);
+    ls_json_put_u64(j, "binary_version", info->binary_version);
+    ls_json_put_u64(j, "tracer_version", info->tracer_version);
     json_stats(j, s);
     ls_json_end(j);
 }
@@ -250,8 +234,8 @@ static ls_status show_trace(info_run *run, ls_trace *trace, ls_trace_stats *tota
         ls_json_end(&run->json);
         ls_json_key(&run->json, "total");
         ls_json_object(&run->json);
-        json_u64(&run->json, "kernels", total->kernels);
-        json_u64(&run->json, "file_bytes", bytes);
+        ls_json_put_u64(&run->json, "kernels", total->kernels);
+        ls_json_put_u64(&run->json, "file_bytes", bytes);
         json_stats(&run->json, total);
         ls_json_end(&run->json);
         ls_json_end(&run->json);

@@ -107,40 +107,18 @@ static void add_mix(amd_mix *to, const amd_mix *from)
     }
 }
 
-static void json_u64(ls_json *j, const char *key, uint64_t value)
-{
-    ls_json_key(j, key);
-    ls_json_u64(j, value);
-}
-
-static void json_text(ls_json *j, const char *key, const char *text)
-{
-    ls_json_key(j, key);
-    ls_json_string(j, text);
-}
-
-static void json_triple(ls_json *j, const char *key, const uint32_t sizes[3])
-{
-    ls_json_key(j, key);
-    ls_json_flat(j);
-    ls_json_array(j);
-    for (int i = 0; i < 3; i++)
-        ls_json_u64(j, sizes[i]);
-    ls_json_end(j);
-}
-
 static void json_mix(ls_json *j, const amd_mix *mix)
 {
-    json_u64(j, "work_groups", mix->groups);
-    json_u64(j, "waves", mix->waves);
-    json_u64(j, "static_instructions", mix->static_insts);
-    json_u64(j, "wave_instructions", mix->instructions);
-    json_u64(j, "active_lanes", mix->lanes);
+    ls_json_put_u64(j, "work_groups", mix->groups);
+    ls_json_put_u64(j, "waves", mix->waves);
+    ls_json_put_u64(j, "static_instructions", mix->static_insts);
+    ls_json_put_u64(j, "wave_instructions", mix->instructions);
+    ls_json_put_u64(j, "active_lanes", mix->lanes);
     ls_json_key(j, "classes");
     ls_json_object(j);
     for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
         if (mix->classes[i])
-            json_u64(j, amd_class_name((amd_class)i), mix->classes[i]);
+            ls_json_put_u64(j, amd_class_name((amd_class)i), mix->classes[i]);
     ls_json_end(j);
     ls_json_key(j, "memory");
     ls_json_object(j);
@@ -150,9 +128,9 @@ static void json_mix(ls_json *j, const amd_mix *mix)
         ls_json_key(j, space_names[i]);
         ls_json_flat(j);
         ls_json_object(j);
-        json_u64(j, "wave_instructions", mix->spaces[i].insts);
-        json_u64(j, "lane_accesses", mix->spaces[i].lanes);
-        json_u64(j, "bytes", mix->spaces[i].bytes);
+        ls_json_put_u64(j, "wave_instructions", mix->spaces[i].insts);
+        ls_json_put_u64(j, "lane_accesses", mix->spaces[i].lanes);
+        ls_json_put_u64(j, "bytes", mix->spaces[i].bytes);
         ls_json_end(j);
     }
     ls_json_end(j);
@@ -161,16 +139,16 @@ static void json_mix(ls_json *j, const amd_mix *mix)
 static void json_launch(ls_json *j, size_t index, const amd_file_launch *l, const amd_mix *mix)
 {
     ls_json_object(j);
-    json_u64(j, "number", index + 1);
-    json_text(j, "name", l->kernel.name);
-    json_text(j, "target", amd_target_name(l->kernel.target));
-    json_u64(j, "wave_size", l->lanes);
-    json_triple(j, "grid", l->grid);
-    json_triple(j, "work_group", l->group);
-    json_u64(j, "vgprs", mix->vgprs);
-    json_u64(j, "sgprs", mix->sgprs);
-    json_u64(j, "lds_bytes", l->lds_bytes);
-    json_u64(j, "scratch_bytes", l->kernel.scratch_bytes);
+    ls_json_put_u64(j, "number", index + 1);
+    ls_json_put_text(j, "name", l->kernel.name);
+    ls_json_put_text(j, "target", amd_target_name(l->kernel.target));
+    ls_json_put_u64(j, "wave_size", l->lanes);
+    ls_json_put_sizes(j, "grid", l->grid);
+    ls_json_put_sizes(j, "work_group", l->group);
+    ls_json_put_u64(j, "vgprs", mix->vgprs);
+    ls_json_put_u64(j, "sgprs", mix->sgprs);
+    ls_json_put_u64(j, "lds_bytes", l->lds_bytes);
+    ls_json_put_u64(j, "scratch_bytes", l->kernel.scratch_bytes);
     json_mix(j, mix);
     ls_json_end(j);
 }
@@ -250,12 +228,12 @@ static ls_status finish_json(amd_run *run, const amd_mix *total, ls_error *err)
     ls_json_end(j);
     ls_json_key(j, "total");
     ls_json_object(j);
-    json_text(j, "recorded_by", amd_file_producer(run->file));
-    json_u64(j, "launches", total->launches);
-    json_u64(j, "file_bytes", amd_file_bytes(run->file));
-    json_text(j, "content", ls_hash_text(amd_file_content(run->file), hash));
-    json_u64(j, "bytes_copied_in", bytes[AMD_FILE_COPY_IN]);
-    json_u64(j, "bytes_copied_out", bytes[AMD_FILE_COPY_OUT]);
+    ls_json_put_text(j, "recorded_by", amd_file_producer(run->file));
+    ls_json_put_u64(j, "launches", total->launches);
+    ls_json_put_u64(j, "file_bytes", amd_file_bytes(run->file));
+    ls_json_put_text(j, "content", ls_hash_text(amd_file_content(run->file), hash));
+    ls_json_put_u64(j, "bytes_copied_in", bytes[AMD_FILE_COPY_IN]);
+    ls_json_put_u64(j, "bytes_copied_out", bytes[AMD_FILE_COPY_OUT]);
     json_mix(j, total);
     ls_json_end(j);
     ls_json_end(j);

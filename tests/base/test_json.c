@@ -57,6 +57,23 @@ static void compact(void **state)
     ls_text_fini(&text);
 }
 
+static void members(void **state)
+{
+    (void)state;
+    ls_text text = { 0 };
+    ls_json j;
+    ls_json_to_text(&j, &text, 2);
+    ls_json_object(&j);
+    ls_json_put_u64(&j, "launches", 7);
+    ls_json_put_text(&j, "name", NULL);
+    ls_json_put_sizes(&j, "grid", (const uint32_t[]){ 64, 2, 1 });
+    ls_json_end(&j);
+    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
+    assert_string_equal(ls_text_get(&text),
+                        "{\n  \"launches\": 7,\n  \"name\": null,\n  \"grid\": [64, 2, 1]\n}\n");
+    ls_text_fini(&text);
+}
+
 static const char indented_text[] = "{\n"
                                     "  \"name\": \"core0\",\n"
                                     "  \"empty\": {},\n"
@@ -229,7 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact),       cmocka_unit_test(indented), cmocka_unit_test(strings),
         cmocka_unit_test(reals),         cmocka_unit_test(misuse),   cmocka_unit_test(depth),
-        cmocka_unit_test(failed_writes),
+        cmocka_unit_test(failed_writes), cmocka_unit_test(members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
