@@ -134,6 +134,18 @@ void ocl_context_release(cl_context context)
     free(context);
 }
 
+cl_int ocl_callback_add(ocl_callback **list, void *function, void *user_data)
+{
+    ocl_callback *one = malloc(sizeof *one);
+    if (!one)
+        return CL_OUT_OF_HOST_MEMORY;
+    pthread_mutex_lock(&ocl.lock);
+    *one = (ocl_callback){ *list, function, user_data };
+    *list = one;
+    pthread_mutex_unlock(&ocl.lock);
+    return CL_SUCCESS;
+}
+
 cl_int clRetainContext(cl_context context)
 {
     if (!ocl_is(context, OCL_CONTEXT))
@@ -152,19 +164,11 @@ cl_int clReleaseContext(cl_context context)
 
 cl_int clSetContextDestructorCallback(cl_context context, context_destructor function, void *user_data)
 {
-    ocl_callback *one;
     if (!ocl_is(context, OCL_CONTEXT))
         return CL_INVALID_CONTEXT;
     if (!function)
         return CL_INVALID_VALUE;
-    one = malloc(sizeof *one);
-    if (!one)
-        return CL_OUT_OF_HOST_MEMORY;
-    pthread_mutex_lock(&ocl.lock);
-    *one = (ocl_callback){ context->destructors, (void *)(uintptr_t)function, user_data };
-    context->destructors = one;
-    pthread_mutex_unlock(&ocl.lock);
-    return CL_SUCCESS;
+    return ocl_callback_add(&context->destructors, (void *)(uintptr_t)function, user_data);
 }
 
 cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t room, void *value, size_t *size_ret)

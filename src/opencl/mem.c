@@ -119,19 +119,11 @@ cl_int clReleaseMemObject(cl_mem mem)
 
 cl_int clSetMemObjectDestructorCallback(cl_mem mem, mem_destructor function, void *user_data)
 {
-    ocl_callback *one;
     if (!ocl_is(mem, OCL_MEM))
         return CL_INVALID_MEM_OBJECT;
     if (!function)
         return CL_INVALID_VALUE;
-    one = malloc(sizeof *one);
-    if (!one)
-        return CL_OUT_OF_HOST_MEMORY;
-    pthread_mutex_lock(&ocl.lock);
-    *one = (ocl_callback){ mem->destructors, (void *)(uintptr_t)function, user_data };
-    mem->destructors = one;
-    pthread_mutex_unlock(&ocl.lock);
-    return CL_SUCCESS;
+    return ocl_callback_add(&mem->destructors, (void *)(uintptr_t)function, user_data);
 }
 
 cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info what, size_t room, void *value, size_t *size_ret)

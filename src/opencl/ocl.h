@@ -74,6 +74,8 @@ typedef struct ocl_callback {
     void *function; /* as the object's kind declares it */
     void *user_data;
 } ocl_callback;
+/* Puts one in front of a list, the last one first as the standard asks. */
+cl_int ocl_callback_add(ocl_callback **list, void *function, void *user_data);
 
 /* ----------------------------------------------------------------------------------------------- contexts */
 
