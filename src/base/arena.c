@@ -31,17 +31,21 @@
 enum {
     FIRST_CHUNK_BYTES = 32 << 10,
     MAPPED_CHUNK_BYTES = 4 << 10,
-    LARGEST_CHUNK_BYTES = 16 << 20, /* doubling stops here; a larger request gets a chunk of its own size */
+    LARGEST_CHUNK_BYTES = 16 << 20,  /* doubling stops here; a larger request gets a chunk of its own size */
+    GROUND_CHUNK_BYTES = 16 << 10,   /* on shared ground a chunk costs nothing, so it need not be large */
+    GROUND_LARGEST_BYTES = 64 << 10, /* larger tables are often touched here and there only: ordinary pages */
     DEFAULT_ALIGN = 16,
     LARGEST_ALIGN = 4096
 };
+
+typedef enum { FROM_HEAP, FROM_KERNEL, FROM_GROUND } chunk_source;
 
 /* `size` counts the bytes behind the header. Fresh from calloc or, if it is large, straight from the kernel, so what
  * is handed out is zero already, and untouched pages of a large chunk cost nothing. */
 typedef struct ls_arena_chunk {
     alignas(DEFAULT_ALIGN) struct ls_arena_chunk *next;
     size_t size;
-    bool mapped;
+    chunk_source from;
 } chunk;
 
 static char *chunk_data(chunk *c)
@@ -53,10 +57,14 @@ static chunk *chunk_create(ls_arena *arena, size_t size)
 {
     if (size > PTRDIFF_MAX - sizeof(chunk))
         return NULL;
-    /* malloc would clear a large block again once it has been used and freed before. */
-    bool mapped = size >= MAPPED_CHUNK_BYTES;
+    /* Large ones from the kernel: malloc would clear a block that has been used and freed before. */
+    chunk_source from = size >= MAPPED_CHUNK_BYTES ? FROM_KERNEL : FROM_HEAP;
+    if (arena->ground != NULL && size <= GROUND_LARGEST_BYTES)
+        from = FROM_GROUND;
     chunk *c;
-    if (mapped) {
+    if (from == FROM_GROUND) {
+        c = ls_ground_take(arena->ground, sizeof *c + size);
+    } else if (from == FROM_KERNEL) {
         c = mmap(NULL, sizeof *c + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         c = c == MAP_FAILED ? NULL : c;
     } else {
@@ -65,7 +73,7 @@ static chunk *chunk_create(ls_arena *arena, size_t size)
     if (c == NULL)
         return NULL;
     c->size = size;
-    c->mapped = mapped;
+    c->from = from;
     arena->total_bytes += sizeof *c + size;
     ASAN_POISON_MEMORY_REGION(chunk_data(c), size);
     return c;
@@ -81,9 +89,9 @@ void ls_arena_fini(ls_arena *arena)
     for (chunk *c = arena->chunks; c != NULL;) {
         chunk *next = c->next;
         ASAN_UNPOISON_MEMORY_REGION(chunk_data(c), c->size);
-        if (c->mapped)
+        if (c->from == FROM_KERNEL)
             munmap(c, sizeof *c + c->size);
-        else
+        else if (c->from == FROM_HEAP)
             free(c);
         c = next;
     }
@@ -101,6 +109,8 @@ static void *alloc_slow(ls_arena *arena, size_t bytes, size_t align)
                                         : (arena->size + sizeof(chunk)) * 2 - sizeof(chunk);
     if (next_size > LARGEST_CHUNK_BYTES)
         next_size = LARGEST_CHUNK_BYTES;
+    if (arena->ground != NULL)
+        next_size = GROUND_CHUNK_BYTES - sizeof(chunk);
 
     bool own = arena->chunks != NULL && need > next_size / 2;
     chunk *c = chunk_create(arena, own || need > next_size ? need : next_size);

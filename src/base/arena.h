@@ -2,6 +2,8 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include "base/ground.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,6 +12,7 @@ typedef struct ls_arena {
     struct ls_arena_chunk *chunks; /* newest first */
     size_t used, size;             /* of the newest chunk */
     size_t total_bytes;            /* taken from the host */
+    ls_ground *ground;             /* where small chunks come from; NULL: each from the host on its own */
 } ls_arena;
 
 void ls_arena_fini(ls_arena *arena);
