@@ -31,8 +31,9 @@ static ls_cycle ready_at_more(const core *c, uint32_t warp, const flow_inst *d, 
 {
     if (d->registers == FLOW_WIDE)
         return flow_wide_ready(c, warp, d->inst);
+    const ls_cycle *ready = flow_registers(c->flow, warp);
     for (uint32_t i = 4; i < d->registers; i++)
-        need = flow_later(need, c->flow->ready[warp][d->reg[i]]);
+        need = flow_later(need, ready[d->reg[i]]);
     return need;
 }
 
@@ -51,7 +52,7 @@ static void set_more_results(core *c, uint32_t warp, const flow_inst *d, ls_cycl
         return;
     }
     for (uint32_t i = 1; i < d->written; i++)
-        c->flow->ready[warp][d->reg[i]] = done;
+        flow_registers(c->flow, warp)[d->reg[i]] = done;
 }
 
 static inline void set_results(core *c, uint32_t warp, ls_cycle *ready, const flow_inst *d, ls_cycle done)
@@ -132,7 +133,7 @@ static inline ls_cycle issue_memory(core *c, flow_sub *fs, flow_warp *fw, uint32
     if (!take_dense(c, fw, d, dyn, start, &access))
         access = flow_take(c, fw, warp, d, dyn, start);
     if (d->written > 0) {
-        set_results(c, warp, c->flow->ready[warp], d, access.registers);
+        set_results(c, warp, flow_registers(c->flow, warp), d, access.registers);
         fw->memory_until = flow_later(fw->memory_until, access.registers);
     }
     w->busy_until = flow_later(w->busy_until, access.done);
@@ -179,7 +180,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     flow *const f = c->flow;
     flow_warp *const fw = &f->warps[warp];
     flow_inst *const insts = f->insts;
-    ls_cycle *const ready = f->ready[warp];
+    ls_cycle *const ready = flow_registers(f, warp);
     const uint64_t kernel = fw->key;
     const bool greedy = c->scheduler_kind == SCHED_GTO;
     const ls_cycle last = first + FLOW_BURST;
@@ -472,8 +473,9 @@ static void start_warps(core *c, ls_cycle now)
             h->kernel = launch->kernel;
             h->kernel_insts = launch->insts;
             flow_forget(c);
-            for (uint32_t i = 0; i < FLOW_SHAPES; i++)
+            for (uint32_t i = 0; f->shaped && i < FLOW_SHAPES; i++)
                 f->shapes[i].inst = NULL;
+            f->shaped = false;
         }
         /* Its registers are those of a warp that has ended: all of them are there. */
         f->warps[warp] = (flow_warp){ .key = kernel_key(c, w),

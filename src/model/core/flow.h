@@ -27,7 +27,12 @@
 #define FLOW_NO_REGISTER LS_REG_COUNT /* always there */
 #define FLOW_NO_RESULT (LS_REG_COUNT + 1u) /* nobody reads it */
 #define FLOW_WIDE UINT8_MAX /* more registers than reg[] holds: look at the instruction itself */
-#define FLOW_REGISTERS (LS_REG_COUNT + 8u)
+/* Registers lie in groups of a cache line, and a group of all warps side by side: programs use few of the
+ * registers that there are, and pages of the others are never touched. One warp more than there are, so that
+ * the groups of a warp do not meet in one set of the host's cache. */
+#define FLOW_GROUP 8u
+#define FLOW_GROUP_WORDS ((CORE_WARPS_MAX + 1u) * FLOW_GROUP)
+#define FLOW_READY_WORDS ((LS_REG_COUNT + 2u + FLOW_GROUP - 1) / FLOW_GROUP * FLOW_GROUP_WORDS)
 
 /* What issuing needs to know of a static instruction. */
 typedef struct flow_inst {
@@ -42,8 +47,8 @@ typedef struct flow_inst {
     uint8_t read_count, read_waits;
     bool effects, unknown;
     bool plain;      /* of a unit, without effects, with four registers and one result at most */
-    uint16_t result; /* reg[0], or FLOW_NO_RESULT */
-    uint16_t reg[HYBRID_REGISTERS + 4]; /* at least four; behind the last one FLOW_NO_REGISTER */
+    uint16_t result; /* reg[0], or of FLOW_NO_RESULT */
+    uint16_t reg[HYBRID_REGISTERS + 4]; /* flow_place(), at least four; behind the last one FLOW_NO_REGISTER */
     /* Memory instructions: */
     const rates_inst *rate;
     uint8_t space, width; /* ls_mem_space, LS_SPACE_GENERIC included; bytes */
@@ -118,16 +123,30 @@ typedef struct flow {
     ls_cycle counted;               /* cycles are counted up to this one */
     uint64_t reasons[FLOW_REASONS]; /* issue slots by the set of reasons why they did not issue */
     flow_shape shapes[FLOW_SHAPES];
-    ls_cycle ready[CORE_WARPS_MAX][FLOW_REGISTERS]; /* when registers are there */
-    flow_inst *insts;                               /* [FLOW_INSTS] */
-    ls_cycle *unit; /* the first cycle in which the load/store unit takes an instruction */
+    bool shaped;                      /* some of shapes[] is in use */
+    uint32_t insts_used;              /* of insts[], from the front */
+    ls_cycle ready[FLOW_READY_WORDS]; /* when registers are there */
+    flow_inst *insts;                 /* [FLOW_INSTS] */
+    ls_cycle *unit;                   /* the first cycle in which the load/store unit takes an instruction */
 } flow;
+static_assert(FLOW_READY_WORDS <= UINT16_MAX, "places of registers have 16 bits");
 
 /* ---------------------------------------------------------------------------------------- warps in order */
 
 static inline ls_cycle flow_later(ls_cycle a, ls_cycle b)
 {
     return a > b ? a : b;
+}
+
+/* Where a register is among those of its warp. */
+static inline uint32_t flow_place(uint32_t reg)
+{
+    return reg / FLOW_GROUP * FLOW_GROUP_WORDS + reg % FLOW_GROUP;
+}
+
+static inline ls_cycle *flow_registers(flow *f, uint32_t warp)
+{
+    return &f->ready[(size_t)warp * FLOW_GROUP];
 }
 
 /* `bit`: of the warp in its sub-core. */

@@ -18,11 +18,12 @@ static void count_uses(core *c, flow_inst *d)
 void flow_forget(core *c)
 {
     flow *f = c->flow;
-    for (uint32_t i = 0; i < FLOW_INSTS; i++) {
+    for (uint32_t i = 0; i < f->insts_used; i++) {
         if (f->insts[i].uses != 0)
             count_uses(c, &f->insts[i]);
         f->insts[i].key = 0;
     }
+    f->insts_used = 0;
 }
 
 /* Results first. A register that an instruction names twice needs one look. */
@@ -30,7 +31,7 @@ static void set_registers(flow_inst *d, const hybrid_inst *h)
 {
     uint32_t count = 0, results = (uint32_t)h->registers - h->written;
     for (uint32_t i = 0; i < h->registers; i++) {
-        uint16_t reg = h->reg[(results + i) % h->registers];
+        uint16_t reg = (uint16_t)flow_place(h->reg[(results + i) % h->registers]);
         bool again = false;
         for (uint32_t k = 0; k < count; k++)
             again |= d->reg[k] == reg;
@@ -40,9 +41,9 @@ static void set_registers(flow_inst *d, const hybrid_inst *h)
         d->written = (uint8_t)(i < h->written ? count : d->written);
     }
     d->registers = (uint8_t)count;
-    d->result = d->written > 0 ? d->reg[0] : FLOW_NO_RESULT;
+    d->result = d->written > 0 ? d->reg[0] : (uint16_t)flow_place(FLOW_NO_RESULT);
     for (; count < LS_COUNT_OF(d->reg); count++)
-        d->reg[count] = FLOW_NO_REGISTER;
+        d->reg[count] = (uint16_t)flow_place(FLOW_NO_REGISTER);
 }
 
 static void set_memory(const core *c, flow_inst *d, const rates_kernel *rates)
@@ -65,6 +66,8 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
     hybrid_inst from;
     if (d->uses != 0)
         count_uses(c, d);
+    uint32_t index = (uint32_t)(d - c->flow->insts);
+    c->flow->insts_used = index < c->flow->insts_used ? c->flow->insts_used : index + 1;
     hybrid_decode_new(c, &from, inst);
     *d = (flow_inst){ .key = key,
                       .inst = inst,
@@ -101,23 +104,23 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
 
 ls_cycle flow_wide_ready(const core *c, uint32_t warp, const ls_inst *inst)
 {
-    const ls_cycle *ready = c->flow->ready[warp];
+    const ls_cycle *ready = flow_registers(c->flow, warp);
     bool spans = c->spec->track_spans;
     ls_cycle need = 0;
     for (uint32_t i = 0; i < inst->src_count; i++)
         for (uint32_t k = 0; k < (spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1u); k++)
-            if (inst->src[i] + k < LS_REG_COUNT && ready[inst->src[i] + k] > need)
-                need = ready[inst->src[i] + k];
+            if (inst->src[i] + k < LS_REG_COUNT && ready[flow_place(inst->src[i] + k)] > need)
+                need = ready[flow_place(inst->src[i] + k)];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         for (uint32_t k = 0; k < (spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u); k++)
-            if (inst->dst[i] + k < LS_REG_COUNT && ready[inst->dst[i] + k] > need)
-                need = ready[inst->dst[i] + k];
+            if (inst->dst[i] + k < LS_REG_COUNT && ready[flow_place(inst->dst[i] + k)] > need)
+                need = ready[flow_place(inst->dst[i] + k)];
     return need;
 }
 
 void flow_wide_results(core *c, uint32_t warp, const ls_inst *inst, ls_cycle done)
 {
-    ls_cycle *ready = c->flow->ready[warp];
+    ls_cycle *ready = flow_registers(c->flow, warp);
     bool zero = c->spec->accelsim_rules;
     for (uint32_t i = 0; i < inst->dst_count; i++) {
         uint32_t span = c->spec->track_spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u;
@@ -125,6 +128,6 @@ void flow_wide_results(core *c, uint32_t warp, const ls_inst *inst, ls_cycle don
                       inst->dst[i] == LS_REG_PREDICATE_TRUE || inst->dst[i] == LS_REG_UNIFORM_PREDICATE_TRUE))
             continue;
         for (uint32_t k = 0; k < span && inst->dst[i] + k < LS_REG_COUNT; k++)
-            ready[inst->dst[i] + k] = done;
+            ready[flow_place(inst->dst[i] + k)] = done;
     }
 }

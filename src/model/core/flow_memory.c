@@ -80,6 +80,7 @@ static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn
         return;
     }
     count_slowly(c, warp, inst, dyn, space, sectors, rounds);
+    f->shaped = true;
     shape->inst = inst;
     shape->mask = dyn->mask;
     shape->first = (uint32_t)place;
