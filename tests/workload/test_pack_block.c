@@ -393,6 +393,61 @@ static void test_damaged(void **state)
     codec_fini(&c);
 }
 
+/* The bytes of a column in a payload that has been taken. */
+static uint8_t *column_of(const codec *c, int which)
+{
+    uint8_t *at = c->payload + 4 * LS_PACK_STREAM_COUNT;
+    for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
+        at += ls_get_u32(c->payload + 4 * i);
+    const uint8_t *sizes = at;
+    at += 4 * LS_COLUMN_COUNT;
+    for (int i = 0; i < which; i++)
+        at += ls_get_u32(sizes + 4 * i);
+    return at;
+}
+
+/* Accesses in columns say how far they are from the one before: nowhere else than to an instruction that has
+ * addresses, and that has none yet. */
+static void test_misplaced_access(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t access;
+        uint8_t gap;
+        const char *problem;
+    } cases[] = {
+        { 0, 1, "an access belongs to an instruction that has no addresses" },
+        { 3, 2, "an access belongs to an instruction that has no addresses" },
+        { 7, 5, "an access belongs to no instruction" },
+        { 0, 0, "two accesses belong to one instruction" },
+        { 5, 0, "two accesses belong to one instruction" },
+    };
+    codec c;
+    ls_cta cta = { 0 };
+    ls_error err;
+    codec_init(&c);
+    fill_divergent(&cta, 0, 1, 0);
+    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    codec_take(&c);
+    uint8_t *gaps = column_of(&c, LS_COLUMN_GAPS);
+    assert_int_equal(gaps[0], 2);
+    const bool wide = c.decoder.columns.wide_vectors;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        size_t k = i / 2;
+        uint8_t good = gaps[cases[k].access];
+        gaps[cases[k].access] = cases[k].gap;
+        c.decoder.columns.wide_vectors = wide && i % 2 == 0;
+        const char *problem = ls_pack_decoder_begin(&c.decoder, c.payload, c.bytes);
+        if (!problem)
+            assert_true(ls_pack_decode(&c.decoder, 0, &cta, &problem));
+        assert_non_null(problem);
+        assert_string_equal(problem, cases[k].problem);
+        gaps[cases[k].access] = good;
+    }
+    ls_cta_fini(&cta);
+    codec_fini(&c);
+}
+
 static void test_short(void **state)
 {
     (void)state;
@@ -423,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_regular_is_small), cmocka_unit_test(test_inconsistent),
         cmocka_unit_test(test_damaged),          cmocka_unit_test(test_short),
         cmocka_unit_test(test_columns),          cmocka_unit_test(test_not_in_columns),
+        cmocka_unit_test(test_misplaced_access),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

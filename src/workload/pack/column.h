@@ -61,14 +61,20 @@ typedef struct ls_columns_warp {
     uint64_t segments, masks, accesses;
 } ls_columns_warp;
 
+/* The static instructions. */
+typedef struct ls_columns_insts {
+    const ls_dyn *blank;   /* an execution of each, and LS_COLUMN_SPARE_DYNS more */
+    const uint32_t *plain; /* 0: it has addresses */
+} ls_columns_insts;
+
 bool ls_columns_init(ls_columns_in *c); /* false without memory */
 void ls_columns_end(ls_columns_in *c);
 /* Begins a block; `bytes` 0: it has no columns. Returns NULL, or what is wrong. */
 const char *ls_columns_begin(ls_columns_in *c, const uint8_t *payload, size_t bytes, uint32_t inst_count);
 /* Fills the executions of a warp at `to` and its addresses behind those of the thread block, which has
- * `room` of them in all. `blank` has an execution for each static instruction. */
-const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls_dyn *blank, ls_dyn *to,
-                            ls_cta *cta, uint64_t room);
+ * `room` of them in all. */
+const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls_columns_insts *insts,
+                            ls_dyn *to, ls_cta *cta, uint64_t room);
 bool ls_columns_at_end(const ls_columns_in *c);
 
 #endif

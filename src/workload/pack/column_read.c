@@ -81,11 +81,14 @@ const char *ls_columns_begin(ls_columns_in *c, const uint8_t *payload, size_t by
             (ls_columns_segment){ start * (uint32_t)sizeof(ls_dyn), length * (uint32_t)sizeof(ls_dyn) };
     }
     /* Here once for all, so that the loops need not. */
+    const ls_pack_stream *gaps = &c->streams[LS_COLUMN_GAPS];
     size_t anchor_count = (size_t)(anchors->end - anchors->at) / 8;
     if (count == 0 || largest(&c->streams[LS_COLUMN_TOKENS]) >= count)
         return "a segment is not there";
     if (largest(&c->streams[LS_COLUMN_ACCESSES]) >> LS_COLUMN_ANCHOR_SHIFT >= anchor_count)
         return "an anchor is not there";
+    if (gaps->at < gaps->end && memchr(gaps->at, 0, (size_t)(gaps->end - gaps->at)))
+        return "two accesses belong to one instruction";
     return NULL;
 }
 
@@ -270,8 +273,8 @@ INLINE uint32_t read_rare(ls_columns_in *c, uint32_t access, uint32_t mask, uint
     return count;
 }
 
-INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, ls_dyn *dyn, ls_cta *cta,
-                                 uint64_t room, const host *h)
+INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, const uint32_t *plain,
+                                 ls_dyn *dyn, ls_cta *cta, uint64_t room, const host *h)
 {
     const uint8_t *const accesses = c->streams[LS_COLUMN_ACCESSES].at, *const gaps =
                                                                            c->streams[LS_COLUMN_GAPS].at;
@@ -281,16 +284,16 @@ INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, ls_
     const ls_dyn *const end = dyn + w->count;
     uint64_t *words = cta->addrs + cta->addr_count, *const words_end = cta->addrs + room;
     uint32_t place = (uint32_t)cta->addr_count << 2;
+    uint32_t without = 0; /* not 0 once an instruction that has no addresses was given some */
     if (access_count == 0)
         return NULL;
-    if (gaps[0] == 0)
-        return "an access belongs to no instruction";
     dyn += gaps[0] - 1;
     for (size_t i = 0; i < access_count; i++) {
         uint32_t what = ls_get_u16(accesses + 2 * i), count;
         if (LS_UNLIKELY(dyn >= end))
             return "an access belongs to no instruction";
         dyn->addr = place | (what & 3);
+        without |= plain[dyn->inst];
         if (LS_LIKELY((what & NOT_A_NEAR_LIST) == 0)) {
             count = lanes_of(dyn->mask, h->counts_lanes);
             h->near(words, count, near_at, ls_get_u64(anchors + 8 * (size_t)(what >> LS_COLUMN_ANCHOR_SHIFT)));
@@ -313,6 +316,8 @@ INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, ls_
         if (LS_UNLIKELY(words > words_end))
             return "a thread block has more addresses than it says";
     }
+    if (without != 0)
+        return "an access belongs to an instruction that has no addresses";
     c->streams[LS_COLUMN_NEAR].at = near_at;
     cta->addr_count = (uint64_t)(words - cta->addrs);
     return NULL;
@@ -320,23 +325,23 @@ INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, ls_
 
 /* ------------------------------------------------------------------------------------------------- a warp */
 
-INLINE const char *read_warp(ls_columns_in *c, const ls_columns_warp *w, const ls_dyn *blank, ls_dyn *to,
-                             ls_cta *cta, uint64_t room, const host *h)
+INLINE const char *read_warp(ls_columns_in *c, const ls_columns_warp *w, const ls_columns_insts *insts,
+                             ls_dyn *to, ls_cta *cta, uint64_t room, const host *h)
 {
-    const char *problem = read_path(c, w, blank, to, h);
-    return problem ? problem : read_accesses(c, w, to, cta, room, h);
+    const char *problem = read_path(c, w, insts->blank, to, h);
+    return problem ? problem : read_accesses(c, w, insts->plain, to, cta, room, h);
 }
 
 #if defined(WIDE_TARGET)
-static WIDE_TARGET const char *read_wide(ls_columns_in *c, const ls_columns_warp *w, const ls_dyn *blank,
-                                         ls_dyn *to, ls_cta *cta, uint64_t room)
+static WIDE_TARGET const char *read_wide(ls_columns_in *c, const ls_columns_warp *w,
+                                         const ls_columns_insts *insts, ls_dyn *to, ls_cta *cta, uint64_t room)
 {
-    return read_warp(c, w, blank, to, cta, room, &(const host){ fill_wide, near_wide, far_wide, true });
+    return read_warp(c, w, insts, to, cta, room, &(const host){ fill_wide, near_wide, far_wide, true });
 }
 #endif
 
-const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls_dyn *blank, ls_dyn *to,
-                            ls_cta *cta, uint64_t room)
+const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls_columns_insts *insts,
+                            ls_dyn *to, ls_cta *cta, uint64_t room)
 {
     ls_pack_stream *tokens = &c->streams[LS_COLUMN_TOKENS], *codes = &c->streams[LS_COLUMN_CODES];
     ls_pack_stream *masks = &c->streams[LS_COLUMN_MASKS], *gaps = &c->streams[LS_COLUMN_GAPS];
@@ -350,10 +355,10 @@ const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls
     const char *problem;
 #if defined(WIDE_TARGET)
     if (c->wide_vectors)
-        problem = read_wide(c, w, blank, to, cta, room);
+        problem = read_wide(c, w, insts, to, cta, room);
     else
 #endif
-        problem = read_warp(c, w, blank, to, cta, room, &(const host){ fill, near, far, false });
+        problem = read_warp(c, w, insts, to, cta, room, &(const host){ fill, near, far, false });
     tokens->at += 2 * w->segments;
     codes->at += w->segments;
     masks->at += 4 * w->masks;

@@ -486,7 +486,7 @@ static const char *columns(ls_pack_decoder *d, ls_dyn *to, ls_cta *cta, uint64_t
     if (over(s) || dyns > room)
         return "the shape of a thread block is wrong";
     *count = w.count = (uint32_t)dyns;
-    return ls_columns_read(&d->columns, &w, d->blank, to, cta, words);
+    return ls_columns_read(&d->columns, &w, &(const ls_columns_insts){ d->blank, d->plain }, to, cta, words);
 }
 
 /* One warp behind those that are there. False without memory. */

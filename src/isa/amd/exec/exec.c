@@ -112,6 +112,7 @@ amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst)
     case AMD_VOP3:
     case AMD_VOP3B:
     case AMD_VOP3P:
+        /* cppcheck-suppress CastIntegerToAddressAtReturn ; find returns this type of function too */
         return variant_now()->find(target, lanes, inst);
     case AMD_VINTRP:
     case AMD_EXP:

@@ -89,7 +89,7 @@ static inline double trans_sine(double r)
 static inline double trans_turn(float x)
 {
     double v = (double)x;
-    double whole = v > 0x1p30 || v < -0x1p30 ? v : trans_nearest(v);
+    double whole = __builtin_fabs(v) > 0x1p30 ? v : trans_nearest(v);
     return v - whole;
 }
 

@@ -72,8 +72,8 @@ static inline void NAME(write_mask)(amd_wave *w, unsigned code, uint64_t bits)
         return;
     w->sgpr[code] = (uint32_t)bits;
     if (LANES == 64)
-        w->sgpr[code + 1] =
-            (uint32_t)(bits >> 32); /* cppcheck-suppress arrayIndexOutOfBoundsCond ; as above */
+        /* cppcheck-suppress arrayIndexOutOfBoundsCond ; as above */
+        w->sgpr[code + 1] = (uint32_t)(bits >> 32);
 }
 
 /* Any source without modifiers. */
