@@ -174,8 +174,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     args[ctx->positional_count] = NULL;
     fflush(ctx->out);
     fflush(ctx->err);
-    execvp(args[0], (char *const *)(uintptr_t)args);
-    return ls_fail(err, errno == ENOENT ? LS_ERR_USAGE : LS_ERR_IO, "cannot run '%s': %s", args[0],
+    execvp(ctx->positionals[0], (char *const *)(uintptr_t)args);
+    return ls_fail(err, errno == ENOENT ? LS_ERR_USAGE : LS_ERR_IO, "cannot run '%s': %s", ctx->positionals[0],
                    strerror(errno));
 }
 

@@ -97,13 +97,13 @@ static ls_status measure(experiment *e, const char *trace, measured *row, ls_err
         job.threads = 1;
         job.assignment = LS_ASSIGN_STATIC;
         status = simulate(&job, &row->one, &hash, err);
-        row->same = row->same && ls_hash_same(first, hash);
+        row->same = row->same && status == LS_OK && ls_hash_same(first, hash);
         for (size_t a = 0; a < ASSIGNMENTS; a++)
             for (size_t t = 0; t < e->thread_count && status == LS_OK; t++) {
                 job.threads = e->threads[t];
                 job.assignment = assignments[a];
                 status = simulate(&job, &row->seconds[a][t], &hash, err);
-                row->same = row->same && ls_hash_same(first, hash);
+                row->same = row->same && status == LS_OK && ls_hash_same(first, hash);
             }
     }
     return status;

@@ -132,8 +132,10 @@ static ls_status name_points(session *s, ls_error *err)
     const char **keys = ls_arena_array(arena, axes, sizeof *keys);
     sw->point_count = sw->grid.points * sw->trace_count;
     sw->points = ls_arena_array(arena, sw->point_count, sizeof *sw->points);
+    if (!configs || !keys || !sw->points)
+        return no_memory(err);
     ls_hasher *hasher = NULL;
-    ls_status status = configs && keys && sw->points ? ls_hasher_create(&hasher, err) : no_memory(err);
+    ls_status status = ls_hasher_create(&hasher, err);
     for (size_t a = 0; status == LS_OK && a < axes; a++)
         keys[a] = sw->grid.axes.at[a].key;
     for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++)

@@ -145,7 +145,7 @@ static ls_status find_buffer(const object_run *r, const char *option, const char
 /* "2:f32:8" */
 static ls_status print_buffer(const object_run *r, const char *text, ls_error *err)
 {
-    size_t name_bytes = strcspn(text, ":"), index, element = 0;
+    size_t name_bytes = strcspn(text, ":"), index = 0, element = 0;
     const char *type = text[name_bytes] ? text + name_bytes + 1 : "u32", *count_text;
     size_t type_bytes = strcspn(type, ":");
     uint64_t count = PRINT_COUNT;
@@ -175,7 +175,7 @@ static ls_status write_dumps(const object_run *r, ls_error *err)
     ls_status status = LS_OK;
     for (size_t i = 0; i < cli_count(r->ctx, "dump") && status == LS_OK; i++) {
         const char *text = cli_text_at(r->ctx, "dump", i);
-        size_t name_bytes = strcspn(text, "="), index;
+        size_t name_bytes = strcspn(text, "="), index = 0;
         status = find_buffer(r, "dump", text, name_bytes, &index, err);
         if (status == LS_OK)
             status = ls_file_write(text + name_bytes + 1, r->args[index].content, r->args[index].bytes, err);
