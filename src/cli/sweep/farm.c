@@ -145,7 +145,12 @@ ls_status farm_run(size_t jobs, size_t slot_count, const farm_hooks *hooks, ls_e
 {
     slot *slots = calloc(slot_count, sizeof *slots);
     struct pollfd *polls = calloc(slot_count, sizeof *polls);
-    ls_status status = slots && polls ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for the processes");
+    ls_status status = LS_OK;
+    if (!slots || !polls) {
+        free(slots);
+        free(polls);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory left for the processes");
+    }
     size_t next = 0, running = 0;
     while (status == LS_OK && (next < jobs || running > 0)) {
         for (size_t i = 0; i < slot_count && next < jobs && status == LS_OK; i++) {
@@ -164,8 +169,7 @@ ls_status farm_run(size_t jobs, size_t slot_count, const farm_hooks *hooks, ls_e
         if (status == LS_OK && hooks->idle(hooks->self, running))
             status = ls_fail(err, LS_ERR_INTERRUPTED, "interrupted");
     }
-    if (slots)
-        kill_all(slots, slot_count);
+    kill_all(slots, slot_count);
     free(slots);
     free(polls);
     return status;

@@ -43,7 +43,9 @@ static bool read_range(const char *text, size_t bytes, uint64_t *first, uint64_t
     const char *end = text + bytes, *to = dots + 2, *mark = to;
     while (mark < end && *mark != '+' && *mark != '*')
         mark++;
-    *step = mark < end ? *mark : '+';
+    *step = '+';
+    if (mark < end)
+        *step = *mark;
     *by = 1;
     return whole(to, (size_t)(mark - to), last) &&
            (mark == end || whole(mark + 1, (size_t)(end - mark - 1), by));

@@ -209,7 +209,7 @@ static void plot_trace(const sweep *s, size_t trace, FILE *to)
         return;
     const sweep_axis *across = &s->grid.axes.at[axis];
     size_t n = across->values.count, lines = s->grid.points / n, stride = stride_of(&s->grid, axis);
-    if (lines > SERIES)
+    if (lines == 0 || lines > SERIES)
         return;
     double *numbers = calloc(2 * n * lines, sizeof *numbers);
     ls_plot_series series[SERIES];
