@@ -1,5 +1,5 @@
-/* demo.c: what a simulated GPU has to say: a matrix product with the reasons of its stalls, and a pointer chase whose
- * latency climbs from cache to cache. Also an example of a program that embeds the simulator. */
+/* demo.c: what a simulated GPU has to say: a matrix product with the reasons of its stalls, and a pointer
+ * chase whose latency climbs from cache to cache. Also an example of a program that embeds the simulator. */
 #include "base/pool.h"
 #include "base/text.h"
 #include "platform/machine.h"
@@ -66,7 +66,7 @@ static uint64_t counter(experiment *e, const char *type, const char *name)
                                                                                                : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ matrix product */
+/* ----------------------------------------------------------------------------------------- matrix product */
 
 static void print_bar(const char *name, uint64_t part, uint64_t whole)
 {
@@ -118,7 +118,7 @@ static ls_status matrix_product(const char *platform, ls_error *err)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- pointer chase */
+/* ------------------------------------------------------------------------------------------ pointer chase */
 
 #define POINTS 14
 #define LOADS 2048

@@ -1,5 +1,6 @@
 /* greedy_youngest.c: a warp scheduler that stays with a warp for at most `patience` instructions in a row and
- * then takes the youngest one that can issue. One file: built in or loaded with --plugin, nothing else changes. */
+ * then takes the youngest one that can issue. One file: built in or loaded with --plugin, nothing else
+ * changes. */
 #include "lockstep/scheduler.h"
 
 /* What the platform file says. */

@@ -132,8 +132,8 @@ void ls_barrier_wait(ls_barrier *barrier, void (*last)(void *self), void *self)
     }
     if (spins > SPINS_LEAST)
         atomic_store_explicit(&barrier->patience, spins / 2, memory_order_relaxed);
-    /* The CPU may be wanted by a thread that has yet to arrive: giving it away is cheaper than a sleep and a wake
-     * when all arrive within a few turns. */
+    /* The CPU may be wanted by a thread that has yet to arrive: giving it away is cheaper than a sleep and a
+     * wake when all arrive within a few turns. */
     for (uint32_t i = YIELDS; i > 0; i--) {
         sched_yield();
         if (left(barrier, generation))

@@ -1,4 +1,5 @@
-/* cli_help.c: --help from the tables of the commands. Writes to the stream it is given and to nothing else. */
+/* cli_help.c: --help from the tables of the commands. Writes to the stream it is given and to nothing
+ * else. */
 #include "cli/cli.h"
 
 #include <string.h>

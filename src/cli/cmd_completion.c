@@ -37,7 +37,8 @@ static ls_status print_platforms(cli_context *ctx, ls_error *err)
     return status;
 }
 
-/* The keys of the platform on the command line; of every machine if there is none, or none that can be read. */
+/* The keys of the platform on the command line; of every machine if there is none, or none that can be
+ * read. */
 static ls_status print_keys(cli_context *ctx, ls_error *err)
 {
     const ls_config_request request = {

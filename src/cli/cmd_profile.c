@@ -1,4 +1,5 @@
-/* cmd_profile.c: `lockstep profile`: the hit rates of a trace's instructions on a platform, without simulating time. */
+/* cmd_profile.c: `lockstep profile`: the hit rates of a trace's instructions on a platform, without
+ * simulating time. */
 #include "cli/cli.h"
 #include "platform/machine.h"
 #include "workload/profile/profile.h"
@@ -26,7 +27,7 @@ typedef struct session {
     ls_profile profile;
 } session;
 
-/* ------------------------------------------------------------------------------------------------------- building */
+/* ----------------------------------------------------------------------------------------------- building */
 
 /* The platform's keys, and one more: profiles are about machines whose memory is a formula. */
 static const char *const *with_analytic(cli_context *ctx)
@@ -84,7 +85,7 @@ static void dispose(session *s)
     ls_config_destroy(s->config);
 }
 
-/* ------------------------------------------------------------------------------------------------------ profiling */
+/* ---------------------------------------------------------------------------------------------- profiling */
 
 typedef struct blocks {
     ls_share *share;
@@ -147,7 +148,7 @@ static ls_status profile_kernel(session *s, uint64_t command, ls_error *err)
     return LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- printing */
+/* ----------------------------------------------------------------------------------------------- printing */
 
 static double percent(uint64_t part, uint64_t of)
 {
@@ -195,7 +196,7 @@ static void print_profile(const session *s)
     fputc('\n', to);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the run */
+/* ------------------------------------------------------------------------------------------------ the run */
 
 static ls_status save(session *s, ls_error *err)
 {
@@ -237,7 +238,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- command */
+/* ------------------------------------------------------------------------------------------------ command */
 
 /* clang-format off */
 static const cli_option options[] = {

@@ -56,7 +56,8 @@ static bool any_given(const cli_context *ctx, const char *const *names, const ch
     return false;
 }
 
-/* Options that say nothing about what is to be run are refused: nobody shall think that they did something. */
+/* Options that say nothing about what is to be run are refused: nobody shall think that they did
+ * something. */
 static ls_status check_options(const session *s, ls_error *err)
 {
     static const char *const for_traces[] = { "fidelity",        "ctas",  "profile", "warm-l2",

@@ -1,5 +1,5 @@
-/* cmd_scaling.c: `lockstep scaling`: how much faster simulations become with threads on this host, under each way
- * of assigning domains to threads; and that the results stay the same. */
+/* cmd_scaling.c: `lockstep scaling`: how much faster simulations become with threads on this host, under each
+ * way of assigning domains to threads; and that the results stay the same. */
 #include "base/file.h"
 #include "base/pool.h"
 #include "cli/fidelity.h"

@@ -1,5 +1,5 @@
-/* cmd_study.c: `lockstep study`: experiments of the literature, repeated with one command. What they are stands in
- * study/studies.def, how they are told in study/tell.c. */
+/* cmd_study.c: `lockstep study`: experiments of the literature, repeated with one command. What they are
+ * stands in study/studies.def, how they are told in study/tell.c. */
 #include "base/file.h"
 #include "cli/study/study.h"
 

@@ -1,5 +1,5 @@
-/* cmd_sweep.c: `lockstep sweep`: a grid of configurations, each a process of its own, into one database. What is
- * done stays done: a sweep that was interrupted goes on where it stood. */
+/* cmd_sweep.c: `lockstep sweep`: a grid of configurations, each a process of its own, into one database. What
+ * is done stays done: a sweep that was interrupted goes on where it stood. */
 #include "base/file.h"
 #include "base/pool.h"
 #include "cli/fidelity.h"

@@ -2,7 +2,8 @@
 #include "cli/fidelity.h"
 
 static const char *const detailed[] = { "core.alu=cycle", "core.memory=cycle", NULL };
-/* Swift-Sim-Basic: contention of the pipeline simulated, its stages a latency; instructions and constants are there. */
+/* Swift-Sim-Basic: contention of the pipeline simulated, its stages a latency; instructions and constants are
+ * there. */
 static const char *const basic[] = { "core.alu=hybrid", "core.fetch=perfect", "core.constant=perfect", NULL };
 /* Swift-Sim-Memory: memory by formula as well. */
 static const char *const memory[] = { "core.alu=hybrid",       "core.fetch=perfect",   "core.constant=perfect",

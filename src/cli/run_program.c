@@ -18,7 +18,7 @@ bool run_program_is(const char *name)
     return strpbrk(name, "/.:") == NULL && !ls_file_exists(name) && wl_find(name, &w, NULL) == LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- running */
+/* ------------------------------------------------------------------------------------------------ running */
 
 /* After each command: a kernel's counters become an interval of the metrics. */
 static ls_status command_over(void *self, const timing_record *record, ls_error *err)
@@ -131,7 +131,7 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
     return p->status == LS_ERR_INTERRUPTED && result->partial ? LS_OK : p->status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- tables */
+/* ------------------------------------------------------------------------------------------------- tables */
 
 static bool get(const run_program *p, const char *type, const char *path, const char *name,
                 ls_metric_value *out)
@@ -266,8 +266,8 @@ static void print_caches(const run_program *p, FILE *to)
     }
 }
 
-/* Where cycles of compute units went, per instruction. Reasons of one cycle are all counted, so they can be more than
- * what is to be explained. */
+/* Where cycles of compute units went, per instruction. Reasons of one cycle are all counted, so they can be
+ * more than what is to be explained. */
 static void print_stack(const run_program *p, FILE *to)
 {
     uint64_t cycles = count(p, "cu/*", NULL, "cycles"), insts = count(p, "cu/*", NULL, "instructions");

@@ -2,8 +2,8 @@
  *
  * While a run measures itself, every domain's time in every window is noted. A window on P threads takes what
  * greedy list scheduling makes of those times (each domain goes to the thread that is free first: what
- * stealing does), plus the cost of a barrier, measured here with two threads and grown with log2(P); or what one
- * thread needs, if that is less, because the planner does not share such windows. */
+ * stealing does), plus the cost of a barrier, measured here with two threads and grown with log2(P); or what
+ * one thread needs, if that is less, because the planner does not share such windows. */
 #include "base/pool.h"
 #include "engine/state.h"
 

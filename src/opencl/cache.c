@@ -143,8 +143,8 @@ static bool write_entry(FILE *stream, const cache_head *head, const ocl_blob *bl
            fwrite(log, 1, (size_t)head->log_bytes, stream) == head->log_bytes && fflush(stream) == 0;
 }
 
-/* The file has no name until it is complete: a process that is killed leaves nothing behind. False if the folder
- * has no such files. */
+/* The file has no name until it is complete: a process that is killed leaves nothing behind. False if the
+ * folder has no such files. */
 static bool store_unnamed(const char *folder, const char *path, const cache_head *head, const ocl_blob *blob,
                           const char *log)
 {

@@ -1,6 +1,6 @@
 /* ending.c: the end of the process: commands that were submitted still run, for a while, so that what they
- * print and count is not lost; then nothing begins any more. Whatever the program owned may be gone by now: its
- * functions are not called, and of its memory only what is certainly there is touched. */
+ * print and count is not lost; then nothing begins any more. Whatever the program owned may be gone by now:
+ * its functions are not called, and of its memory only what is certainly there is touched. */
 #include "opencl/ending.h"
 
 #include "opencl/ocl.h"

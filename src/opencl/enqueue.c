@@ -10,8 +10,8 @@
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* What takes the place of time where it is not simulated: each compute unit executes one wavefront instruction per
- * clock. */
+/* What takes the place of time where it is not simulated: each compute unit executes one wavefront
+ * instruction per clock. */
 static uint64_t estimate_ns(cl_device_id device, const ls_gpu_counts *counts)
 {
     uint64_t per_us = (uint64_t)device->compute_units * device->model->clock_mhz * INSTRUCTIONS_PER_CLOCK;

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Kernels find an image by the address of these words; the words from the ninth on are for what they ask about
- * it. One block per target, so that devices of a context may differ. */
+/* Kernels find an image by the address of these words; the words from the ninth on are for what they ask
+ * about it. One block per target, so that devices of a context may differ. */
 #define BLOCK_WORDS 16u
 #define BLOCK_BYTES (BLOCK_WORDS * 4u)
 
@@ -40,7 +40,7 @@ static bool shape_of(cl_mem_object_type type, image_shape *out)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- descriptors */
+/* -------------------------------------------------------------------------------------------- descriptors */
 
 /* The words of a typed buffer: what image1d_buffer_t is. */
 static bool pack_buffer(amd_target target, const cl_mem image, const ocl_texel *texel, uint32_t words[8])
@@ -121,7 +121,7 @@ void ocl_image_fini(cl_mem image)
     image->descriptor_address = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ creation */
+/* ----------------------------------------------------------------------------------------------- creation */
 
 static cl_int check_size(size_t size, size_t largest)
 {
@@ -308,7 +308,7 @@ cl_mem clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_fo
     return create_old(context, flags, format, &desc, host_ptr, error);
 }
 
-/* --------------------------------------------------------------------------------------------- information */
+/* -------------------------------------------------------------------------------------------- information */
 
 cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem_object_type type,
                                   cl_uint room, cl_image_format *formats, cl_uint *count)

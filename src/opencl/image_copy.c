@@ -18,7 +18,7 @@ static cl_int run_copy(cl_event command, ls_error *err)
                        CL_OUT_OF_RESOURCES);
 }
 
-/* -------------------------------------------------------------------------------------------------- checks */
+/* ------------------------------------------------------------------------------------------------- checks */
 
 static bool is_image(cl_mem mem)
 {
@@ -89,7 +89,7 @@ static cl_int check_buffer(cl_command_queue queue, cl_mem buffer, size_t offset,
     return offset > buffer->bytes || bytes > buffer->bytes - offset ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
-/* --------------------------------------------------------------------------------------------------- boxes */
+/* -------------------------------------------------------------------------------------------------- boxes */
 
 static ocl_box image_box(cl_mem image, const size_t *origin)
 {
@@ -105,7 +105,8 @@ static ocl_box tight_box(cl_mem image, const size_t *region, ls_gpu_address addr
     return (ocl_box){ .address = address, .row_pitch = row, .slice_pitch = row * region[1] };
 }
 
-/* Of the program's memory; pitches of 0 mean the smallest. A 1D array has its layers one slice pitch apart. */
+/* Of the program's memory; pitches of 0 mean the smallest. A 1D array has its layers one slice pitch
+ * apart. */
 static cl_int host_box(cl_mem image, const size_t *region, size_t row_pitch, size_t slice_pitch, void *host,
                        ocl_box *out)
 {
@@ -144,7 +145,7 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, const ocl_bo
     return ocl_command_submit(command, wait_count, wait_list, is_blocking, event);
 }
 
-/* ------------------------------------------------------------------------------------------ read and write */
+/* ----------------------------------------------------------------------------------------- read and write */
 
 cl_int clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool is_blocking, const size_t *origin,
                           const size_t *region, size_t row_pitch, size_t slice_pitch, void *ptr,
@@ -244,7 +245,7 @@ cl_int clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_mem 
                    wait_count, wait_list, event);
 }
 
-/* --------------------------------------------------------------------------------------------------- fills */
+/* -------------------------------------------------------------------------------------------------- fills */
 
 typedef struct box_fill {
     ocl_box to;
@@ -293,7 +294,7 @@ cl_int clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void *colo
     return ocl_command_submit(command, wait_count, wait_list, false, event);
 }
 
-/* ---------------------------------------------------------------------------------------------------- maps */
+/* --------------------------------------------------------------------------------------------------- maps */
 
 /* Where a mapping is seen by the program, as a box. */
 static ocl_box mapped_box(cl_mem image, const ocl_mapping *mapping)

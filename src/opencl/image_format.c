@@ -1,4 +1,5 @@
-/* image_format.c: channel orders and types, which pairs of them exist, and how the simulated GPU names them. */
+/* image_format.c: channel orders and types, which pairs of them exist, and how the simulated GPU names
+ * them. */
 #include "opencl/image_format.h"
 
 #include <string.h>

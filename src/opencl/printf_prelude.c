@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The line marker with its 3 keeps warnings about this text out of the user's log. An argument has the type of
- * a sum with 0, so small integers arrive as int, and arrays as pointers; it is evaluated once. The hidden
+/* The line marker with its 3 keeps warnings about this text out of the user's log. An argument has the type
+ * of a sum with 0, so small integers arrive as int, and arrays as pointers; it is evaluated once. The hidden
  * argument 24 bytes after the first is the buffer, see ls_gpu_launch.printf_buffer. */
 static const char printf_prelude[] =
     "# 1 \"printf\" 3\n"

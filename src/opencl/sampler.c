@@ -61,7 +61,7 @@ void ocl_sampler_release(cl_sampler sampler)
     free(sampler);
 }
 
-/* ------------------------------------------------------------------------------------------------ creation */
+/* ----------------------------------------------------------------------------------------------- creation */
 
 /* Reads pairs of name and value; each may be there once. */
 static cl_int read_properties(cl_sampler sampler, const cl_sampler_properties *properties)

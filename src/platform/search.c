@@ -53,7 +53,8 @@ ls_status ls_search_create(ls_arena *arena, const char *const *given, size_t giv
     for (size_t i = 0; i < given_count && ok; i++)
         ok = add_dir(&dirs, ls_arena_strdup(arena, given[i]));
     ok = ok && add_variable(arena, &dirs);
-    /* A library is in lib, or in a folder of lib that is named after the machine; the program is somebody else's. */
+    /* A library is in lib, or in a folder of lib that is named after the machine; the program is somebody
+     * else's. */
     if (library_dir) {
         ok = ok && add_dir(&dirs, ls_path_join(arena, library_dir, "../share/lockstep/platforms"));
         ok = ok && add_dir(&dirs, ls_path_join(arena, library_dir, "../../share/lockstep/platforms"));

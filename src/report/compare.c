@@ -168,8 +168,8 @@ static const char *metric_name_at(const void *self, size_t i)
     return ((const ls_saved *)self)->metrics.at[i].name;
 }
 
-/* For each metric of a its index in b, or SIZE_MAX; types are compared by their slot if the models differ, so that
- * core/cycle meets core/hybrid. */
+/* For each metric of a its index in b, or SIZE_MAX; types are compared by their slot if the models differ, so
+ * that core/cycle meets core/hybrid. */
 static size_t find_metric(const ls_saved *in, const ls_saved_metric *metric)
 {
     size_t slot = strcspn(metric->type, "/");

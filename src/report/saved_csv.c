@@ -90,7 +90,8 @@ static ls_status read_number(const csv_in *in, const char *text, double *out, ls
     return status == LS_OK ? LS_OK : ls_error_at(err, in->file, in->line, 0);
 }
 
-/* Facts are rows of a kind of their own; those that are not numbers matter as little as those we do not know. */
+/* Facts are rows of a kind of their own; those that are not numbers matter as little as those we do not
+ * know. */
 static ls_status read_fact(csv_in *in, char *const *cell, double *begin_fs, ls_error *err)
 {
     ls_saved *s = in->saved;

@@ -1,5 +1,5 @@
-/* saved_json.c: the JSON of export_json.c, read back with cJSON. Only the values of single blocks are read; those
- * of whole types are sums of them. */
+/* saved_json.c: the JSON of export_json.c, read back with cJSON. Only the values of single blocks are read;
+ * those of whole types are sums of them. */
 #include "report/saved_impl.h"
 
 #include "base/file.h"

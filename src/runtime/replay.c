@@ -43,7 +43,7 @@ struct ls_replay {
 #define PROFILE_SAMPLE 25000u
 #define READERS_MAX 64u /* threads that read blocks */
 
-/* ------------------------------------------------------------------------------------------------------- hit rates */
+/* ---------------------------------------------------------------------------------------------- hit rates */
 
 static ls_status read_block(open_kernel *o, ls_cta *cta, bool *end, ls_error *err)
 {
@@ -187,7 +187,7 @@ static ls_status find_rates(ls_replay *r, open_kernel *o, ls_error *err)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------- the dispatcher's side */
+/* ---------------------------------------------------------------------------------- the dispatcher's side */
 
 /* Commands come in the order of the list, as do the selected ones. */
 static bool selected(ls_replay *r, uint64_t command)
@@ -299,7 +299,7 @@ static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begi
     close_kernel(r, o);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the user's side */
+/* ---------------------------------------------------------------------------------------- the user's side */
 
 ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
                            ls_replay **out, ls_error *err)

@@ -64,7 +64,7 @@ static void cut_grid(const uint32_t old[3], uint64_t limit, uint32_t grid[3], bo
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- kernels */
+/* ------------------------------------------------------------------------------------------------ kernels */
 
 /* Names of files that others may give to kernels become names that a list can have. */
 static const char *file_name(const char *text, uint64_t number, char *out, size_t out_bytes)

@@ -1,5 +1,5 @@
-/* share.c: finds thread blocks that differ from an earlier one only by where their addresses lie. Touches the kernel
- * it reads from, and memory. */
+/* share.c: finds thread blocks that differ from an earlier one only by where their addresses lie. Touches the
+ * kernel it reads from, and memory. */
 #include "workload/share.h"
 
 #include "workload/trace.h"
@@ -39,7 +39,7 @@ static ls_status fail_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
 }
 
-/* ---------------------------------------------------------------------------------------------------- comparing */
+/* ---------------------------------------------------------------------------------------------- comparing */
 
 static bool room_for_distances(ls_share *s, uint32_t insts)
 {
@@ -91,7 +91,7 @@ static bool alike(ls_share *s, const body *b, const ls_cta *other)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- borrowing */
+/* ---------------------------------------------------------------------------------------------- borrowing */
 
 /* The streams of a block that is not needed any more serve for reading the next one. */
 static void keep_memory(ls_share *s, ls_cta *cta)
@@ -172,7 +172,7 @@ static bool make_body(ls_share *s, ls_cta *cta, uint64_t shape)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ generators */
+/* --------------------------------------------------------------------------------------------- generators */
 
 static void place_of(const ls_kernel_info *info, uint64_t index, uint32_t id[3])
 {
@@ -181,8 +181,8 @@ static void place_of(const ls_kernel_info *info, uint64_t index, uint32_t id[3])
     id[2] = (uint32_t)(index / info->grid[0] / info->grid[1]);
 }
 
-/* s->distance of a block at `id` as far as the slopes are known; the axis whose slope is missing, 3 if none is, 4 if
- * several are. */
+/* s->distance of a block at `id` as far as the slopes are known; the axis whose slope is missing, 3 if none
+ * is, 4 if several are. */
 static unsigned distances_at(ls_share *s, const body *b, const uint32_t id[3])
 {
     unsigned missing = 3;
@@ -255,7 +255,7 @@ static ls_status next_of_shape(ls_share *s, uint64_t shape, ls_cta *cta, bool *e
     return b->alone || borrow(s, cta, b, s->distance) ? LS_OK : fail_memory(err);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- files */
+/* -------------------------------------------------------------------------------------------------- files */
 
 static ls_status next_of_file(ls_share *s, ls_cta *cta, bool *end, ls_error *err)
 {
@@ -271,7 +271,7 @@ static ls_status next_of_file(ls_share *s, ls_cta *cta, bool *end, ls_error *err
     return LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the outside */
+/* -------------------------------------------------------------------------------------------- the outside */
 
 ls_status ls_share_create(ls_kernel *kernel, ls_share **out, ls_error *err)
 {

@@ -14,7 +14,7 @@ void ls_trace_stats_fini(ls_trace_stats *stats)
     *stats = (ls_trace_stats){ 0 };
 }
 
-/* --------------------------------------------------------------------------------------------------- blocks */
+/* ------------------------------------------------------------------------------------------------- blocks */
 
 static uint64_t first_address(const ls_cta *cta, const ls_dyn *dyn)
 {
@@ -53,7 +53,7 @@ void ls_trace_stats_add(ls_trace_stats *stats, const ls_kernel *kernel, const ls
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- unknown */
+/* ------------------------------------------------------------------------------------------------ unknown */
 
 static bool add_unknown(ls_trace_stats *stats, const char *opcode, size_t bytes, uint64_t pc, uint64_t count)
 {
@@ -127,7 +127,7 @@ bool ls_trace_stats_merge(ls_trace_stats *total, const ls_trace_stats *kernel)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------- whole kernels */
+/* ------------------------------------------------------------------------------------------ whole kernels */
 
 /* Executions of each static instruction: what an unknown opcode costs. */
 static bool count_executions(const ls_kernel *kernel, const ls_cta *cta, uint64_t **counts, uint32_t *capacity)

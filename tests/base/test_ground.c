@@ -1,4 +1,5 @@
-/* test_ground.c: zeroed pieces on lines of their own, arenas that share one ground, several threads at once. */
+/* test_ground.c: zeroed pieces on lines of their own, arenas that share one ground, several threads at
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +50,8 @@ static void large_and_impossible_requests(void **state)
     ls_ground_fini(&ground);
 }
 
-/* Blocks of all sizes from arenas on one ground: each keeps what was written to it, small ones share chunks. */
+/* Blocks of all sizes from arenas on one ground: each keeps what was written to it, small ones share
+ * chunks. */
 static void arenas_share_a_ground(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_run.c: the parts of `lockstep run` that need no machine: signals become flags, outputs are checked before
- * and written together with their configuration. */
+/* test_run.c: the parts of `lockstep run` that need no machine: signals become flags, outputs are checked
+ * before and written together with their configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

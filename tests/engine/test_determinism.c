@@ -1,5 +1,5 @@
-/* test_determinism.c: the same bits for any number of threads, any window and any assignment, on random machines;
- * and nothing lost, duplicated or left over. */
+/* test_determinism.c: the same bits for any number of threads, any window and any assignment, on random
+ * machines; and nothing lost, duplicated or left over. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* fuzz_accelsim.c: any bytes as a kernel file, plain or compressed: a clear error or blocks that are consistent; and
- * a report agrees with the strict reading about whether there is an error, and about what was read. */
+/* fuzz_accelsim.c: any bytes as a kernel file, plain or compressed: a clear error or blocks that are
+ * consistent; and a report agrees with the strict reading about whether there is an error, and about what was
+ * read. */
 #include "workload/accelsim/accelsim.h"
 #include "workload/stats.h"
 

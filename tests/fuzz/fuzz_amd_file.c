@@ -1,5 +1,6 @@
-/* fuzz_amd_file.c: recordings of AMD programs: any bytes as a file, as a catalog in a good frame, and as the tape of a
- * wave, where no checksum protects the reader. Nothing crashes, a refusal is one line, and memory stays in proportion. */
+/* fuzz_amd_file.c: recordings of AMD programs: any bytes as a file, as a catalog in a good frame, and as the
+ * tape of a wave, where no checksum protects the reader. Nothing crashes, a refusal is one line, and memory
+ * stays in proportion. */
 #include "isa/amd/exec/tape.h"
 #include "workload/pack/amd_file.h"
 #include "workload/pack/section.h"
@@ -95,8 +96,8 @@ static void read_catalog(const uint8_t *data, size_t size)
     fclose(stream);
 }
 
-/* s_load_dwordx2; s_mov_b32 m0; v_lshlrev_b32; v_mov_b32 (2); ds_add_u32; s_waitcnt; s_barrier; ds_read_b32; s_waitcnt;
- * v_mov_b32 (2); flat_atomic_add; s_endpgm (gfx803) */
+/* s_load_dwordx2; s_mov_b32 m0; v_lshlrev_b32; v_mov_b32 (2); ds_add_u32; s_waitcnt; s_barrier; ds_read_b32;
+ * s_waitcnt; v_mov_b32 (2); flat_atomic_add; s_endpgm (gfx803) */
 static const uint32_t words[] = {
     0xc0060100, 0x00000000, 0xbefc00c1, 0x24060082, 0x7e080281, 0x7e0a0280, 0xd8000000, 0x00000405, 0xbf8c007f,
     0xbf8a0000, 0xd86c0000, 0x06000005, 0xbf8c007f, 0x7e020204, 0x7e040205, 0xdd080000, 0x00000601, 0xbf810000,

@@ -1,4 +1,5 @@
-/* replay.c: runs a fuzz target on the files of its seed corpus, so that what fuzzing once found stays found. */
+/* replay.c: runs a fuzz target on the files of its seed corpus, so that what fuzzing once found stays
+ * found. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

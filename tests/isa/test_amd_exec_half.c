@@ -1,6 +1,7 @@
-/* Half precision against exact integer arithmetic: every half is a multiple of 2^-24 and every product of two one of
- * 2^-48, so that sums and products fit 128 bits and are rounded here once, by the definition. Random operands and all
- * pairs of corners, for every rounding and both denormal modes, for every variant, scalar and packed. */
+/* Half precision against exact integer arithmetic: every half is a multiple of 2^-24 and every product of two
+ * one of 2^-48, so that sums and products fit 128 bits and are rounded here once, by the definition. Random
+ * operands and all pairs of corners, for every rounding and both denormal modes, for every variant, scalar
+ * and packed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* Every variant of the vector bodies gives the same bits: all operations, random and special operands, every
- * combination of modifiers and EXEC that an encoding has, for both wave sizes, all targets and several MODEs. */
+ * combination of modifiers and EXEC that an encoding has, for both wave sizes, all targets and several
+ * MODEs. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* test_amd_tape.c: what is put on a tape comes off it: paths, EXEC, accesses of every form, private memory at another
- * place; and bytes that are no tape are noticed, whatever they are. */
+/* test_amd_tape.c: what is put on a tape comes off it: paths, EXEC, accesses of every form, private memory at
+ * another place; and bytes that are no tape are noticed, whatever they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* s_load_dwordx2; s_mov_b32 m0; v_lshlrev_b32; v_mov_b32 (2); ds_add_u32; s_waitcnt; s_barrier; ds_read_b32; s_waitcnt;
- * v_mov_b32 (2); flat_atomic_add; s_endpgm */
+/* s_load_dwordx2; s_mov_b32 m0; v_lshlrev_b32; v_mov_b32 (2); ds_add_u32; s_waitcnt; s_barrier; ds_read_b32;
+ * s_waitcnt; v_mov_b32 (2); flat_atomic_add; s_endpgm */
 static const uint32_t words[] = {
     0xc0060100, 0x00000000, 0xbefc00c1, 0x24060082, 0x7e080281, 0x7e0a0280, 0xd8000000, 0x00000405, 0xbf8c007f,
     0xbf8a0000, 0xd86c0000, 0x06000005, 0xbf8c007f, 0x7e020204, 0x7e040205, 0xdd080000, 0x00000601, 0xbf810000,

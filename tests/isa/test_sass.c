@@ -1,5 +1,5 @@
-/* test_sass.c: opcodes to instructions: classes, memory, widths, spans, and Accel-Sim's view. Expected values are
- * from NVIDIA's tables, from real traces and from Accel-Sim's opcode maps. */
+/* test_sass.c: opcodes to instructions: classes, memory, widths, spans, and Accel-Sim's view. Expected values
+ * are from NVIDIA's tables, from real traces and from Accel-Sim's opcode maps. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -33,7 +33,8 @@ static ls_inst decode(uint32_t sm, const char *opcode, uint32_t dsts, uint32_t s
     return inst;
 }
 
-/* --- classes and memory ------------------------------------------------------------------------------------- */
+/* --- classes and memory
+ * ------------------------------------------------------------------------------------- */
 
 static void test_fields(void **state)
 {
@@ -148,7 +149,8 @@ static void test_flags(void **state)
     assert_int_equal(decode(61, "LDG.E.CG", 1, 1, 4).flags, LS_INST_BYPASS_L1);
 }
 
-/* --- widths --------------------------------------------------------------------------------------------------- */
+/* --- widths
+ * --------------------------------------------------------------------------------------------------- */
 
 static void test_widths(void **state)
 {
@@ -181,14 +183,16 @@ static void test_widths(void **state)
         if (inst.width_bytes != cases[i].width || inst.accel_width_bytes != cases[i].accel)
             fail_msg("%s: %u and %u bytes", cases[i].opcode, inst.width_bytes, inst.accel_width_bytes);
     }
-    /* Without addresses there is no access for Accel-Sim; what a constant load fetches is known all the same. */
+    /* Without addresses there is no access for Accel-Sim; what a constant load fetches is known all the
+     * same. */
     ls_inst inst = decode(80, "LDC.64", 1, 0, 0);
     assert_int_equal(inst.width_bytes, 8);
     assert_int_equal(inst.accel_width_bytes, 0);
     assert_int_equal(decode(80, "FADD", 1, 2, 0).width_bytes, 0);
 }
 
-/* --- spans ---------------------------------------------------------------------------------------------------- */
+/* --- spans
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void test_spans(void **state)
 {
@@ -311,7 +315,8 @@ static void test_predicates_last(void **state)
     assert_int_equal(inst.src_span[2], 4); /* the data */
 }
 
-/* --- Accel-Sim -------------------------------------------------------------------------------------------------- */
+/* --- Accel-Sim
+ * -------------------------------------------------------------------------------------------------- */
 
 static void expect_accel(uint32_t sm, ls_accel_class expected, const char *opcodes)
 {
@@ -408,7 +413,8 @@ static void test_accel_old(void **state)
     expect_accel(35, LS_ACCEL_LOAD, "SULDGA SUCLAMP");
 }
 
-/* --- errors ------------------------------------------------------------------------------------------------------- */
+/* --- errors
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void test_unknown(void **state)
 {
@@ -488,7 +494,8 @@ static void test_too_many_registers(void **state)
     assert_string_equal(err.what, "0 destination and 9 source registers: at most 4 and 8 are possible");
 }
 
-/* --- the table -------------------------------------------------------------------------------------------------------- */
+/* --- the table
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Every row is found by its name, exists somewhere, and has a class of Accel-Sim's everywhere. */
 static void test_rows(void **state)

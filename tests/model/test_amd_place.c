@@ -1,5 +1,5 @@
-/* test_amd_place.c: what work-groups hold of a compute unit: how many fit, where they go, what is short, and that free
- * but scattered room does not help. */
+/* test_amd_place.c: what work-groups hold of a compute unit: how many fit, where they go, what is short, and
+ * that free but scattered room does not help. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -111,8 +111,8 @@ static void halves(void **unused)
         assert_int_equal(cu.simd[simd].waves, 6);
 }
 
-/* 64 units of registers on a SIMD: waves of 16 units fill it; every second one goes, and a wave of 17 does not fit
- * although 32 units are free. */
+/* 64 units of registers on a SIMD: waves of 16 units fill it; every second one goes, and a wave of 17 does
+ * not fit although 32 units are free. */
 static void fragmentation(void **unused)
 {
     cu_capacity one = gcn;

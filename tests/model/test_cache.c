@@ -1,5 +1,5 @@
-/* test_cache.c: the sectored cache: outcomes one by one, and long random runs against a model that is too simple to be
- * wrong. */
+/* test_cache.c: the sectored cache: outcomes one by one, and long random runs against a model that is too
+ * simple to be wrong. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -215,8 +215,8 @@ static void test_dirty_limit(void **state)
     ls_engine_destroy(r.engine);
 }
 
-/* A set full of dirty lines, far below the limit of the whole cache: the oldest goes all the same. While one of them is
- * being fetched, the next access waits for that. */
+/* A set full of dirty lines, far below the limit of the whole cache: the oldest goes all the same. While one
+ * of them is being fetched, the next access waits for that. */
 static void test_dirty_set_gives_way(void **state)
 {
     (void)state;
@@ -251,8 +251,8 @@ static void test_dirty_set_gives_way(void **state)
     }
 }
 
-/* A line that is replaced, or written in part, between its fill and the last answer of it: whoever reads it then is
- * answered with the others, and the line does not wait for a second fill, which nobody asked for. */
+/* A line that is replaced, or written in part, between its fill and the last answer of it: whoever reads it
+ * then is answered with the others, and the line does not wait for a second fill, which nobody asked for. */
 static void test_read_between_fill_and_answers(void **state)
 {
     (void)state;
@@ -344,8 +344,8 @@ static void test_ways_and_invalidate(void **state)
     ls_engine_destroy(r.engine);
 }
 
-/* IPOLY spreads every power-of-two stride evenly; the three sizes permute: equal high bits, different low bits give
- * different places. */
+/* IPOLY spreads every power-of-two stride evenly; the three sizes permute: equal high bits, different low
+ * bits give different places. */
 static void test_ipoly(void **state)
 {
     (void)state;
@@ -368,7 +368,7 @@ static void test_ipoly(void **state)
     assert_int_equal(cache_ipoly(1, 0, 4), 3);
 }
 
-/* --------------------------------------------------------------------------------------- against a simple model */
+/* --------------------------------------------------------------------------------- against a simple model */
 
 #define MODEL_LINES 64
 

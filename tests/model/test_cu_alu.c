@@ -84,7 +84,8 @@ static void gcn_scalar_wait(void **state)
     }
 }
 
-/* Straight code of v_add_f32 with an instruction cache of this latency: cycles of one more line of 16 instructions. */
+/* Straight code of v_add_f32 with an instruction cache of this latency: cycles of one more line of 16
+ * instructions. */
 static uint64_t line_cycles(uint32_t latency)
 {
     uint64_t took[2];
@@ -107,8 +108,9 @@ static uint64_t line_cycles(uint32_t latency)
     return (took[1] - took[0]) / 32;
 }
 
-/* A wave asks for one line at a time and has room for four: a short latency hides behind 64 cycles of work, a long one is
- * what a line costs (an R9 Nano takes 26.6 cycles per v_add_f32 of straight code that misses: 425 per line). */
+/* A wave asks for one line at a time and has room for four: a short latency hides behind 64 cycles of work, a
+ * long one is what a line costs (an R9 Nano takes 26.6 cycles per v_add_f32 of straight code that misses: 425
+ * per line). */
 static void gcn_straight_code(void **state)
 {
     (void)state;

@@ -97,10 +97,10 @@ static void cancelled(void **state)
 static void priority(void **state)
 {
     (void)state;
-    /* v_readfirstlane_b32 s4, v0; s_cmp_eq_u32 s4, 0; s_cbranch_scc1 over s_setprio 3; s_nop 15 (until both are there);
-     * 64 times v_add_f32 v1, v1, v2; s_memtime s[8:9]; s_load_dwordx2 s[10:11], s[0:1], 0x0; s_waitcnt lgkmcnt(0);
-     * v_lshlrev_b32 v0, 2, v0; v_mov_b32 v3, s8; v_mov_b32 v6, s11; v_add_u32 v5, vcc, s10, v0; flat_store_dword v[5:6],
-     * v3; s_endpgm */
+    /* v_readfirstlane_b32 s4, v0; s_cmp_eq_u32 s4, 0; s_cbranch_scc1 over s_setprio 3; s_nop 15 (until both
+     * are there); 64 times v_add_f32 v1, v1, v2; s_memtime s[8:9]; s_load_dwordx2 s[10:11], s[0:1], 0x0;
+     * s_waitcnt lgkmcnt(0); v_lshlrev_b32 v0, 2, v0; v_mov_b32 v3, s8; v_mov_b32 v6, s11; v_add_u32 v5, vcc,
+     * s10, v0; flat_store_dword v[5:6], v3; s_endpgm */
     uint32_t words[81] = { 0x7e080500, 0xbf068004, 0xbf850001, 0xbf8f0003, 0xbf80000f };
     unsigned at = 5;
     for (unsigned i = 0; i < 64; i++)

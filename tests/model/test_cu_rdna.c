@@ -53,8 +53,8 @@ static void passes(void **state)
     assert_in_range(MORE(AMD_GFX1010, false, 10, 0x06020501), 64 * 10, 64 * 11); /* fetches get in between */
     /* GCN3's waves of 64 on it, and waves of 32 on a GCN compute unit. */
     assert_int_equal(MORE(AMD_GFX803, false, 1, 0x02020501), 64 * 5);
-    /* Five of them: the three oldest keep the unit busy (two cycles each, so a chain goes on after six), then two are
-     * left, which a result of five cycles holds up. */
+    /* Five of them: the three oldest keep the unit busy (two cycles each, so a chain goes on after six), then
+     * two are left, which a result of five cycles holds up. */
     assert_int_equal(MORE(AMD_GFX803, false, 5, 0x02020501), 64 * (6 + 5));
     assert_int_equal(more("gcn", AMD_GFX1010, false, (const uint32_t[]){ 0x06020501 }, 1, 1, 4), 64 * 4);
 }

@@ -200,8 +200,8 @@ static void test_one_by_one_over_idle_time(void **state)
     assert_int_equal(n.refreshes, 100 * t.banks + 10);
 }
 
-/* A channel that is still at work has no more busy than active cycles; at rest the active ones are those from the first
- * push to the last answer. */
+/* A channel that is still at work has no more busy than active cycles; at rest the active ones are those from
+ * the first push to the last answer. */
 static void test_active_cycles(void **state)
 {
     (void)state;

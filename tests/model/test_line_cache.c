@@ -1,11 +1,12 @@
-/* test_line_cache.c: caches that hold bytes, in closed form: latencies of hits and misses through all levels, requests
- * per cycle, merging, policies, flush and invalidate, atomics, faults. */
+/* test_line_cache.c: caches that hold bytes, in closed form: latencies of hits and misses through all levels,
+ * requests per cycle, merging, policies, flush and invalidate, atomics, faults. */
 #include "line_rig.h"
 
 #include "isa/amd/exec/memory.h"
 #include "model/line/atomic.h"
 
-/* Of the default shape: directory 2, data 10, fill 3, links 20, DRAM 100 for 64 bytes at 2 atoms per cycle. */
+/* Of the default shape: directory 2, data 10, fill 3, links 20, DRAM 100 for 64 bytes at 2 atoms per
+ * cycle. */
 enum {
     HIT = 2 + 10,
     L2_PATH = 2 + 20 + 20 + 3, /* L0's directory, links, L0's fill */
@@ -45,8 +46,8 @@ static void latencies_are_sums(void **state)
         ops[2].m.flags = LINE_GLC;
         rig_script(r, 0, ops, 4);
         rig_run(r);
-        /* DRAM: a request reaches it at the next edge, its last atom starts at once, and its answer is in the caches'
-         * region at the next edge after. */
+        /* DRAM: a request reaches it at the next edge, its last atom starts at once, and its answer is in the
+         * caches' region at the next edge after. */
         ls_cycle miss = ops[0].done - ops[0].sent;
         assert_in_range(miss, L2_PATH + 2 + 3 + 100, L2_PATH + 2 + 3 + 100 + 3);
         assert_int_equal(ops[1].done - ops[1].sent, HIT);
@@ -244,7 +245,8 @@ static void policies_differ_in_what_stays(void **state)
     }
 }
 
-/* A read that came first does not see a write that came while its line was on its way; one that came later does. */
+/* A read that came first does not see a write that came while its line was on its way; one that came later
+ * does. */
 static void order_is_kept_at_a_line_on_its_way(void **state)
 {
     (void)state;

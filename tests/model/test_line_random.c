@@ -1,9 +1,10 @@
-/* test_line_random.c: random reads, writes, atomics, flushes and invalidations of several requesters through random
- * machines, held against what memory may do. Every byte has one writer, who numbers its values:
+/* test_line_random.c: random reads, writes, atomics, flushes and invalidations of several requesters through
+ * random machines, held against what memory may do. Every byte has one writer, who numbers its values:
  *
  *   - a writer reads back what it wrote last;
  *   - nobody reads a value before it was written, or an older one after a newer one;
- *   - a read that misses on purpose, or that follows an invalidation, sees every write that was answered before it;
+ *   - a read that misses on purpose, or that follows an invalidation, sees every write that was answered
+ *     before it;
  *   - old values of atomic additions of 1 are 0, 1, 2, ... over all requesters, each once;
  *   - after a flush of all levels memory has the last values;
  *   - and everything, times and counters too, is the same for 1, 2, 3 and 8 threads. */

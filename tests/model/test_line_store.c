@@ -1,5 +1,5 @@
-/* test_line_store.c: lines of a cache and pages of a TLB against plain lists: who is found, who goes, which bytes are
- * valid. */
+/* test_line_store.c: lines of a cache and pages of a TLB against plain lists: who is found, who goes, which
+ * bytes are valid. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* test_line_translate.c: address translation in closed form: what TLB hits, misses and page-table walks add, how
- * requests for one page share a walk, how many walks there are at once, and pages that lie elsewhere. */
+/* test_line_translate.c: address translation in closed form: what TLB hits, misses and page-table walks add,
+ * how requests for one page share a walk, how many walks there are at once, and pages that lie elsewhere. */
 #include "line_rig.h"
 
 /* Of the default shape: links 20, L2 TLB 5, walk 50. */

@@ -1,4 +1,5 @@
-/* Errors of functions that make and use memory objects: each code that OpenCL 1.2 names and that can be provoked. */
+/* Errors of functions that make and use memory objects: each code that OpenCL 1.2 names and that can be
+ * provoked. */
 #include "opencl/fixture.h"
 
 #include <string.h>

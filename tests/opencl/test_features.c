@@ -1,6 +1,6 @@
-/* What the devices report beyond OpenCL 1.2 is there, on each of the GPUs: half precision, atomics with orders and
- * scopes, sub-groups that make progress by themselves, images that are read and written. And what becomes of kernels
- * that go wrong. */
+/* What the devices report beyond OpenCL 1.2 is there, on each of the GPUs: half precision, atomics with
+ * orders and scopes, sub-groups that make progress by themselves, images that are read and written. And what
+ * becomes of kernels that go wrong. */
 #include "opencl/fixture.h"
 
 #include <stdio.h>

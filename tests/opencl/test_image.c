@@ -86,7 +86,7 @@ static cl_kernel build(unsigned gpu, const char *source, const char *name)
     return kernel;
 }
 
-/* -------------------------------------------------------------------------------------------- moving texels */
+/* ------------------------------------------------------------------------------------------ moving texels */
 
 static void boxes(void **state)
 {
@@ -164,7 +164,7 @@ static void maps(void **state)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- kernels */
+/* ------------------------------------------------------------------------------------------------ kernels */
 
 static const char kernels[] =
     "kernel void turn(read_only image2d_t from, write_only image2d_t to, sampler_t s) {\n"
@@ -365,7 +365,7 @@ static void deep(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- errors */
+/* ------------------------------------------------------------------------------------------------- errors */
 
 static cl_int create_code(const cl_image_format *format, const cl_image_desc *desc, cl_mem_flags flags,
                           void *host)

@@ -1,5 +1,5 @@
-/* Every clGet*Info of OpenCL 1.2 with every name that the standard has for it: the size alone, exact room, too little
- * room, names that there are not, and objects of another kind. */
+/* Every clGet*Info of OpenCL 1.2 with every name that the standard has for it: the size alone, exact room,
+ * too little room, names that there are not, and objects of another kind. */
 #include "opencl/fixture.h"
 
 #include <string.h>
@@ -323,7 +323,7 @@ static void test_sampler(void **state)
     fx_ok(clReleaseSampler(sampler));
 }
 
-/* ------------------------------------------------------------------------------------ programs and kernels */
+/* ----------------------------------------------------------------------------------- programs and kernels */
 
 static cl_int ask_program(const subject *s, cl_uint what, size_t room, void *value, size_t *bytes)
 {

@@ -1,4 +1,5 @@
-/* A hundred thousand launches: nothing of them stays behind, whether the program looks at their events or not. */
+/* A hundred thousand launches: nothing of them stays behind, whether the program looks at their events or
+ * not. */
 #include "opencl/fixture.h"
 
 #include <stdio.h>

@@ -208,7 +208,8 @@ static void test_compile_link(void **state)
     fx_ok(clReleaseProgram(header));
 }
 
-/* Variables of the program: initialised, not, and of one file only; constants and unbuilt programs have none. */
+/* Variables of the program: initialised, not, and of one file only; constants and unbuilt programs have
+ * none. */
 static void test_variables(void **state)
 {
     static const char text[] = "global int counter = 5;\n"

@@ -246,7 +246,7 @@ static bool compare(const job *j, const reference *ref, const variant *v)
     return is_good;
 }
 
-/* ---------------------------------------------------------------------------------------------------- main */
+/* --------------------------------------------------------------------------------------------------- main */
 
 typedef struct side {
     const variant *variant;

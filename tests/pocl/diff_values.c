@@ -221,7 +221,7 @@ void value_fill(const char *arg_name, value_type type, unsigned which, void *dat
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 static uint64_t bits_at(value_type type, const void *data, size_t index)
 {

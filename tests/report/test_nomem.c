@@ -1,5 +1,5 @@
-/* Every allocation of the registry, the exporters and the plots fails once: each time they say so, change nothing
- * and leave no file. */
+/* Every allocation of the registry, the exporters and the plots fails once: each time they say so, change
+ * nothing and leave no file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,8 @@ LS_API void *realloc(void *at, size_t bytes)
     return fails() ? NULL : __libc_realloc(at, bytes);
 }
 
-/* Runs `attempt` with memory ending at the first allocation, then `step` later, and so on until it is enough. */
+/* Runs `attempt` with memory ending at the first allocation, then `step` later, and so on until it is
+ * enough. */
 static void with_every_end(ls_status (*attempt)(fixture *f), long step)
 {
     fixture *f = fixture_create();

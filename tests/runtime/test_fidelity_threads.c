@@ -16,7 +16,8 @@ static const char *const formula[] = { "core.alu=cycle", "core.memory=analytic",
 static const char *const turns[] = { "core.alu=hybrid", "core.memory=analytic", "core.scheduler=lrr", NULL };
 static const char *const *const presets[] = { detailed, basic, memory, formula, turns };
 
-/* Every kind of generated kernel, small. Streams, barriers and shared memory, atomics, asynchronous copies, scattered accesses, several launches. */
+/* Every kind of generated kernel, small. Streams, barriers and shared memory, atomics, asynchronous copies,
+ * scattered accesses, several launches. */
 static const char *const kernels[] = {
     "vector-add,n=4096",       "gemm,m=64,n=128,k=16",         "gemm-tensor,m=128,n=128,k=32",
     "gather,n=2048",           "atomics,target=spread,ctas=8", "graph-walk,nodes=512,levels=2",

@@ -1,5 +1,6 @@
-/* test_kernel_places.c: kernels whose programs lie at the same places (equal pcs, perhaps the same memory of the host)
- * one after another and side by side: a core that remembers decoded instructions must not take one's for the other's. */
+/* test_kernel_places.c: kernels whose programs lie at the same places (equal pcs, perhaps the same memory of
+ * the host) one after another and side by side: a core that remembers decoded instructions must not take
+ * one's for the other's. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +12,8 @@
 
 #define KERNELS_MAX 8
 
-/* As many instructions at the same pcs, of other units and latencies: multiply-adds, special functions, moves. */
+/* As many instructions at the same pcs, of other units and latencies: multiply-adds, special functions,
+ * moves. */
 static const char *const programs[] = { "chain,op=FFMA,count=300,ctas=6", "chain,op=MUFU,count=300,ctas=6",
                                         "throughput,op=MOV,count=300,ctas=6,warps=4" };
 
@@ -135,14 +137,16 @@ static void test_in_sequence(void **state)
     }
 }
 
-/* Side by side on the same cores: each instruction is still counted for what it is, whoever runs the cores. */
+/* Side by side on the same cores: each instruction is still counted for what it is, whoever runs the
+ * cores. */
 static void test_side_by_side(void **state)
 {
     (void)state;
     static const uint32_t threads[] = { 2, 3, 8 };
     for (size_t p = 0; p < LS_COUNT_OF(presets); p++) {
         outcome a = run(presets[p], "A", "1", 1), b = run(presets[p], "B", "1", 1);
-        /* Two at a time: a kernel that begins has the place of one that ended, while another is still there. */
+        /* Two at a time: a kernel that begins has the place of one that ended, while another is still
+         * there. */
         outcome both = run(presets[p], "ABBABA", "123123", 1);
         assert_sum(&both, &a, &b, 3);
         for (size_t t = 0; t < LS_COUNT_OF(threads); t++) {

@@ -1,5 +1,6 @@
-/* test_options.c: instruction caches, constant caches and TLBs inside a GPU: misses that can be counted by hand,
- * latencies to the cycle, nothing that depends on threads, and no trace of them in a machine without them. */
+/* test_options.c: instruction caches, constant caches and TLBs inside a GPU: misses that can be counted by
+ * hand, latencies to the cycle, nothing that depends on threads, and no trace of them in a machine without
+ * them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -126,8 +127,8 @@ static void done(outcome *o)
     ls_machine_destroy(o->machine);
 }
 
-/* Cycles that the second of two thread blocks takes, which run one after the other: everything is warm but what the
- * caches are too small for. */
+/* Cycles that the second of two thread blocks takes, which run one after the other: everything is warm but
+ * what the caches are too small for. */
 static ls_cycle second_block(const char *trace_text, const char *sets)
 {
     char text[512], both[512];
@@ -142,7 +143,7 @@ static ls_cycle second_block(const char *trace_text, const char *sets)
     return cycles[1] - cycles[0];
 }
 
-/* ------------------------------------------------------------------------------------------------------ instructions */
+/* ------------------------------------------------------------------------------------------- instructions */
 
 static void straight_code_misses_once_per_line(void **state)
 {
@@ -251,7 +252,7 @@ static void prefetching_goes_ahead(void **state)
     done(&without);
 }
 
-/* --------------------------------------------------------------------------------------------------------- constants */
+/* ---------------------------------------------------------------------------------------------- constants */
 
 static void constants_miss_once_per_line(void **state)
 {
@@ -282,7 +283,7 @@ static void constant_misses_take_their_latency(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- translation */
+/* -------------------------------------------------------------------------------------------- translation */
 
 static void pages_miss_as_often_as_lru_does(void **state)
 {
@@ -329,7 +330,7 @@ static void translations_take_their_latency(void **state)
     assert_int_equal(second_block(trace, "core.translation=cycle"), none);
 }
 
-/* ------------------------------------------------------------------------------------------------------- all of them */
+/* -------------------------------------------------------------------------------------------- all of them */
 
 #define ALL "core.fetch=cycle core.constant=cycle core.translation=cycle "
 #define TINY                                                                                                     \

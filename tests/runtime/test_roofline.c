@@ -1,5 +1,5 @@
-/* test_roofline.c: roofs follow from the platform, and what a kernel achieves from its own operations, bytes and time, in
- * every choice of models. Kernels of several streams: test_streams.c. */
+/* test_roofline.c: roofs follow from the platform, and what a kernel achieves from its own operations, bytes
+ * and time, in every choice of models. Kernels of several streams: test_streams.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

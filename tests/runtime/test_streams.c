@@ -1,5 +1,5 @@
-/* test_streams.c: kernels of several streams on one GPU: those of different streams overlap, those of one keep their
- * order, and neither times nor counters depend on threads. */
+/* test_streams.c: kernels of several streams on one GPU: those of different streams overlap, those of one
+ * keep their order, and neither times nor counters depend on threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-/* test_widths.c: the keys that say how much moves in a cycle: of a slice of L2 (sectors_per_cycle, port_percent,
- * write_lines) and of a core's port to the network (network_sectors_per_cycle). Rates are slopes between a short and a
- * long run, so that starting and first misses cancel out. */
+/* test_widths.c: the keys that say how much moves in a cycle: of a slice of L2 (sectors_per_cycle,
+ * port_percent, write_lines) and of a core's port to the network (network_sectors_per_cycle). Rates are
+ * slopes between a short and a long run, so that starting and first misses cancel out. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -18,7 +18,8 @@
 
 #define SETS_MAX 24
 
-/* One clock. What a core reads is four times its L1 and leaves it before it is read again; L2 has room for all. */
+/* One clock. What a core reads is four times its L1 and leaves it before it is read again; L2 has room for
+ * all. */
 static const char platform[] = "machine: gpu\n"
                                "cores: 4\n"
                                "clock: {core_mhz: 1000, l2_mhz: 1000, dram_mhz: 1000}\n"
@@ -153,8 +154,8 @@ static void assert_nearly(uint64_t value, uint64_t most)
     assert_in_range(value, most - 256, most); /* some still wait when the last store is acknowledged */
 }
 
-/* Dirty lines that are replaced reach DRAM whole: as many atoms in a quarter of the requests. 512 KiB are written, and
- * what L2 has room for stays there. */
+/* Dirty lines that are replaced reach DRAM whole: as many atoms in a quarter of the requests. 512 KiB are
+ * written, and what L2 has room for stays there. */
 static void test_write_lines(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
-/* test_accelsim.c: what a well-formed kernel file becomes: every tracer version, every address format, and the
- * freedom that files may take with their layout. */
+/* test_accelsim.c: what a well-formed kernel file becomes: every tracer version, every address format, and
+ * the freedom that files may take with their layout. */
 #include "kernel_text.h"
 
 #include "workload/sink.h"
 
-/* --- the header --------------------------------------------------------------------------------------------- */
+/* --- the header
+ * --------------------------------------------------------------------------------------------- */
 
 static void test_header(void **state)
 {
@@ -52,7 +53,8 @@ static void test_header_freedom(void **state)
     reading_close(&r);
 }
 
-/* --- instructions ---------------------------------------------------------------------------------------------- */
+/* --- instructions
+ * ---------------------------------------------------------------------------------------------- */
 
 static void test_version_3(void **state)
 {
@@ -212,7 +214,8 @@ static void test_values_dropped(void **state)
     reading_close(&r);
 }
 
-/* --- addresses -------------------------------------------------------------------------------------------------- */
+/* --- addresses
+ * -------------------------------------------------------------------------------------------------- */
 
 static void test_address_formats(void **state)
 {
@@ -311,7 +314,8 @@ static void test_same_pc(void **state)
     reading_close(&r);
 }
 
-/* A line whose bytes were never learned, because its mask is short, is not taken for another one at its pc. */
+/* A line whose bytes were never learned, because its mask is short, is not taken for another one at its
+ * pc. */
 static void test_irregular_first(void **state)
 {
     (void)state;
@@ -325,7 +329,8 @@ static void test_irregular_first(void **state)
     reading_close(&r);
 }
 
-/* --- layout ----------------------------------------------------------------------------------------------------- */
+/* --- layout
+ * ----------------------------------------------------------------------------------------------------- */
 
 /* CR LF, tabs and double spaces, blank lines, no line break at the end of the file, comments. */
 static void test_layout(void **state)

@@ -1,5 +1,5 @@
-/* test_accelsim_defects.c: each thing that can be wrong with a kernel file: what stops a simulation, with which
- * words, and what a report says of it. */
+/* test_accelsim_defects.c: each thing that can be wrong with a kernel file: what stops a simulation, with
+ * which words, and what a report says of it. */
 #include "kernel_text.h"
 
 #include <inttypes.h>
@@ -16,7 +16,8 @@ typedef struct defect_case {
     const char *what;
 } defect_case;
 
-/* Strictly read, an error stops with place and words; anything less does not. A report has exactly this defect. */
+/* Strictly read, an error stops with place and words; anything less does not. A report has exactly this
+ * defect. */
 static void check(const defect_case *c)
 {
     char expected[1024] = "";
@@ -43,7 +44,8 @@ static void check(const defect_case *c)
     acc_report_fini(&report);
 }
 
-/* --- lines ------------------------------------------------------------------------------------------------------ */
+/* --- lines
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void test_lines(void **state)
 {
@@ -171,7 +173,8 @@ static void test_long_line(void **state)
     free(text);
 }
 
-/* --- warps and blocks ------------------------------------------------------------------------------------------- */
+/* --- warps and blocks
+ * ------------------------------------------------------------------------------------------- */
 
 #define BOTH(first) HEADER_V3 BLOCK(first "warp = 1\ninsts = 1\n" NOP)
 
@@ -255,7 +258,8 @@ static void test_blocks(void **state)
     acc_report_fini(&report);
 }
 
-/* --- headers ---------------------------------------------------------------------------------------------------- */
+/* --- headers
+ * ---------------------------------------------------------------------------------------------------- */
 
 #define REST                                                                                                  \
     "-kernel name = k\n-kernel id = 1\n-shmem = 0\n-nregs = 1\n-cuda stream id = 0\n-shmem base_addr = 0\n"   \
@@ -329,7 +333,8 @@ static void test_no_tracer_version(void **state)
     reading_close(&r);
 }
 
-/* --- the report --------------------------------------------------------------------------------------------------- */
+/* --- the report
+ * --------------------------------------------------------------------------------------------------- */
 
 /* One file with many defects: all are found, those of a kind beyond the limit are counted only. */
 static void test_many(void **state)

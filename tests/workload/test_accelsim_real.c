@@ -1,5 +1,6 @@
-/* test_accelsim_real.c: traces that others captured on real GPUs: counts that are known, opcodes that all have rows,
- * and the same bits whether a block is read for a simulation or for a report. Skipped where they are not there. */
+/* test_accelsim_real.c: traces that others captured on real GPUs: counts that are known, opcodes that all
+ * have rows, and the same bits whether a block is read for a simulation or for a report. Skipped where they
+ * are not there. */
 #include "kernel_text.h"
 
 #include "base/file.h"

@@ -1,5 +1,5 @@
-/* test_share.c: blocks that borrow from others say the same as blocks that were read: of every generator, in shapes
- * with and without edges, and of files. */
+/* test_share.c: blocks that borrow from others say the same as blocks that were read: of every generator, in
+ * shapes with and without edges, and of files. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -53,7 +53,8 @@ static ls_share_counts compare(const char *path)
     return sum;
 }
 
-/* made: blocks that have to be generated: the first of each shape, and one for each axis along which it is repeated. */
+/* made: blocks that have to be generated: the first of each shape, and one for each axis along which it is
+ * repeated. */
 static const struct {
     const char *text;
     uint64_t blocks, made;

@@ -1,5 +1,5 @@
-/* driver_on_opencl.c: as much of lockstep/driver.h as the workloads use, made of OpenCL calls: their hosts run
- * unchanged through the loader and the OpenCL driver. Two ways, by WORKLOADS_THROUGH:
+/* driver_on_opencl.c: as much of lockstep/driver.h as the workloads use, made of OpenCL calls: their hosts
+ * run unchanged through the loader and the OpenCL driver. Two ways, by WORKLOADS_THROUGH:
  *
  *     binary    the compiled code objects, with clCreateProgramWithBinary; memory is buffers (the default)
  *     source    the source texts, with clCreateProgramWithSource; memory is shared virtual memory

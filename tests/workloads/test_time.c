@@ -1,6 +1,6 @@
-/* test_time.c: every workload in simulated time: `workloads_time PLATFORM GPU VARIANT`. Results are compared with the
- * references and with what emulation leaves in memory; 1, 2, 3 and 8 threads must agree in memory, counts, times, and in
- * everything that the engine did. Exit code 77 (skipped) without compiled kernels. */
+/* test_time.c: every workload in simulated time: `workloads_time PLATFORM GPU VARIANT`. Results are compared
+ * with the references and with what emulation leaves in memory; 1, 2, 3 and 8 threads must agree in memory,
+ * counts, times, and in everything that the engine did. Exit code 77 (skipped) without compiled kernels. */
 #include "sizes.h"
 
 #include "runtime/timing/timing.h"

@@ -1,7 +1,8 @@
 /* matrixtranspose.cl: out of place, through a tile of local memory, so that reads and writes both follow
  * rows.
  *
- * A work-group of 32 x 8 moves a tile of 32 x 32. The extra column keeps the transposed reads off one bank. */
+ * A work-group of 32 x 8 moves a tile of 32 x 32. The extra column keeps the transposed reads off one
+ * bank. */
 
 #define TILE 32
 #define ROWS 8

@@ -42,7 +42,7 @@ static const wl_workload empty_kernel_multi = { .name = "empty_kernel_multi",
 WL_REGISTER(empty_kernel);
 WL_REGISTER(empty_kernel_multi);
 
-/* --------------------------------------------------------------------------------------------------- loops */
+/* -------------------------------------------------------------------------------------------------- loops */
 
 static void run_loop(wl_run *r)
 {
@@ -158,7 +158,7 @@ static const wl_workload pointer_chasing_linear = { .name = "pointer_chasing_lin
 WL_REGISTER(pointer_chasing_random);
 WL_REGISTER(pointer_chasing_linear);
 
-/* ---------------------------------------------------------------------------------------------------- copy */
+/* --------------------------------------------------------------------------------------------------- copy */
 
 static void run_copy(wl_run *r)
 {

@@ -21,8 +21,8 @@ __kernel void micro_loop(__global float *out, uint iterations, float step)
     out[get_global_id(0)] = sum;
 }
 
-/* Cells, each with the address of the next: one work-item follows them and says where it came to. Its own number, 0, keeps
- * the compiler from loading with scalar instructions. */
+/* Cells, each with the address of the next: one work-item follows them and says where it came to. Its own
+ * number, 0, keeps the compiler from loading with scalar instructions. */
 __kernel void micro_chase(__global const ulong *start, __global ulong *out, uint steps)
 {
     __global const ulong *at = start + get_local_id(0);

@@ -38,7 +38,8 @@ static const study_workload workloads[] = {
 static study studies[STUDIES_MAX];
 static size_t studies_count;
 
-/* From the flat table to one record per study; the same each time, so that being called twice does no harm. */
+/* From the flat table to one record per study; the same each time, so that being called twice does no
+ * harm. */
 static void gather(void)
 {
     if (studies_count)

@@ -25,7 +25,7 @@ typedef struct slot {
     bool line_ended;
 } slot;
 
-/* ------------------------------------------------------------------------------------------------- a child */
+/* ------------------------------------------------------------------------------------------------ a child */
 
 static void be_child(const char *const *argv, int error_fd, pid_t parent)
 {
@@ -92,7 +92,7 @@ static const char *verdict(slot *s, int status)
     return s->message + skip;
 }
 
-/* ------------------------------------------------------------------------------------------------ the farm */
+/* ----------------------------------------------------------------------------------------------- the farm */
 
 static void kill_all(slot *slots, size_t count)
 {

@@ -1,5 +1,5 @@
-/* amd.c: AMD platforms in simulated time, against measurements of the GPUs they describe (amd.def) and against
- * themselves: every workload right, and the same for any number of threads. */
+/* amd.c: AMD platforms in simulated time, against measurements of the GPUs they describe (amd.def) and
+ * against themselves: every workload right, and the same for any number of threads. */
 #include "cli/program_job.h"
 #include "cli/validate/validate.h"
 
@@ -133,7 +133,7 @@ static ls_status measure_hardware(const validate_reference *ref, validate_report
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }
 
-/* --------------------------------------------------------------------------------------------------- programs */
+/* ----------------------------------------------------------------------------------------------- programs */
 
 static const char *const program_columns[] = {
     "workload", "platform", "kernel cycles", "instructions", "result", "threads", NULL

@@ -101,9 +101,10 @@ static ls_status compare_one(comparing *c, const ls_config_request *platform, co
 
 /* ----------------------------------------------------------------------------------------------- ranking */
 
-/* The sweep of the ranking: 2 x 4 x 3 configurations (L1 of 16 to 128 KiB). Its kernels feel all three, so that the
- * configurations are really apart: reads scattered over a table that fits into the larger caches only, and warps that each
- * go through lines of their own, which a greedy scheduler has for itself and a fair one shares out. */
+/* The sweep of the ranking: 2 x 4 x 3 configurations (L1 of 16 to 128 KiB). Its kernels feel all three, so
+ * that the configurations are really apart: reads scattered over a table that fits into the larger caches
+ * only, and warps that each go through lines of their own, which a greedy scheduler has for itself and a fair
+ * one shares out. */
 static const char *const axes[] = { "core.scheduler=gto,lrr", "core.l1.ways=32..256*2", "cores=12,23,46" };
 static const char *const ranked[] = {
     "synth:gather,n=131072,table_kib=96",

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* --- operands -------------------------------------------------------------------------------------------- */
+/* --- operands
+ * -------------------------------------------------------------------------------------------- */
 
 void amd_decode_fixed(amd_decoder *d, amd_operand *operand, unsigned code, amd_kind kind, unsigned dwords)
 {
@@ -103,7 +104,8 @@ bool amd_decode_row(amd_decoder *d, amd_format format, unsigned opcode)
     return true;
 }
 
-/* --- SOP1, SOP2, SOPC, SOPK, SOPP ------------------------------------------------------------------------ */
+/* --- SOP1, SOP2, SOPC, SOPK, SOPP
+ * ------------------------------------------------------------------------ */
 
 static bool scalar_source(amd_decoder *d, unsigned index, unsigned code)
 {
@@ -160,7 +162,8 @@ static bool decode_sopp(amd_decoder *d)
     return !(d->row->flags & AMD_ROW_NONE) || d->out->simm == 0;
 }
 
-/* --- which encoding -------------------------------------------------------------------------------------- */
+/* --- which encoding
+ * -------------------------------------------------------------------------------------- */
 
 static bool decode_32(amd_decoder *d)
 {

@@ -34,7 +34,8 @@ static void count_sources(amd_inst *out)
             out->src_count = (uint8_t)(i + 1);
 }
 
-/* --- SMEM ------------------------------------------------------------------------------------------------ */
+/* --- SMEM
+ * ------------------------------------------------------------------------------------------------ */
 
 bool amd_decode_smem(amd_decoder *d)
 {
@@ -76,7 +77,8 @@ bool amd_decode_smem(amd_decoder *d)
     return amd_decode_scalar(d, &out->src[1], soffset, AMD_SHAPE_B32);
 }
 
-/* --- DS -------------------------------------------------------------------------------------------------- */
+/* --- DS
+ * -------------------------------------------------------------------------------------------------- */
 
 bool amd_decode_ds(amd_decoder *d)
 {
@@ -109,7 +111,8 @@ bool amd_decode_ds(amd_decoder *d)
     return ok;
 }
 
-/* --- FLAT, GLOBAL, SCRATCH ------------------------------------------------------------------------------- */
+/* --- FLAT, GLOBAL, SCRATCH
+ * ------------------------------------------------------------------------------- */
 
 /* The scalar address: null for none; SCRATCH on gfx1030 may do without either, which EXEC_HI says. */
 static bool flat_address(amd_decoder *d, amd_format format)
@@ -165,7 +168,8 @@ bool amd_decode_flat(amd_decoder *d)
     return true;
 }
 
-/* --- MUBUF, MTBUF ---------------------------------------------------------------------------------------- */
+/* --- MUBUF, MTBUF
+ * ---------------------------------------------------------------------------------------- */
 
 /* The fields that both have at the same places. */
 static bool buffer_operands(amd_decoder *d, bool lds)
@@ -228,7 +232,8 @@ bool amd_decode_mtbuf(amd_decoder *d)
     return buffer_operands(d, false);
 }
 
-/* --- EXP ------------------------------------------------------------------------------------------------- */
+/* --- EXP
+ * ------------------------------------------------------------------------------------------------- */
 
 bool amd_decode_exp(amd_decoder *d)
 {

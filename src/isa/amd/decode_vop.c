@@ -81,7 +81,8 @@ static void integer_modifiers(amd_decoder *d)
     }
 }
 
-/* --- SDWA and DPP ---------------------------------------------------------------------------------------- */
+/* --- SDWA and DPP
+ * ---------------------------------------------------------------------------------------- */
 
 /* An operand of SDWA: a vector register, or on gfx10 any scalar source but a literal. */
 static bool sdwa_source(amd_decoder *d, unsigned index, unsigned code, bool scalar)
@@ -208,7 +209,8 @@ static bool first_source(amd_decoder *d, unsigned sources, bool compare, bool *p
     return source(d, 0, code);
 }
 
-/* --- VOP1, VOP2, VOPC ------------------------------------------------------------------------------------ */
+/* --- VOP1, VOP2, VOPC
+ * ------------------------------------------------------------------------------------ */
 
 bool amd_decode_vop1(amd_decoder *d)
 {
@@ -254,7 +256,8 @@ bool amd_decode_vopc(amd_decoder *d)
     return !plain || source(d, 1, AMD_VGPR + amd_bits(d->w0, 9, 8));
 }
 
-/* --- VOP3 ------------------------------------------------------------------------------------------------ */
+/* --- VOP3
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Operations of the short encodings are found in VOP3 too, at a distance. */
 static bool vop3_row(amd_decoder *d, unsigned opcode)
@@ -372,7 +375,8 @@ bool amd_decode_vop3p(amd_decoder *d)
     return !(out->neg & ~allowed) && !(out->neg_hi & ~allowed) && (d->row->src[2] || !(out->op_sel & 4));
 }
 
-/* --- VINTRP ---------------------------------------------------------------------------------------------- */
+/* --- VINTRP
+ * ---------------------------------------------------------------------------------------------- */
 
 bool amd_decode_vintrp(amd_decoder *d)
 {

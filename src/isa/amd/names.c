@@ -28,7 +28,8 @@ bool amd_target_find(const char *name, amd_target *out)
     return false;
 }
 
-/* --- operations ------------------------------------------------------------------------------------------ */
+/* --- operations
+ * ------------------------------------------------------------------------------------------ */
 
 enum { NAME_BYTES = 32 };
 
@@ -68,7 +69,8 @@ bool amd_op_find(const char *name, amd_op *out)
     return false;
 }
 
-/* --- formats and classes --------------------------------------------------------------------------------- */
+/* --- formats and classes
+ * --------------------------------------------------------------------------------- */
 
 const char *amd_format_name(amd_format format)
 {
@@ -88,7 +90,8 @@ const char *amd_class_name(amd_class c)
     return (unsigned)c < AMD_CLASS_COUNT ? names[c] : "unknown";
 }
 
-/* --- s_waitcnt ------------------------------------------------------------------------------------------- */
+/* --- s_waitcnt
+ * ------------------------------------------------------------------------------------------- */
 
 amd_waitcnt amd_waitcnt_decode(amd_target target, uint16_t simm16)
 {

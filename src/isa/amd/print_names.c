@@ -106,7 +106,8 @@ void amd_print_gpr_index(amd_printer *p, unsigned mode)
     amd_put(p, ")");
 }
 
-/* --- buffers, images, export ----------------------------------------------------------------------------- */
+/* --- buffers, images, export
+ * ----------------------------------------------------------------------------- */
 
 static const char *const data_formats[16] = {
     "INVALID",    "8",          "16",      "8_8",   "32",          "16_16",    "10_11_11",    "11_11_10",

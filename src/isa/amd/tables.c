@@ -78,7 +78,8 @@ const amd_shape_info amd_shape_table[AMD_SHAPE_COUNT] = {
     [AMD_SHAPE_V128] = { AMD_KIND_WIDE, 4, true },   [AMD_SHAPE_LIT] = { AMD_KIND_B32, 1, false },
 };
 
-/* --- rows ------------------------------------------------------------------------------------------------ */
+/* --- rows
+ * ------------------------------------------------------------------------------------------------ */
 
 #define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
     { AMD_##name,                                                                                             \
@@ -104,7 +105,8 @@ enum {
     ROW_COUNT
 };
 
-/* --- from opcode to row ---------------------------------------------------------------------------------- */
+/* --- from opcode to row
+ * ---------------------------------------------------------------------------------- */
 
 /* Opcodes per encoding. */
 enum {
@@ -216,7 +218,8 @@ unsigned amd_table_opcodes(amd_format format)
     return format_size[format];
 }
 
-/* --- from operation to row ------------------------------------------------------------------------------- */
+/* --- from operation to row
+ * ------------------------------------------------------------------------------- */
 
 /* Rows of one operation as a chain: head_of[op], then next_of[row]; a row's number plus 1, 0 ends it. */
 static uint16_t head_of[AMD_OP_COUNT], next_of[ROW_COUNT];

@@ -338,7 +338,8 @@ static void copy_registers(ls_inst *out, const ls_sass_line *line)
         out->src[out->src_count++] = line->srcs[i];
 }
 
-/* Compilers write a constant into a register with a multiply-add of zeros (HFMA2.MMA of RZ and RZ): nothing is computed. */
+/* Compilers write a constant into a register with a multiply-add of zeros (HFMA2.MMA of RZ and RZ): nothing
+ * is computed. */
 static bool moves_constant(const ls_inst *inst)
 {
     uint32_t zeros = 0;

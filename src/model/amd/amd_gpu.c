@@ -1,13 +1,13 @@
-/* amd_gpu.c: the machine type `amd`: a domain for the command processor and the DMA engine, one per cluster of compute
- * units (GCN: those that share a scalar and an instruction cache; RDNA: a dual compute unit), one per shader array that
- * has an L1, one per memory channel with its L2 slices, one for the MMU. Only links join domains; they are the long wires
- * of the chip. */
+/* amd_gpu.c: the machine type `amd`: a domain for the command processor and the DMA engine, one per cluster
+ * of compute units (GCN: those that share a scalar and an instruction cache; RDNA: a dual compute unit), one
+ * per shader array that has an L1, one per memory channel with its L2 slices, one for the MMU. Only links
+ * join domains; they are the long wires of the chip. */
 #include "model/amd/build.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------- machine */
+/* ------------------------------------------------------------------------------------------------ machine */
 
 static const char *const target_names[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 
@@ -117,7 +117,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
                           err);
 }
 
-/* ----------------------------------------------------------------------------------------------- for who runs it */
+/* ---------------------------------------------------------------------------------------- for who runs it */
 
 static amd_gpu *find(ls_engine *engine)
 {
@@ -152,7 +152,7 @@ void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes)
         line_mmu_discard(g->mmu, address, bytes);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- tables */
+/* ------------------------------------------------------------------------------------------------- tables */
 
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
 

@@ -1,4 +1,5 @@
-/* build_cluster.c: the command processor's domain, and those of clusters: compute units with their caches and TLBs. */
+/* build_cluster.c: the command processor's domain, and those of clusters: compute units with their caches and
+ * TLBs. */
 #include "model/amd/build.h"
 
 #include <stdio.h>

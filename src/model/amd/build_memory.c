@@ -1,5 +1,5 @@
-/* build_memory.c: shader arrays with their L1, memory partitions (L2 slices, an optional cache on the memory's side, the
- * DRAM channel), the MMU, and the links that join all of them. */
+/* build_memory.c: shader arrays with their L1, memory partitions (L2 slices, an optional cache on the
+ * memory's side, the DRAM channel), the MMU, and the links that join all of them. */
 #include "model/amd/build.h"
 
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #define CLUSTER_CUS_MAX 16u
 #define CLUSTER_TAGS_MAX 64u /* kernels that can start at once */
 
-/* One emptying of all caches: first those below, so that nothing old can come up again. Or one flush: those below come
- * last, so that they write what the ones above wrote. */
+/* One emptying of all caches: first those below, so that nothing old can come up again. Or one flush: those
+ * below come last, so that they write what the ones above wrote. */
 typedef struct cluster_sweep {
     bool is_used, is_flush;
     bool is_below; /* levels below are due: they were not asked yet, or have not answered */

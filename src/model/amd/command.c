@@ -1,7 +1,7 @@
-/* command.c: the command processor. A packet that is first in its queue goes to a free dispatcher (kernel) or to the
- * DMA engine (transfer). A kernel's way: its packet and arguments are written and caches emptied while the launch is
- * prepared; work-groups are dealt out to compute units, one per dispatch interval, dispatchers and compute units taking
- * turns; when all are done and the end is signalled, the queue goes on. */
+/* command.c: the command processor. A packet that is first in its queue goes to a free dispatcher (kernel) or
+ * to the DMA engine (transfer). A kernel's way: its packet and arguments are written and caches emptied while
+ * the launch is prepared; work-groups are dealt out to compute units, one per dispatch interval, dispatchers
+ * and compute units taking turns; when all are done and the end is signalled, the queue goes on. */
 #include "model/amd/command_impl.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void pump_at(command *c, ls_cycle cycle)
     ls_schedule_at(c->region, &c->pump, cycle);
 }
 
-/* ------------------------------------------------------------------------------------------ ends of packets */
+/* ---------------------------------------------------------------------------------------- ends of packets */
 
 static void on_rest(void *self, ls_cycle now)
 {
@@ -315,7 +315,7 @@ void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cyc
         pump_at(c, d->ready > now ? d->ready : now);
 }
 
-/* ------------------------------------------------------------------------------------------ the client's side */
+/* -------------------------------------------------------------------------------------- the client's side */
 
 void command_add_queue(ls_block *block, command_queue *queue)
 {

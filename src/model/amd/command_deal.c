@@ -1,5 +1,5 @@
-/* command_deal.c: work-groups are dealt out: dispatchers take turns, compute units take turns, each gives what it has by
- * masks. A compute unit without room is not looked at again before something on it ends. */
+/* command_deal.c: work-groups are dealt out: dispatchers take turns, compute units take turns, each gives
+ * what it has by masks. A compute unit without room is not looked at again before something on it ends. */
 #include "model/amd/command_impl.h"
 
 #include <string.h>
@@ -69,7 +69,8 @@ static uint32_t cluster_of(const command *c, uint32_t cu)
     return cu % c->clusters;
 }
 
-/* Sends the dispatcher's next work-group; how many waves it has, 0 if there is no room or the link is not ready. */
+/* Sends the dispatcher's next work-group; how many waves it has, 0 if there is no room or the link is not
+ * ready. */
 static uint32_t deal(command *c, dispatcher *d, bool *again)
 {
     place_need need = d->need;

@@ -1,5 +1,6 @@
-/* dma.c: transfers as streams of lines. Each cycle one line may be asked for or written; transfers in progress take
- * turns. The host link is one server per direction: a line takes it for as long as its bytes need. */
+/* dma.c: transfers as streams of lines. Each cycle one line may be asked for or written; transfers in
+ * progress take turns. The host link is one server per direction: a line takes it for as long as its bytes
+ * need. */
 #include "model/amd/dma.h"
 
 #include <string.h>
@@ -65,7 +66,8 @@ static bool overlaps(const dma_job *j)
     return j->to < j->from + j->bytes && j->from < j->to + j->bytes;
 }
 
-/* A copy inside the GPU goes by what a stage holds; from its end on if it would overwrite what it has not read yet. */
+/* A copy inside the GPU goes by what a stage holds; from its end on if it would overwrite what it has not
+ * read yet. */
 static uint64_t chunk_of(const dma *d, const dma_job *j, uint64_t *bytes)
 {
     uint64_t most = (uint64_t)STAGE_LINES * d->port.line_bytes;

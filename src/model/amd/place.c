@@ -13,7 +13,7 @@ const char *place_limit_name(place_limit limit)
     return limit < PLACE_LIMIT_COUNT ? limit_names[limit] : "?";
 }
 
-/* ------------------------------------------------------------------------------------------------------- masks */
+/* -------------------------------------------------------------------------------------------------- masks */
 
 #define NO_ROOM UINT32_MAX
 
@@ -52,7 +52,7 @@ static void mask_flip(uint64_t mask[PLACE_WORDS], uint32_t first, uint32_t count
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 static ls_status check_units(uint32_t units, const char *what, ls_error *err)
 {
@@ -104,7 +104,7 @@ place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs,
                          .one_half = one_half && c->halves > 1 };
 }
 
-/* -------------------------------------------------------------------------------------------------- taking, giving */
+/* ----------------------------------------------------------------------------------------- taking, giving */
 
 static void give_wave(place_cu *cu, place_group *g, uint32_t wave)
 {

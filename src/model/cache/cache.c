@@ -1,11 +1,11 @@
-/* cache.c: see cache.h. Lines are found through a hash of their addresses, victims through lists in order of use:
- * an access costs the same for 4 ways and for 256. */
+/* cache.c: see cache.h. Lines are found through a hash of their addresses, victims through lists in order of
+ * use: an access costs the same for 4 ways and for 256. */
 #include "model/cache/cache.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------- hash of addresses to indices */
+/* --------------------------------------------------------------------------- hash of addresses to indices */
 
 static inline uint32_t hash_of(uint64_t address, unsigned shift)
 {
@@ -88,7 +88,7 @@ static inline void remove_mshr(cache *c, uint32_t mshr)
     *at = c->mshrs[mshr].chain;
 }
 
-/* ----------------------------------------------------------------------------------------------------- set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 static uint32_t power_of_two(uint64_t at_least)
 {
@@ -173,13 +173,14 @@ void cache_set_ways(cache *c, uint32_t ways)
     cache_invalidate(c);
 }
 
-/* ------------------------------------------------------------------------------------------------------- sets */
+/* --------------------------------------------------------------------------------------------------- sets */
 
 uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits)
 {
-    /* Bit i of the result is flipped by the parity of those bits of `high` that row i of the polynomial's matrix has
-     * (16 places: 0x0f59, 0x11eb, 0x03d6, 0x07ac; 32: 0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34; 64: 0x79461, 0x0bca3,
-     * 0x17946, 0x2f28c, 0x5e518, 0x3ca30). Written out here: what each four bits of `high` flip. */
+    /* Bit i of the result is flipped by the parity of those bits of `high` that row i of the polynomial's
+     * matrix has (16 places: 0x0f59, 0x11eb, 0x03d6, 0x07ac; 32: 0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34; 64:
+     * 0x79461, 0x0bca3, 0x17946, 0x2f28c, 0x5e518, 0x3ca30). Written out here: what each four bits of `high`
+     * flip. */
     /* clang-format off */
     static const uint8_t flips[3][5][16] = {
         {
@@ -265,9 +266,9 @@ static inline bool evictable(const cache *c, const cache_line *line)
     return line->dirty == 0 || (uint64_t)c->dirty_lines * 100 >= c->spec->dirty_limit_percent * c->line_count;
 }
 
-/* A free line, or the oldest that may go. Where all lines are dirty and none waits for its fill, nothing would ever
- * change in this set however few lines are dirty elsewhere: the oldest goes. CACHE_NONE: a line waits for its fill, and
- * the request for that. */
+/* A free line, or the oldest that may go. Where all lines are dirty and none waits for its fill, nothing
+ * would ever change in this set however few lines are dirty elsewhere: the oldest goes. CACHE_NONE: a line
+ * waits for its fill, and the request for that. */
 static uint32_t find_victim(cache *c, uint32_t set_number)
 {
     cache_set *set = &c->sets[set_number];
@@ -377,7 +378,7 @@ static inline void set_dirty(cache *c, cache_line *line, uint32_t sector)
     line->valid |= (uint8_t)(1u << sector);
 }
 
-/* ---------------------------------------------------------------------------------------------------- access */
+/* ------------------------------------------------------------------------------------------------- access */
 
 /* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
 static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
@@ -407,8 +408,8 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
     c->mshrs[mshr].atomic |= atomic;
 }
 
-/* A read that does not hit and found room in the miss queue. i: its line, CACHE_NONE if that is not there yet and gets
- * `victim`. */
+/* A read that does not hit and found room in the miss queue. i: its line, CACHE_NONE if that is not there yet
+ * and gets `victim`. */
 static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag_address, uint32_t i,
                                                           uint32_t victim, uint32_t token, bool atomic)
 {
@@ -416,7 +417,8 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
     uint64_t sector_address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1);
     uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
     bool pending = i != CACHE_NONE && (c->lines[i].pending & bit) != 0;
-    /* A sector that is not on its way has an MSHR only while the requests of the last time are being answered. */
+    /* A sector that is not on its way has an MSHR only while the requests of the last time are being
+     * answered. */
     uint32_t mshr = pending || c->ready_first != CACHE_NONE ? find_mshr(c, sector_address) : CACHE_NONE;
     if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
                            : c->mshr_count >= c->spec->mshr_entries) {
@@ -455,8 +457,8 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
         line->readable |= bit;
         push_miss(c, (cache_miss){ .address = sector_address, .kind = CACHE_MISS_READ, .token = token });
     } else if (!pending) {
-        /* The line was replaced, or written in part, while the MSHR's requests are still being answered: the data is
-         * here, and no fill follows that could end a wait. */
+        /* The line was replaced, or written in part, while the MSHR's requests are still being answered: the
+         * data is here, and no fill follows that could end a wait. */
         line->valid |= bit;
         line->readable |= bit;
         if (atomic)

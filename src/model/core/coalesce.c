@@ -1,10 +1,11 @@
-/* coalesce.c: the addresses of a warp's lanes become 32-byte sectors; shared-memory addresses become bank conflicts. */
+/* coalesce.c: the addresses of a warp's lanes become 32-byte sectors; shared-memory addresses become bank
+ * conflicts. */
 #include "model/core/core.h"
 
 #include <string.h>
 
-/* Where local memory lies in the simulated address space: below everything that traces name (their addresses are
- * those of a 47-bit virtual space). */
+/* Where local memory lies in the simulated address space: below everything that traces name (their addresses
+ * are those of a 47-bit virtual space). */
 #define LOCAL_BASE UINT64_C(0x40000000)
 
 #define SECTOR_MASK (~(uint64_t)(CACHE_SECTOR_BYTES - 1))
@@ -69,7 +70,8 @@ static void add_atomic(core *c, uint64_t address, uint32_t size)
     c->sector_count++;
 }
 
-/* Local memory: word w of all threads of the GPU lies together, so that the lanes of a warp are neighbours. */
+/* Local memory: word w of all threads of the GPU lies together, so that the lanes of a warp are
+ * neighbours. */
 static void add_local(core *c, const flight *f, uint32_t lane, uint64_t address, uint32_t size)
 {
     const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
@@ -103,7 +105,7 @@ static bool coalesce_dense(core *c, const flight *f, const ls_cta *cta, uint32_t
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ patterns */
+/* ----------------------------------------------------------------------------------------------- patterns */
 
 /* Programs repeat the patterns of their addresses: loops, and the warps of a block. What a pattern costs
  * follows from the distances of its lanes from the first one and from where that lies in a period. */
@@ -170,7 +172,8 @@ static void pattern_set(pattern *p, uint64_t key, const uint64_t *at, uint32_t l
         p->distance[i] = at[i] - at[0];
 }
 
-/* Where to look for it: patterns of one program differ in their first lane's place, or in their last one or middle. */
+/* Where to look for it: patterns of one program differ in their first lane's place, or in their last one or
+ * middle. */
 static inline uint32_t pattern_hash(uint64_t key, const uint64_t *at, uint32_t lanes)
 {
     uint64_t h = key + (at[lanes - 1] - at[0]) * 5 + (at[lanes / 2] - at[0]) * 3;
@@ -210,7 +213,7 @@ static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes,
     pattern_set(&g->p, key, at, lanes);
 }
 
-/* ------------------------------------------------------------------------------------------- global accesses */
+/* ---------------------------------------------------------------------------------------- global accesses */
 
 void coalesce(core *c, const flight *f)
 {
@@ -246,7 +249,7 @@ void coalesce(core *c, const flight *f)
         coalesce_remember(c, list, lanes, first, key, seen);
 }
 
-/* ------------------------------------------------------------------------------------------- shared memory */
+/* ------------------------------------------------------------------------------------------ shared memory */
 
 /* The most different units of `unit` bytes in one of the places that they are dealt out to in turn. */
 static uint32_t most_in_one(const uint64_t *addresses, uint32_t lanes, uint32_t unit, uint32_t per_lane,
@@ -279,8 +282,8 @@ static uint32_t most_in_one(const uint64_t *addresses, uint32_t lanes, uint32_t 
     return worst;
 }
 
-/* Wide accesses are served in halves or quarters of the warp (8-byte: 16 lanes at a time, 16-byte: 8 lanes), each a
- * pass of its own, unless the platform asks for Accel-Sim's simpler rule. */
+/* Wide accesses are served in halves or quarters of the warp (8-byte: 16 lanes at a time, 16-byte: 8 lanes),
+ * each a pass of its own, unless the platform asks for Accel-Sim's simpler rule. */
 static uint32_t count_conflicts(const uint64_t addresses[32], uint32_t mask, uint32_t words, uint32_t banks)
 {
     /* Aligned, a lane's words are met together or not at all: one look for the banks they lie in. */
@@ -309,8 +312,8 @@ uint32_t shared_conflicts(const core *c, const flight *f)
     uint32_t words = c->spec->shared_first_word || width < 4 ? 1 : width / 4;
     words = words > 4 ? 4 : words;
     if (words == 1 && (f->dyn->addr & 3) == LS_ADDR_STRIDE) {
-        /* Words at a constant distance of a power of two times an odd number: every bank of the multiples of that power
-         * is met in turn. */
+        /* Words at a constant distance of a power of two times an odd number: every bank of the multiples of
+         * that power is met in turn. */
         uint64_t stride = cta->launch.cta->addrs[(f->dyn->addr >> 2) + 1];
         if (stride == 0)
             return 1;

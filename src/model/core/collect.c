@@ -1,9 +1,9 @@
 /* collect.c: from the issue registers through operand collection and the execution units to write-back.
  *
- * Each sub-core has its own collectors, register banks and units. An execution unit needs no shifting pipeline: an
- * instruction that enters it at cycle t writes back at t + latency + 2 and the unit takes the next one after its
- * initiation interval; what is checked is that no two results leave a unit in the same cycle and that a result bus
- * is free. */
+ * Each sub-core has its own collectors, register banks and units. An execution unit needs no shifting
+ * pipeline: an instruction that enters it at cycle t writes back at t + latency + 2 and the unit takes the
+ * next one after its initiation interval; what is checked is that no two results leave a unit in the same
+ * cycle and that a result bus is free. */
 #include "model/core/core.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
     return (reg + 1 + f->warp) % (uint32_t)c->spec->register_banks;
 }
 
-/* --------------------------------------------------------------------------------------------------- write-back */
+/* --------------------------------------------------------------------------------------------- write-back */
 
 /* Books the banks of the registers that an instruction writes; false if one of them is taken. */
 bool collect_write_banks(core *c, const flight *f)
@@ -76,7 +76,7 @@ ls_cycle collect_next(const core *c)
     return c->now + 1 + ((found - from) & WHEEL_MASK);
 }
 
-/* ------------------------------------------------------------------------------------------------------ execute */
+/* ------------------------------------------------------------------------------------------------ execute */
 
 /* Bit i of unit_done stands for the cycle unit_base + i. */
 static inline void advance_unit(sub_core *s, uint32_t unit, ls_cycle now)
@@ -96,7 +96,8 @@ static void execute_unit(core *c, sub_core *s, uint32_t unit)
     advance_unit(s, unit, c->now);
     if (latency < 64 && (s->unit_done[unit] >> latency & 1) != 0)
         return;
-    /* The result leaves the unit latency + 1 cycles from now and is written one cycle later, or forwarded before. */
+    /* The result leaves the unit latency + 1 cycles from now and is written one cycle later, or forwarded
+     * before. */
     uint64_t forward = c->spec->forward_cycles < latency + 2 ? c->spec->forward_cycles : latency + 1;
     uint32_t slot = (uint32_t)(c->now + latency + 2 - forward) & WHEEL_MASK;
     if (c->buses[slot] >= c->spec->result_buses)
@@ -160,7 +161,7 @@ void collect_load_store(core *c)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- operand collection */
+/* ------------------------------------------------------------------------------------- operand collection */
 
 static inline void collected(sub_core *s, uint32_t k)
 {

@@ -182,7 +182,7 @@ static const ls_metric metrics[] = {
 };
 /* clang-format on */
 
-/* --------------------------------------------------------------------------------------------------- sleeping */
+/* ----------------------------------------------------------------------------------------------- sleeping */
 
 /* Cycles in which the core slept: nothing changed. The schedulers book their stalls themselves. */
 void core_book_sleep(core *c, ls_cycle now)
@@ -217,7 +217,7 @@ static void core_timer(void *self, ls_cycle now)
     ls_ticker_wake(&c->ticker);
 }
 
-/* ------------------------------------------------------------------------------------------------------- set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 static ls_status check_spec(const core_spec *spec, ls_error *err)
 {

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------- arrival */
+/* ------------------------------------------------------------------------------------------------ arrival */
 
 /* The ways of L1 that are left when shared memory takes the smallest option that holds `shared_bytes`. */
 uint32_t cta_l1_ways(const core_spec *spec, uint64_t shared_bytes)
@@ -103,7 +103,7 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
     ls_ticker_wake(&c->ticker);
 }
 
-/* ----------------------------------------------------------------------------------------------------- completion */
+/* --------------------------------------------------------------------------------------------- completion */
 
 static void send_done(core *c)
 {
@@ -201,7 +201,7 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
         cta_finish(c, w->cta);
 }
 
-/* -------------------------------------------------------------------------------------------------------- flights */
+/* ------------------------------------------------------------------------------------------------ flights */
 
 uint16_t flight_take(core *c, uint32_t warp, uint32_t unit)
 {

@@ -1,4 +1,5 @@
-/* cycle.c: alu: cycle: one cycle of a core whose pipeline is simulated stage by stage (front.c, collect.c). */
+/* cycle.c: alu: cycle: one cycle of a core whose pipeline is simulated stage by stage (front.c,
+ * collect.c). */
 #include "model/core/core.h"
 
 static bool tick(void *self, ls_cycle now)

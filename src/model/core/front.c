@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------- scoreboard */
+/* --------------------------------------------------------------------------------------------- scoreboard */
 
 static inline bool pending(const uint64_t *set, uint32_t reg)
 {
@@ -18,8 +18,8 @@ static inline bool constant_register(const core *c, uint32_t reg)
            !c->spec->accelsim_rules;
 }
 
-/* A pending register that the instruction reads or writes; LS_REG_COUNT if there is none. Constant registers are never
- * pending. */
+/* A pending register that the instruction reads or writes; LS_REG_COUNT if there is none. Constant registers
+ * are never pending. */
 static uint32_t collision(const core *c, const warp_state *w, const ls_inst *inst)
 {
     bool spans = c->spec->track_spans;
@@ -69,8 +69,8 @@ static bool any_pending(const warp_state *w)
     return all != 0;
 }
 
-/* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes the next
- * one and when a register of the warp is released, never by polling. */
+/* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
+ * the next one and when a register of the warp is released, never by polling. */
 static void check_head(core *c, uint32_t warp)
 {
     sub_core *s = &c->subs[warp_sub(c, warp)];
@@ -127,10 +127,10 @@ void front_release(core *c, const flight *f)
     registers_ready(c, f->warp);
 }
 
-/* ------------------------------------------------------------------------------------------------------- fetch */
+/* -------------------------------------------------------------------------------------------------- fetch */
 
-/* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is decoded
- * that was fetched in the round before. */
+/* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is
+ * decoded that was fetched in the round before. */
 static void decode(core *c)
 {
     if (c->fetched < 0)
@@ -166,7 +166,7 @@ void front_fetch(core *c)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- issue */
+/* -------------------------------------------------------------------------------------------------- issue */
 
 /* What an instruction does to its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
@@ -267,7 +267,8 @@ static bool issue_sub(core *c, sub_core *s, uint32_t sub)
 
 void front_issue(core *c)
 {
-    /* The other schedulers are in the state they were in, unless one that issues before them releases a barrier. */
+    /* The other schedulers are in the state they were in, unless one that issues before them releases a
+     * barrier. */
     uint32_t look = c->front_changed;
     for (uint32_t set = c->front_ready & ~look; set != 0; set &= set - 1) {
         uint32_t sub = (uint32_t)__builtin_ctz(set);

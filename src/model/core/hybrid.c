@@ -1,16 +1,17 @@
-/* hybrid.c: alu: hybrid: warps are scheduled cycle by cycle, but an instruction is looked at once, when it issues.
+/* hybrid.c: alu: hybrid: warps are scheduled cycle by cycle, but an instruction is looked at once, when it
+ * issues.
  *
- * Issue knows when the result will be there (hybrid_pipe.c) and writes that cycle beside the register. A warp whose next
- * instruction needs it sleeps until then; nothing happens at a write-back. Instructions are decoded as in front.c, but
- * always fetched in time.
- * Memory instructions go through the load/store unit as in every model: their registers have no known cycle until
- * release(). */
+ * Issue knows when the result will be there (hybrid_pipe.c) and writes that cycle beside the register. A warp
+ * whose next instruction needs it sleeps until then; nothing happens at a write-back. Instructions are
+ * decoded as in front.c, but always fetched in time.
+ * Memory instructions go through the load/store unit as in every model: their registers have no known cycle
+ * until release(). */
 #include "model/core/front.h"
 #include "model/core/hybrid_book.h"
 
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------------- the wheel */
+/* ---------------------------------------------------------------------------------------------- the wheel */
 
 void hybrid_look_at(core *c, ls_cycle cycle)
 {
@@ -37,7 +38,7 @@ static inline ls_cycle next_wake(const core *c)
     return c->now + 1 + (slot - from) % CORE_WHEEL;
 }
 
-/* ----------------------------------------------------------------------------------------------------- registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 ls_cycle hybrid_wide_ready(const core *c, uint32_t warp, const hybrid_inst *d)
 {
@@ -127,7 +128,7 @@ static bool take_banks(core *c, const flight *f)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- warps */
+/* -------------------------------------------------------------------------------------------------- warps */
 
 static void end_bursts(core *c)
 {
@@ -178,7 +179,7 @@ static void fetch(core *c)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- one cycle */
+/* ---------------------------------------------------------------------------------------------- one cycle */
 
 static void wake_warps(core *c)
 {

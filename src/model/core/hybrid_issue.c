@@ -1,9 +1,9 @@
-/* hybrid_issue.c: issue of alu: hybrid: which scheduler is looked at in this cycle, which warp issues, and for how many
- * cycles what follows is known. May touch its core only. */
+/* hybrid_issue.c: issue of alu: hybrid: which scheduler is looked at in this cycle, which warp issues, and
+ * for how many cycles what follows is known. May touch its core only. */
 #include "model/core/front.h"
 #include "model/core/hybrid_book.h"
 
-/* ------------------------------------------------------------------------------------------- of memory instructions */
+/* --------------------------------------------------------------------------------- of memory instructions */
 
 static void issue_memory(core *c, sub_core *s, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 {
@@ -19,8 +19,9 @@ static void issue_memory(core *c, sub_core *s, uint32_t sub, uint32_t warp, cons
         hybrid_wake_at(c, warp, c->warps[warp].busy_until);
 }
 
-/* Shared memory answers in a time that is known as soon as the unit is: then the instruction is booked as those of all
- * other units are. In the order of issue; ldst.c takes the oldest of those that have their operands. */
+/* Shared memory answers in a time that is known as soon as the unit is: then the instruction is booked as
+ * those of all other units are. In the order of issue; ldst.c takes the oldest of those that have their
+ * operands. */
 static bool book_shared(core *c, sub_core *s, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 {
     hybrid *h = c->hybrid;
@@ -91,7 +92,7 @@ static void issue_one_memory(core *c, sub_core *s, uint32_t sub, uint32_t warp, 
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- of all the others */
+/* -------------------------------------------------------------------------------------- of all the others */
 
 /* An instruction of an execution unit issues in cycle `now`; returns when its result is there. */
 HYBRID_INLINE ls_cycle issue_unit(core *c, hybrid_sub *s, uint32_t sub, uint32_t warp, const hybrid_inst *d,
@@ -112,7 +113,8 @@ HYBRID_INLINE ls_cycle issue_unit(core *c, hybrid_sub *s, uint32_t sub, uint32_t
     return hybrid_run(c->hybrid, s, warp, d, collector, soonest, now, shape);
 }
 
-/* Instructions that are left in the buffer when `issued` of them have gone: it is filled again when it is empty. */
+/* Instructions that are left in the buffer when `issued` of them have gone: it is filled again when it is
+ * empty. */
 static uint32_t left_in_buffer(uint32_t buffered, uint32_t issued, size_t left)
 {
     if (issued < buffered)
@@ -122,9 +124,9 @@ static uint32_t left_in_buffer(uint32_t buffered, uint32_t issued, size_t left)
     return (issued - buffered) % 2 != 0 || left == 1 ? 1 : 2;
 }
 
-/* Issues the warp's next instruction, and after it, one per cycle, those that nothing can come before: a greedy
- * scheduler stays with its warp as long as that is ready, and what makes it ready is known. Returns for how many
- * cycles that is. */
+/* Issues the warp's next instruction, and after it, one per cycle, those that nothing can come before: a
+ * greedy scheduler stays with its warp as long as that is ready, and what makes it ready is known. Returns
+ * for how many cycles that is. */
 HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, uint32_t warp,
                                    const hybrid_inst *d, hybrid_shape shape)
 {
@@ -162,7 +164,8 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
         if ((h->taken >> d->unit & 1) != 0) {
             ls_cycle freed = h->issue_free[d->unit];
             if (freed > now + 1) {
-                /* One that could go before it may come up in the meantime: that is not seen, so not for long. */
+                /* One that could go before it may come up in the meantime: that is not seen, so not for
+                 * long. */
                 uint32_t others = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked | bit);
                 if (now + 1 - c->now >= HYBRID_BLIND || freed - now > HYBRID_GAP ||
                     (others & ~s->wants[d->unit]) != 0)
@@ -213,7 +216,7 @@ static uint32_t issue_any(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, uin
     return issue_burst(c, s, h, sub, warp, d, hybrid_any(c->hybrid));
 }
 
-/* ------------------------------------------------------------------------------------------------ the schedulers */
+/* ----------------------------------------------------------------------------------------- the schedulers */
 
 static inline uint32_t issue_warp(core *c, sub_core *s, hybrid_sub *h, uint32_t sub, uint32_t place)
 {

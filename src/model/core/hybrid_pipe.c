@@ -1,8 +1,8 @@
-/* hybrid_pipe.c: what is rare in issue: an instruction seen for the first time, one that waits for the load/store unit,
- * and one that waits for a collector that such a one has. */
+/* hybrid_pipe.c: what is rare in issue: an instruction seen for the first time, one that waits for the
+ * load/store unit, and one that waits for a collector that such a one has. */
 #include "model/core/hybrid_book.h"
 
-/* ------------------------------------------------------------------------------------------------------ decoding */
+/* ----------------------------------------------------------------------------------------------- decoding */
 
 static inline bool constant_register(const core *c, uint32_t reg)
 {
@@ -94,7 +94,7 @@ void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
                 (uint64_t)d->unknown << 2 * HYBRID_COUNT_BITS;
 }
 
-/* ---------------------------------------------------------------------------------- in front of the load/store unit */
+/* ------------------------------------------------------------------------ in front of the load/store unit */
 
 static void park(hybrid_sub *s, uint32_t warp, const hybrid_inst *d)
 {
@@ -179,8 +179,8 @@ static void unpark(core *c, hybrid_sub *s, uint32_t sub, uint64_t step)
     }
 }
 
-/* Of the instructions in collectors, the one that moves to the register before the unit: of those with their operands
- * the one in the first collector, as collect.c has it; else the one that has them first. */
+/* Of the instructions in collectors, the one that moves to the register before the unit: of those with their
+ * operands the one in the first collector, as collect.c has it; else the one that has them first. */
 static void choose_next(const core *c, hybrid_sub *s)
 {
     uint32_t best = s->head;

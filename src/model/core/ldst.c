@@ -1,5 +1,5 @@
-/* ldst.c: the load/store unit, one per core: shared memory, the L1 data cache with its banks, requests to the network
- * and their answers. */
+/* ldst.c: the load/store unit, one per core: shared memory, the L1 data cache with its banks, requests to the
+ * network and their answers. */
 #include "model/core/core.h"
 
 bool ldst_can_take(const core *c)
@@ -87,7 +87,7 @@ void ldst_take(core *c, uint16_t index)
     c->n.bank_conflict_cycles += conflicts;
 }
 
-/* ---------------------------------------------------------------------------------------------------- completion */
+/* --------------------------------------------------------------------------------------------- completion */
 
 /* One sector of a load has arrived. */
 static void sector_arrived(core *c, uint16_t index)
@@ -129,8 +129,8 @@ void ldst_arrived(core *c, uint16_t index)
 
 static void write_back(core *c)
 {
-    /* A wide network brings several sectors of one load per cycle: they are put together before the register is written,
-     * so only the last one needs its bank. */
+    /* A wide network brings several sectors of one load per cycle: they are put together before the register
+     * is written, so only the last one needs its bank. */
     if (c->next_wb != NO_FLIGHT && ((c->spec->network_width > 1 && c->flights[c->next_wb].requests > 1) ||
                                     collect_take_banks(c, &c->flights[c->next_wb]))) {
         uint16_t index = c->next_wb;
@@ -169,7 +169,7 @@ static void write_back(core *c)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- network */
+/* ------------------------------------------------------------------------------------------------ network */
 
 static inline bool network_full(const core *c)
 {
@@ -299,7 +299,7 @@ static inline bool take_reply(core *c)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ L1 */
+/* ----------------------------------------------------------------------------------------------------- L1 */
 
 /* A thread block that came meanwhile keeps what is there. */
 static void clean_some(core *c)
@@ -312,8 +312,8 @@ static void clean_some(core *c)
         cache_invalidate(&c->l1);
 }
 
-/* Lines follow as others leave the miss queue, in which there is always one of them until all are clean: an idle core
- * waits for no fill, so that a queue without room is full of lines that are written back. */
+/* Lines follow as others leave the miss queue, in which there is always one of them until all are clean: an
+ * idle core waits for no fill, so that a queue without room is full of lines that are written back. */
 void ldst_clean_l1(core *c)
 {
     c->l1_cleaning = true;
@@ -399,7 +399,8 @@ static void look_up_banks(core *c)
     c->look_at = next;
 }
 
-/* Moves sectors of the instruction into the banks' queues, from the highest address down; stops at a busy bank. */
+/* Moves sectors of the instruction into the banks' queues, from the highest address down; stops at a busy
+ * bank. */
 static void fill_banks(core *c, const flight *f, uint16_t index)
 {
     uint32_t bank_count = (uint32_t)c->spec->l1_banks;
@@ -432,7 +433,7 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ the unit */
+/* ----------------------------------------------------------------------------------------------- the unit */
 
 /* Works on the instruction in the unit; true when it may leave. */
 static bool advance(core *c, flight *f, uint16_t index)

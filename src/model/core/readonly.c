@@ -7,7 +7,7 @@
 #include <string.h>
 #include <assert.h>
 
-/* -------------------------------------------------------------------------------------------------------- set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 static ls_status check_level(const char *prefix, const char *level, uint64_t bytes, uint64_t ways,
                              uint64_t line, ls_error *err)
@@ -60,7 +60,7 @@ uint64_t readonly_base(uint64_t space, const char *kernel_name)
     return space | (ls_hash_of(name, strlen(name)).low & ((UINT64_C(1) << 40) - 1)) << 8;
 }
 
-/* ---------------------------------------------------------------------------------------------------- first level */
+/* -------------------------------------------------------------------------------------------- first level */
 
 static readonly_miss *find_miss(readonly *r, uint32_t which, uint64_t line, readonly_miss **free_one)
 {
@@ -146,7 +146,7 @@ static void fill_first(core *c, readonly *r, readonly_miss *miss)
     r->filled(c, &filled);
 }
 
-/* ---------------------------------------------------------------------------------------------------- second level */
+/* ------------------------------------------------------------------------------------------- second level */
 
 static void look_up(core *c, readonly *r, readonly_miss *miss)
 {

@@ -1,9 +1,10 @@
-/* translate.c: global and local accesses pass a TLB, either as requests between L1 and the network (L1 works with
- * virtual addresses) or as sectors on their way to L1. What bypasses L1 is always translated as a request.
+/* translate.c: global and local accesses pass a TLB, either as requests between L1 and the network (L1 works
+ * with virtual addresses) or as sectors on their way to L1. What bypasses L1 is always translated as a
+ * request.
  *
- * A request whose page is not known waits here and others pass it, as long as there is room for one more to wait. A
- * sector on its way to L1 keeps its place in the queue of its bank: those behind it wait too. Every sector is an access
- * of the TLB. */
+ * A request whose page is not known waits here and others pass it, as long as there is room for one more to
+ * wait. A sector on its way to L1 keeps its place in the queue of its bank: those behind it wait too. Every
+ * sector is an access of the TLB. */
 #include "model/core/core.h"
 
 typedef struct waiting {

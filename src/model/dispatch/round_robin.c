@@ -1,5 +1,5 @@
-/* round_robin.c: the block scheduler: launches kernels after their latency and hands one thread block per cycle to each
- * core that has room, cores in turn. Kernels of different streams may run side by side. */
+/* round_robin.c: the block scheduler: launches kernels after their latency and hands one thread block per
+ * cycle to each core that has room, cores in turn. Kernels of different streams may run side by side. */
 #include "model/dispatch/dispatch.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ static void fail(dispatch *d)
     ls_domain_stop(d->domain);
 }
 
-/* ------------------------------------------------------------------------------------------------------- launch */
+/* ------------------------------------------------------------------------------------------------- launch */
 
 static bool stream_busy(const dispatch *d, uint64_t stream)
 {
@@ -176,7 +176,7 @@ static void launch_all(dispatch *d, ls_cycle begin)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- blocks */
+/* ------------------------------------------------------------------------------------------------- blocks */
 
 /* As many blocks as a core runs at once wait at it for their turn, unless it runs those of another kernel. */
 static bool has_place_ahead(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
@@ -318,7 +318,8 @@ static void pump(void *self, ls_cycle now)
         ls_schedule_at(d->region, &d->pump, earliest);
 }
 
-/* At the end of a kernel cores run out of blocks: those that still have some share the bandwidth that they leave. */
+/* At the end of a kernel cores run out of blocks: those that still have some share the bandwidth that they
+ * leave. */
 static void tell_who_is_left(dispatch *d, uint32_t slot)
 {
     kernel_state *k = &d->kernels[slot];
@@ -359,7 +360,7 @@ void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle 
         ls_schedule(d->region, &d->pump, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 void dispatch_start(ls_block *block, const dispatch_work *work)
 {

@@ -1,9 +1,10 @@
-/* gpu.c: builds a GPU: one domain for the dispatcher, one per core, one per memory channel (its L2 slices on the L2
- * clock, its DRAM on the DRAM clock).
+/* gpu.c: builds a GPU: one domain for the dispatcher, one per core, one per memory channel (its L2 slices on
+ * the L2 clock, its DRAM on the DRAM clock).
  *
- * The request and reply crossbars are distributed: injection is limited at the source (one request per core and cycle,
- * one answer per slice and cycle), output ports at the destination. Their latency is split between the links so that
- * both directions are long: the lookahead, and so the length of windows, is the shorter of the two. */
+ * The request and reply crossbars are distributed: injection is limited at the source (one request per core
+ * and cycle, one answer per slice and cycle), output ports at the destination. Their latency is split between
+ * the links so that both directions are long: the lookahead, and so the length of windows, is the shorter of
+ * the two. */
 #include "model/gpu/gpu.h"
 
 #include "lockstep/scheduler.h"

@@ -1,4 +1,5 @@
-/* shape.c: see shape.h. Reads specs of built blocks; writes nothing but the latencies that cores are given. */
+/* shape.c: see shape.h. Reads specs of built blocks; writes nothing but the latencies that cores are
+ * given. */
 #include "model/gpu/shape.h"
 
 #include "model/gpu/gpu.h"
@@ -6,10 +7,10 @@
 
 #include <stdio.h>
 
-/* Stages that a request and its answer pass one cycle each, beside the latencies that have keys (partition.c, ldst.c).
- * Request, in core cycles: from the tags of L1 into the miss queue and out of it. Slice, in L2 cycles: input queue,
- * tags, output queue. Reply, in core cycles: its queue, the write-back register. DRAM, in DRAM cycles: it starts at the
- * next edge; in L2 cycles: the miss queue, the fill. */
+/* Stages that a request and its answer pass one cycle each, beside the latencies that have keys (partition.c,
+ * ldst.c). Request, in core cycles: from the tags of L1 into the miss queue and out of it. Slice, in L2
+ * cycles: input queue, tags, output queue. Reply, in core cycles: its queue, the write-back register. DRAM,
+ * in DRAM cycles: it starts at the next edge; in L2 cycles: the miss queue, the fill. */
 #define REQUEST_STAGES 1u
 #define SLICE_STAGES 2u
 #define REPLY_STAGES 2u

@@ -1,9 +1,9 @@
-/* partition.c: the L2 slices of one memory channel. Lives in the L2 clock's region of the partition's domain; its DRAM
- * lives in the other.
+/* partition.c: the L2 slices of one memory channel. Lives in the L2 clock's region of the partition's domain;
+ * its DRAM lives in the other.
  *
- * A request passes: arrival (sectors_per_cycle per slice: the output port of the request crossbar), a fixed delay, the
- * input queue, the cache, and on a miss the DRAM; its answer passes the output queue and enters the reply network,
- * again sectors_per_cycle per slice. */
+ * A request passes: arrival (sectors_per_cycle per slice: the output port of the request crossbar), a fixed
+ * delay, the input queue, the cache, and on a miss the DRAM; its answer passes the output queue and enters
+ * the reply network, again sectors_per_cycle per slice. */
 #include "model/memory/partition.h"
 
 #include "base/ring.h"
@@ -81,7 +81,7 @@ typedef struct partition {
     uint32_t free_dram, dram_tokens;
 } partition;
 
-/* ------------------------------------------------------------------------------------------------------- queues */
+/* ------------------------------------------------------------------------------------------------- queues */
 
 static inline void put(partition *p, queue *q, uint32_t i)
 {
@@ -146,7 +146,7 @@ void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle
         wake_at(p, r->ready);
 }
 
-/* --------------------------------------------------------------------------------------------------------- DRAM */
+/* --------------------------------------------------------------------------------------------------- DRAM */
 
 static const ls_dram_ops *dram_of(const partition *p)
 {
@@ -220,7 +220,7 @@ static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ a cycle */
+/* ------------------------------------------------------------------------------------------------ a cycle */
 
 static void answer(partition *p, slice *s, uint32_t i)
 {
@@ -285,8 +285,8 @@ static inline bool look_up(partition *p, slice *s)
     return true;
 }
 
-/* In the order of a pipeline emptied from its end; each stage moves up to `width` requests. Returns the next cycle with
- * something to do. */
+/* In the order of a pipeline emptied from its end; each stage moves up to `width` requests. Returns the next
+ * cycle with something to do. */
 static ls_cycle slice_cycle(partition *p, slice *s)
 {
     const partition_spec *spec = p->spec;
@@ -364,7 +364,7 @@ static void partition_timer(void *self, ls_cycle now)
     ls_ticker_wake(&p->ticker);
 }
 
-/* ------------------------------------------------------------------------------------------------------- set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 static ls_status partition_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
@@ -383,8 +383,8 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
                            uint32_t in_links_max, ls_error *err)
 {
     partition *p = ls_block_state(block);
-    /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so those that
-     * wait for a fill or for the network come on top of those in the links. */
+    /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so
+     * those that wait for a fill or for the network come on top of those in the links. */
     uint32_t requests_max =
         in_links_max + map->slices_per_channel * (uint32_t)(p->spec->l2.mshr_entries * p->spec->l2.mshr_merge +
                                                             p->spec->output_queue + 2);

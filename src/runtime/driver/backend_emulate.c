@@ -32,7 +32,7 @@ typedef struct emu {
     recorder *record; /* NULL: nothing is recorded */
 } emu;
 
-/* ------------------------------------------------------------------------------------------ life and death */
+/* ----------------------------------------------------------------------------------------- life and death */
 
 static void emu_destroy(void *self)
 {

@@ -16,7 +16,7 @@ static const drv_backend *backend(const drv_command *command, void **machine)
     return system->backend;
 }
 
-/* -------------------------------------------------------------------------------------------------- bodies */
+/* ------------------------------------------------------------------------------------------------- bodies */
 
 static ls_status run_copy_in(drv_command *c, ls_gpu_counts *counts, ls_error *err)
 {

@@ -1,6 +1,6 @@
-/* time.c: commands on a back end that simulates time. Nothing happens by itself: each turn, taken by whoever waits,
- * submits the commands that are ready, lets time pass until one is over, and finishes what is. So the order of
- * everything depends on the program alone. */
+/* time.c: commands on a back end that simulates time. Nothing happens by itself: each turn, taken by whoever
+ * waits, submits the commands that are ready, lets time pass until one is over, and finishes what is. So the
+ * order of everything depends on the program alone. */
 #include "runtime/driver/drv.h"
 
 #include <stdlib.h>

@@ -96,7 +96,7 @@ ls_status record_command(recorder *rec, const amd_file_command *command, uint32_
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ launches */
+/* ----------------------------------------------------------------------------------------------- launches */
 
 /* What is mapped, in memory of the caller. */
 static bool find_extents(ls_window *window, amd_file_launch *launch)
@@ -183,7 +183,7 @@ const amd_tape_code *record_code(const record_launch *launch)
     return &launch->code;
 }
 
-/* --------------------------------------------------------------------------------------------- work-groups */
+/* -------------------------------------------------------------------------------------------- work-groups */
 
 static uint64_t group_index(const amd_start *start, const uint32_t id[3])
 {

@@ -1,5 +1,5 @@
-/* timing.c: the back end `time`: a machine of a platform file with simulated memory, and what the driver asks of it
- * that takes no time. Commands are in timing_run.c. */
+/* timing.c: the back end `time`: a machine of a platform file with simulated memory, and what the driver asks
+ * of it that takes no time. Commands are in timing_run.c. */
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/start.h"
@@ -17,7 +17,7 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-/* ------------------------------------------------------------------------------------------ life and death */
+/* ----------------------------------------------------------------------------------------- life and death */
 
 static void destroy(void *self)
 {
@@ -280,7 +280,7 @@ const drv_backend drv_backend_time = {
     .now = now,
 };
 
-/* ---------------------------------------------------------------------------------------- for others than the driver */
+/* ----------------------------------------------------------------------------- for others than the driver */
 
 static timing *of(const ls_gpu_system *system)
 {

@@ -1,5 +1,5 @@
-/* timing_replay.c: a recording in place of a program: its commands become packets again, its wavefronts read tapes
- * instead of executing. Everything is at the addresses that it had, and no data moves. */
+/* timing_replay.c: a recording in place of a program: its commands become packets again, its wavefronts read
+ * tapes instead of executing. Everything is at the addresses that it had, and no data moves. */
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/fault.h"
@@ -42,7 +42,7 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-/* --------------------------------------------------------------------------------------------- simulated memory */
+/* --------------------------------------------------------------------------------------- simulated memory */
 
 /* Everything that was ever mapped, for the whole of the replay: what it allocates itself lies elsewhere. */
 static ls_status map_extent(ls_window *window, uint64_t start, uint64_t end, ls_error *err)
@@ -86,7 +86,7 @@ static ls_status map_all(replay *r, ls_error *err)
     return LS_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- set-up */
+/* ------------------------------------------------------------------------------------------------- set-up */
 
 static bool same_kernel(const amd_file_launch *a, const amd_file_launch *b)
 {
@@ -213,7 +213,7 @@ static bool may_start(const replay *r, size_t index)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- ends */
+/* --------------------------------------------------------------------------------------------------- ends */
 
 static ls_status tell(const replay *r, const replay_command *c, ls_error *err)
 {

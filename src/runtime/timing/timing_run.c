@@ -1,5 +1,5 @@
-/* timing_run.c: commands become packets of the command processor; the engine runs until one of them is over. Each
- * command has a queue of the hardware for itself: the driver keeps the order of its own queues. */
+/* timing_run.c: commands become packets of the command processor; the engine runs until one of them is over.
+ * Each command has a queue of the hardware for itself: the driver keeps the order of its own queues. */
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/fault.h"
@@ -24,7 +24,7 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-/* ------------------------------------------------------------------------------------------------- slots, pieces */
+/* ------------------------------------------------------------------------------------------ slots, pieces */
 
 static timing_slot *free_slot(timing *t)
 {
@@ -50,8 +50,8 @@ static void free_pieces(timing *t, timing_slot *slot)
     slot->arguments = slot->scratch = SIZE_MAX;
 }
 
-/* The smallest free piece that is large enough, or a new one. Pieces stay: what is written goes through caches, and
- * scratch has no content that anybody counts on. */
+/* The smallest free piece that is large enough, or a new one. Pieces stay: what is written goes through
+ * caches, and scratch has no content that anybody counts on. */
 static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *err)
 {
     timing_piece *best = NULL, piece = { .bytes = bytes, .is_used = true };
@@ -78,7 +78,7 @@ static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *er
     return LS_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- launches */
+/* ----------------------------------------------------------------------------------------------- launches */
 
 /* The AQL packet of the dispatch, as kernels find it through their dispatch pointer. */
 static void write_packet(const timing_slot *slot, uint8_t *out)
@@ -247,7 +247,7 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- ends */
+/* --------------------------------------------------------------------------------------------------- ends */
 
 void timing_add_counts(ls_gpu_counts *to, const command_packet *p)
 {
@@ -382,7 +382,7 @@ ls_status timing_advance(void *self, ls_error *err)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------- past all queues */
+/* ---------------------------------------------------------------------------------------- past all queues */
 
 static ls_status at_once(timing *t, drv_work *work, ls_error *err)
 {

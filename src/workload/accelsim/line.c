@@ -139,8 +139,8 @@ static inline bool reserve(ls_cta *cta)
     return !is_full(cta) && ls_cta_reserve(cta, 0, 1, LANES);
 }
 
-/* The instruction whose pc stands at *p, guessed from the line before or by the pc itself, and the mask behind it.
- * *p moves behind them. Whether the rest of the line is the instruction's too, the caller sees. */
+/* The instruction whose pc stands at *p, guessed from the line before or by the pc itself, and the mask
+ * behind it. *p moves behind them. Whether the rest of the line is the instruction's too, the caller sees. */
 static inline const acc_shape *find_shape(acc_reader *r, const char **p, uint32_t *mask, uint32_t *number)
 {
     const uint64_t full = 0x6666666666666666ull; /* "ffffffff" */

@@ -4,7 +4,7 @@
 #include <msgpack.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ checking */
+/* ----------------------------------------------------------------------------------------------- checking */
 
 typedef struct scan {
     const uint8_t *at;
@@ -93,7 +93,7 @@ static bool is_complete(scan *s, unsigned depth)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- converting */
+/* --------------------------------------------------------------------------------------------- converting */
 
 static bool convert(ls_arena *arena, const msgpack_object *from, meta_node *to)
 {

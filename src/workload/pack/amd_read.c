@@ -65,7 +65,7 @@ static ls_status fail_file(const amd_file *f, ls_error *err, const char *what)
     return ls_error_at(err, f->in.path, 0, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------- catalog */
+/* ------------------------------------------------------------------------------------------------ catalog */
 
 static const char *take_name(amd_file *f, ls_pack_record *r)
 {

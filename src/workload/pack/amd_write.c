@@ -69,7 +69,7 @@ static ls_status fail_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-/* ------------------------------------------------------------------------------------------ life and death */
+/* ----------------------------------------------------------------------------------------- life and death */
 
 static void destroy_part(amd_file_part *part)
 {
@@ -224,7 +224,7 @@ static ls_status drain(amd_file_writer *w, ls_error *err)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ launches */
+/* ----------------------------------------------------------------------------------------------- launches */
 
 static bool add_command(amd_file_writer *w, amd_file_command command, uint32_t *number)
 {
@@ -422,7 +422,7 @@ ls_status amd_file_end(amd_file_part *part, ls_error *err)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- catalog */
+/* ------------------------------------------------------------------------------------------------ catalog */
 
 static bool add_numbers(ls_pack_bytes *b, const uint64_t *numbers, size_t count)
 {

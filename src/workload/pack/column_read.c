@@ -12,7 +12,7 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---------------------------------------------------------------------------------------------- begin, end */
+/* --------------------------------------------------------------------------------------------- begin, end */
 
 static bool has_wide_vectors(void)
 {
@@ -101,7 +101,7 @@ bool ls_columns_at_end(const ls_columns_in *c)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- vectors */
+/* ------------------------------------------------------------------------------------------------ vectors */
 
 /* Executions like the blank ones, with a mask, from `to` up to `end`. Four of them are three vectors. */
 typedef void filler(char *to, const char *blank, const char *end, uint32_t mask);
@@ -209,7 +209,7 @@ INLINE uint32_t lanes_of(uint32_t mask, bool native)
     return (((n + (n >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 
-/* ---------------------------------------------------------------------------------------------------- path */
+/* --------------------------------------------------------------------------------------------------- path */
 
 INLINE const char *read_path(const ls_columns_in *c, const ls_columns_warp *w, const ls_dyn *blank, ls_dyn *to,
                              const host *h)
@@ -236,7 +236,7 @@ INLINE const char *read_path(const ls_columns_in *c, const ls_columns_warp *w, c
     return at == end ? NULL : "a warp has fewer instructions than it says";
 }
 
-/* ----------------------------------------------------------------------------------------------- addresses */
+/* ---------------------------------------------------------------------------------------------- addresses */
 
 /* Bits that only other accesses have than lists of LS_COLUMN_AT_NEAR. */
 #define NOT_A_NEAR_LIST (7u << LS_COLUMN_FORM_SHIFT | 1u)

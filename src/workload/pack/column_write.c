@@ -52,7 +52,7 @@ void ls_columns_fini(ls_columns_out *c)
     *c = (ls_columns_out){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------ segments */
+/* ----------------------------------------------------------------------------------------------- segments */
 
 /* Executions of the segment that begins at `dyns`. */
 static uint32_t segment(const ls_dyn *dyns, uint32_t left)
@@ -121,7 +121,7 @@ static bool put_path(ls_columns_out *c, const ls_dyn *dyns, uint32_t count, uint
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------- addresses */
+/* ---------------------------------------------------------------------------------------------- addresses */
 
 static bool reaches(uint64_t anchor, uint64_t low, uint64_t high, uint64_t span)
 {
@@ -243,7 +243,7 @@ static bool put_addresses(ls_columns_out *c, const ls_cta *cta, const ls_dyn *dy
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ together */
+/* ----------------------------------------------------------------------------------------------- together */
 
 bool ls_columns_put(ls_columns_out *c, const ls_cta *cta, const ls_warp_stream *warp, ls_pack_bytes *shape,
                     bool *fits)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------------------------------------- growing */
+/* ------------------------------------------------------------------------------------------------ growing */
 
 static bool reserve(ls_pack_bytes *b, size_t more)
 {
@@ -194,7 +194,7 @@ static bool put_addresses(ls_pack_encoder *e, const ls_cta *cta, const ls_dyn *d
     return done && put_byte(&e->streams[LS_PACK_OPS], op);
 }
 
-/* ------------------------------------------------------------------------------------------------ the path */
+/* ----------------------------------------------------------------------------------------------- the path */
 
 /* Puts `mask` in force and says which one it is. */
 static bool put_mask(ls_pack_encoder *e, uint32_t mask)

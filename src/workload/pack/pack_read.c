@@ -254,7 +254,7 @@ static const ls_kernel_ops kernel_ops = {
     .header = pack_header,
 };
 
-/* ------------------------------------------------------------------------------------------------- kernels */
+/* ------------------------------------------------------------------------------------------------ kernels */
 
 static ls_status fail_file(const pack_trace *t, ls_error *err, const char *what)
 {

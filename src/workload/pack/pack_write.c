@@ -156,7 +156,7 @@ static ls_status pack_cta(ls_sink *base, const ls_sink_kernel *kernel, const ls_
     return full ? flush(sink, err) : LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- kernels */
+/* ------------------------------------------------------------------------------------------------ kernels */
 
 static ls_status pack_command(ls_sink *base, const ls_command *command, ls_error *err)
 {

@@ -34,7 +34,8 @@ static const char *const kind_names[LS_PACK_KIND_COUNT] = {
     [LS_PACK_AMD_CATALOG] = "catalog of launches",
 };
 
-/* Libraries that were built for it choose the widest vectors of the host; others do not have this function. */
+/* Libraries that were built for it choose the widest vectors of the host; others do not have this
+ * function. */
 extern XXH64_hash_t XXH3_64bits_dispatch(const void *data, size_t bytes) __attribute__((weak));
 
 static uint64_t checksum(const void *data, size_t bytes)
@@ -60,7 +61,7 @@ static bool reserve(ls_pack_bytes *b, size_t bytes)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 static ls_status put(ls_pack_out *out, const void *data, size_t bytes, ls_error *err)
 {
@@ -193,7 +194,7 @@ ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *er
     return put(out, trailer, sizeof trailer, err);
 }
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err)
 {
@@ -431,7 +432,7 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
     return LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- records */
+/* ------------------------------------------------------------------------------------------------ records */
 
 bool ls_pack_add_bytes(ls_pack_bytes *b, const void *data, size_t bytes)
 {

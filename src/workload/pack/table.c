@@ -31,7 +31,7 @@ static void put_tail(ls_text *out, unsigned kind, int64_t first, int64_t second)
         ls_text_printf(out, " %" PRId64 " %s", second, tail_words[kind]);
 }
 
-/* ------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 void ls_pack_table_writer_clear(ls_pack_table_writer *w)
 {
@@ -146,7 +146,7 @@ bool ls_pack_table_payload(const ls_pack_table_writer *w, ls_pack_bytes *out)
     return done;
 }
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 #define LIKE 2u
 
@@ -156,8 +156,8 @@ typedef struct table_reader {
     struct {
         const char *at;
         size_t bytes;
-        /* Instructions with this opcode that were decoded last, by number + 1, and their widths: a predicated or
-         * shortened form alternates with the plain one. */
+        /* Instructions with this opcode that were decoded last, by number + 1, and their widths: a predicated
+         * or shortened form alternates with the plain one. */
         uint32_t like[LIKE], width[LIKE], next;
     } *opcodes;
 } table_reader;
@@ -310,7 +310,7 @@ const ls_inst_text *ls_pack_table_texts(ls_pack_table *table)
     return table->texts;
 }
 
-/* ------------------------------------------------------------------------------------------------ decoding */
+/* ----------------------------------------------------------------------------------------------- decoding */
 
 /* Texts that are kept are parsed as a reader of text would. */
 static ls_status decode_text(table_entry *e, ls_arena *arena, const ls_kernel_info *info, bool unknown_as_alu,

@@ -3,7 +3,8 @@
  *     lockstep-profile 2
  *     hash 0123456789abcdef0123456789abcdef
  *     method cache
- *     kernel COMMAND ID L2_SECTORS SLICE_SECTORS DRAM_ATOMS CHANNEL_CYCLES READS CLOSED CONFLICTS WALKED INSTS
+ *     kernel COMMAND ID L2_SECTORS SLICE_SECTORS DRAM_ATOMS CHANNEL_CYCLES READS CLOSED CONFLICTS WALKED
+ *     INSTS
  *            SLICE_STALLS BURSTS BURSTS_STALLED NAME
  *     pc HEX  INSTS SECTORS L2 DRAM  (four times: for hits in L1, waits for others, L2 and DRAM)
  *     end */

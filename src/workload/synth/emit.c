@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ programs */
+/* ----------------------------------------------------------------------------------------------- programs */
 
 /* Before Volta every fourth word of 8 bytes holds scheduling information; later, instructions have 16
  * bytes. */
@@ -132,7 +132,7 @@ const char *synth_ldg(const synth_program *p)
     return p->version == 70 || p->version == 75 ? "LDG.E.SYS" : "LDG.E";
 }
 
-/* --------------------------------------------------------------------------------------------------- warps */
+/* -------------------------------------------------------------------------------------------------- warps */
 
 static ls_dyn *room(synth_warp *w, uint64_t dyns, uint64_t words)
 {
@@ -251,7 +251,7 @@ bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n)
     return w->mask != 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- numbers */
+/* ------------------------------------------------------------------------------------------------ numbers */
 
 uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b)
 {

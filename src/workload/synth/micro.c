@@ -145,7 +145,7 @@ static void micro_shape(const micro_spec *s, synth_launch *out)
     out->registers = 32;
 }
 
-/* ------------------------------------------------------------------------------------------------- program */
+/* ------------------------------------------------------------------------------------------------ program */
 
 #define ADDRESS_REG 2u
 #define CHAIN_REG 4u
@@ -188,7 +188,7 @@ static void throughput_assemble(const void *spec, uint32_t launch, synth_program
     synth_exit(p);
 }
 
-/* --------------------------------------------------------------------------------------------------- warps */
+/* -------------------------------------------------------------------------------------------------- warps */
 
 static uint64_t address_at(const micro_spec *s, const micro_op *op, uint64_t i, uint64_t warp)
 {
@@ -213,7 +213,7 @@ static void micro_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, (uint32_t)s->count, (uint32_t)s->count + 1);
 }
 
-/* --------------------------------------------------------------------------------------------------- facts */
+/* -------------------------------------------------------------------------------------------------- facts */
 
 static void micro_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
 {

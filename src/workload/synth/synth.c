@@ -59,7 +59,7 @@ const ls_param *ls_synth_param_at(const ls_synth_kind *kind, size_t index)
     return index < kind->param_count ? &kind->params[index] : &synth_common_params[index - kind->param_count];
 }
 
-/* ------------------------------------------------------------------------------------------------- kernels */
+/* ------------------------------------------------------------------------------------------------ kernels */
 
 typedef struct synth_trace {
     ls_trace base;
@@ -244,7 +244,7 @@ static ls_status synth_open_kernel(ls_trace *base, uint64_t index, ls_kernel **o
     return LS_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- traces */
+/* ------------------------------------------------------------------------------------------------- traces */
 
 static void synth_close(ls_trace *base)
 {

@@ -83,7 +83,7 @@ static void tensor_launch(const void *spec, uint32_t launch, synth_launch *out)
     out->registers = 128;
 }
 
-/* ------------------------------------------------------------------------------------------------- program */
+/* ------------------------------------------------------------------------------------------------ program */
 
 enum { T_FILL, T_LOOP, T_WAIT, T_INNER, T_NEXT, T_STORE, T_LOOP_END, T_TAIL, T_RESULTS };
 

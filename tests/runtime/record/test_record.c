@@ -1,5 +1,5 @@
-/* test_record.c: recordings of emulated launches: what comes back is what was executed, the file is the same however
- * work-groups came, and files that are cut or changed are refused with one line. */
+/* test_record.c: recordings of emulated launches: what comes back is what was executed, the file is the same
+ * however work-groups came, and files that are cut or changed are refused with one line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,15 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LDS word 0 counts the work-items; after a barrier all add it to the word that the argument points to. Lanes take
- * turns: s_load_dwordx2; s_mov_b32 m0, -1; v_lshlrev_b32 v3; v_mov_b32 (2); ds_add_u32; s_waitcnt; s_barrier;
- * ds_read_b32; s_waitcnt; v_mov_b32 (2); flat_atomic_add; s_endpgm (llvm-mc, gfx803) */
+/* LDS word 0 counts the work-items; after a barrier all add it to the word that the argument points to. Lanes
+ * take turns: s_load_dwordx2; s_mov_b32 m0, -1; v_lshlrev_b32 v3; v_mov_b32 (2); ds_add_u32; s_waitcnt;
+ * s_barrier; ds_read_b32; s_waitcnt; v_mov_b32 (2); flat_atomic_add; s_endpgm (llvm-mc, gfx803) */
 static const uint32_t sum8[] = {
     0xc0060100, 0x00000000, 0xbefc00c1, 0x24060082, 0x7e080281, 0x7e0a0280, 0xd8000000, 0x00000405, 0xbf8c007f,
     0xbf8a0000, 0xd86c0000, 0x06000005, 0xbf8c007f, 0x7e020204, 0x7e040205, 0xdd080000, 0x00000601, 0xbf810000,
 };
 
-/* v0 goes through private memory (buffer_store_dword, buffer_load_dword) to argument + 256 * work-group + 4 * v0. */
+/* v0 goes through private memory (buffer_store_dword, buffer_load_dword) to argument + 256 * work-group + 4 *
+ * v0. */
 static const uint32_t scratch8[] = {
     0xc0060202, 0x00000000, 0x80000700, 0x82018001, 0x24020082, 0xe0700008, 0x80000000,
     0xbf8c0f70, 0xe0500008, 0x80000400, 0xbf8c0070, 0x8e068806, 0x80080608, 0x7e060209,
@@ -110,7 +111,8 @@ static void witness_hook(void *self, const emulate_step *step)
     record_hook(w->launch, step);
 }
 
-/* Records one launch of each program; *w has what the emulator was seen to do in the one that `which` says. */
+/* Records one launch of each program; *w has what the emulator was seen to do in the one that `which`
+ * says. */
 static void record_both(machine *m, const char *path, int which, witness *w)
 {
     recorder *rec;

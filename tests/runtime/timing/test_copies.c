@@ -1,5 +1,5 @@
-/* test_copies.c: memory through the DMA engine in simulated time: any alignment, overlaps, fills; how long it takes; the
- * same for any number of threads. */
+/* test_copies.c: memory through the DMA engine in simulated time: any alignment, overlaps, fills; how long it
+ * takes; the same for any number of threads. */
 #include "runtime/driver/driver_test.h"
 
 #include "lockstep/random.h"

@@ -1,5 +1,5 @@
-/* test_queues.c: launches in simulated time: order inside a queue, kernels of several queues side by side, waiting,
- * faults, counts as in emulation, and the same times for any number of threads. */
+/* test_queues.c: launches in simulated time: order inside a queue, kernels of several queues side by side,
+ * waiting, faults, counts as in emulation, and the same times for any number of threads. */
 #include "runtime/driver/driver_test.h"
 
 #include <stdlib.h>
@@ -97,8 +97,8 @@ static void concurrent(void **unused)
     assert_true(last * 3 < serial);
 }
 
-/* On a GPU that is too small for either, two equal kernels get equal parts of it: they end together, and both take
- * longer than one alone. */
+/* On a GPU that is too small for either, two equal kernels get equal parts of it: they end together, and both
+ * take longer than one alone. */
 static void fair(void **unused)
 {
     enum { ITEMS = 64 * 1024 };

@@ -1,5 +1,5 @@
-/* test_replay.c: programs with several queues, recorded in simulated time and replayed: every command begins and ends when
- * it did, those that ran beside each other too; pokes of the host; what cannot be replayed. */
+/* test_replay.c: programs with several queues, recorded in simulated time and replayed: every command begins
+ * and ends when it did, those that ran beside each other too; pokes of the host; what cannot be replayed. */
 #include "runtime/driver/driver_test.h"
 
 #include "runtime/timing/timing.h"
