@@ -1,8 +1,6 @@
 /* domain.c: domains and regions, and the running of one domain for one window. */
 #include "engine/state.h"
 
-#include <string.h>
-
 #define REGIONS_MAX 8u
 
 static ls_status add_clock(ls_engine *engine, ls_clock clock, uint32_t *id, ls_error *err)
@@ -31,8 +29,8 @@ ls_status ls_domain_add_region(ls_domain *domain, ls_clock clock, ls_region **ou
     region->domain = domain;
     region->clock = clock;
     region->index = domain->region_count;
-    region->time_cycle = LS_CYCLE_MAX;
-    region->time_fs = LS_TIME_MAX;
+    region->next_cycle = LS_CYCLE_MAX;
+    region->next_fs = LS_TIME_MAX;
     ls_status status = add_clock(domain->engine, clock, &region->clock_id, err);
     if (status == LS_OK)
         status = wheel_init(region, err);
@@ -172,72 +170,51 @@ ls_time engine_last_cycle(const ls_engine *engine)
     return last;
 }
 
-/* Takes over what other domains sent in the window before this one. */
-void domain_exchange(ls_domain *domain, unsigned parity)
+/* Notes when a region is next in turn. */
+static inline void note_turn(ls_region *region, ls_cycle cycle)
 {
-    uint8_t *dirty = domain->dirty[parity];
-    for (size_t base = 0; base < domain->ends.count; base += 8) {
-        uint64_t eight;
-        memcpy(&eight, dirty + base, 8);
-        if (eight == 0)
-            continue;
-        memset(dirty + base, 0, 8);
-        while (eight != 0) {
-            unsigned byte = (unsigned)__builtin_ctzll(eight) / 8;
-            eight &= ~(UINT64_C(0xff) << (8 * byte));
-            const link_end *end = &domain->ends.at[base + byte];
-            if (end->receives)
-                link_receive_window(end->link, parity);
-            else
-                link_credit_window(end->link, parity);
-        }
-    }
-}
-
-/* When a region is next in turn; LS_TIME_MAX: not in this window. */
-static inline ls_time next_turn(ls_region *region, const ls_cycle *limits)
-{
-    ls_cycle cycle = wheel_next(region);
-    region->peek_cycle = cycle;
-    if (cycle >= limits[region->clock_id])
-        return LS_TIME_MAX;
-    if (cycle != region->time_cycle) {
-        region->time_cycle = cycle;
-        region->time_fs = clock_time(&region->clock, cycle);
-    }
-    return region->time_fs;
+    if (cycle == region->next_cycle)
+        return;
+    region->next_cycle = cycle;
+    region->next_fs = cycle == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, cycle);
 }
 
 /* Several clocks: always the region with the earliest edge, the first created among equals. It goes on as long as
- * it stays the earliest. */
-static void run_regions(ls_domain *domain, const ls_cycle *limits)
+ * it stays the earliest. Returns when the first of them has work after the window. */
+static ls_time run_regions(ls_domain *domain, const ls_cycle *limits, ls_time end)
 {
+    ls_region **regions = domain->regions;
+    uint32_t count = domain->region_count;
+    for (uint32_t i = 0; i < count; i++)
+        note_turn(regions[i], wheel_next(regions[i]));
     for (;;) {
-        ls_region *first = NULL, *second = NULL;
-        ls_time first_time = LS_TIME_MAX, second_time = LS_TIME_MAX;
-        for (uint32_t i = 0; i < domain->region_count; i++) {
-            ls_region *region = domain->regions[i];
-            ls_time time = next_turn(region, limits);
-            if (time < first_time) {
+        ls_region *first = regions[0], *second = regions[1];
+        if (second->next_fs < first->next_fs) {
+            first = regions[1];
+            second = regions[0];
+        }
+        for (uint32_t i = 2; i < count; i++) {
+            if (regions[i]->next_fs < first->next_fs) {
                 second = first;
-                second_time = first_time;
-                first = region;
-                first_time = time;
-            } else if (time < second_time) {
-                second = region;
-                second_time = time;
+                first = regions[i];
+            } else if (regions[i]->next_fs < second->next_fs) {
+                second = regions[i];
             }
         }
-        if (first == NULL)
-            return;
+        if (first->next_fs >= end)
+            return first->next_fs;
         ls_cycle limit = limits[first->clock_id];
-        if (second != NULL) {
-            ls_cycle until = clock_cycle_at(&first->clock, second_time);
-            until += first->index < second->index && clock_time(&first->clock, until) == second_time;
+        if (second->next_fs < end) {
+            ls_cycle until = clock_cycle_at(&first->clock, second->next_fs);
+            until += first->index < second->index && clock_time(&first->clock, until) == second->next_fs;
             limit = until < limit ? until : limit;
         }
         domain->current = first;
-        region_run_in_turn(first, first->peek_cycle, limit);
+        note_turn(first, region_run_in_turn(first, first->next_cycle, limit));
+        if (domain->touched)
+            for (uint32_t i = 0; i < count; i++)
+                if (regions[i] != first)
+                    note_turn(regions[i], wheel_next(regions[i]));
     }
 }
 
@@ -246,9 +223,10 @@ void domain_run_window(ls_domain *domain)
     ls_engine *engine = domain->engine;
     unsigned before = (engine->window_index + 1) & 1;
     domain->window = engine->window_index;
-    if (atomic_load_explicit(&engine->mail[before][domain->id], memory_order_relaxed) != 0) {
-        atomic_store_explicit(&engine->mail[before][domain->id], 0, memory_order_relaxed);
-        domain_exchange(domain, before);
+    _Atomic uint8_t *mail = &engine->mail[before][domain->id];
+    if (atomic_load_explicit(mail, memory_order_relaxed) != 0) {
+        atomic_store_explicit(mail, 0, memory_order_relaxed);
+        link_exchange(domain, before);
     }
     if (LS_LIKELY(domain->region_count == 1)) {
         ls_region *region = domain->regions[0];
@@ -256,12 +234,10 @@ void domain_run_window(ls_domain *domain)
         region->window = domain->window;
         domain->current = region;
         uint64_t before_run = region->cycles_run;
-        region_run(region, engine->limits[region->clock_id]);
+        ls_cycle next = region_run(region, engine->limits[region->clock_id]);
         domain->work = region->cycles_run - before_run;
-        ls_cycle next = wheel_next(region);
         next = region->sent_min < next ? region->sent_min : next;
-        engine->next_time[domain->id] =
-            next == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(&region->clock, next);
+        engine->next_time[domain->id] = next == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, next);
         domain->sent_min = region->sent_min == LS_CYCLE_MAX ? LS_TIME_MAX : engine->next_time[domain->id];
     } else {
         uint64_t cycles = 0;
@@ -270,18 +246,17 @@ void domain_run_window(ls_domain *domain)
             domain->regions[i]->window = domain->window;
             cycles -= domain->regions[i]->cycles_run;
         }
-        run_regions(domain, engine->limits);
+        ls_time next = run_regions(domain, engine->limits, engine->window_end);
         domain->sent_min = LS_TIME_MAX;
         for (uint32_t i = 0; i < domain->region_count; i++) {
             const ls_region *region = domain->regions[i];
             cycles += region->cycles_run;
             if (region->sent_min == LS_CYCLE_MAX)
                 continue;
-            ls_time time = ls_clock_time(&region->clock, region->sent_min);
+            ls_time time = clock_time(&region->clock, region->sent_min);
             domain->sent_min = time < domain->sent_min ? time : domain->sent_min;
         }
         domain->work = cycles;
-        ls_time next = domain_next_time(domain);
         engine->next_time[domain->id] = domain->sent_min < next ? domain->sent_min : next;
     }
     domain->current = NULL;

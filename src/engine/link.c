@@ -221,11 +221,24 @@ uint32_t ls_link_credits(const ls_link *link)
     return credits;
 }
 
-/* Tells the domain of the other end that its end `index` has something new after this window. */
-static void mark_dirty(ls_domain *domain, uint32_t index, unsigned parity)
+/* Tells the domain of the other end that this one has something new after this window. */
+static inline void tell(const end_mark *mark)
 {
-    domain->dirty[parity][index] = 1;
-    atomic_store_explicit(&domain->engine->mail[parity][domain->id], 1, memory_order_relaxed);
+    *mark->dirty = 1;
+    atomic_store_explicit(mark->mail, 1, memory_order_relaxed);
+}
+
+static void set_mark(end_mark mark[2], const ls_domain *domain, uint32_t end)
+{
+    for (int parity = 0; parity < 2; parity++)
+        mark[parity] = (end_mark){ .dirty = &domain->dirty[parity][end],
+                                   .mail = &domain->engine->mail[parity][domain->id] };
+}
+
+void link_set_marks(ls_link *link)
+{
+    set_mark(link->to_mark, link->to->domain, link->to_end);
+    set_mark(link->from_mark, link->from->domain, link->from_end);
 }
 
 /* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit leaves. */
@@ -244,15 +257,10 @@ static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
     return (link->wire_free - 1) / link->width_units;
 }
 
-/* What only some messages need: the first of a window, other clocks, hooks. */
+/* What only some messages need: other clocks, hooks. */
 static COLD void *send_slow(ls_link *link, slot_header *slot)
 {
     ls_region *from = link->from;
-    uint64_t window = from->window;
-    if (link->sent_window != window) {
-        link->sent_window = window;
-        mark_dirty(link->to->domain, link->to_end, window & 1);
-    }
     if (!link->same_clock) {
         ls_time time = ls_clock_time(&from->clock, slot->cycle);
         slot->cycle = ls_clock_cycle_at(&link->to->clock, time);
@@ -297,7 +305,11 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
     uint64_t window = from->window;
     link->credits--;
     link->published_tail[window & 1] = ++link->tail;
-    if (LS_UNLIKELY(link->special || link->sent_window != window))
+    if (link->sent_window != window) {
+        link->sent_window = window;
+        tell(&link->to_mark[window & 1]);
+    }
+    if (LS_UNLIKELY(link->special))
         return send_slow(link, slot);
     return (uint8_t *)slot + SLOT_HEADER_BYTES;
 }
@@ -378,7 +390,7 @@ static void link_serve(void *self, ls_cycle now)
     link_wake(link, now);
 }
 
-void link_credit_window(ls_link *link, unsigned parity)
+static void link_credit_window(ls_link *link, unsigned parity)
 {
     link->credit_seen = link->published_credit_tail[parity];
     if (link->waiters != NULL)
@@ -387,7 +399,7 @@ void link_credit_window(ls_link *link, unsigned parity)
 
 /* ---------------------------------------------------------------------------------------- receiver's half */
 
-void link_receive_window(ls_link *link, unsigned parity)
+static void link_receive_window(ls_link *link, unsigned parity)
 {
     link->seen = link->published_tail[parity];
     if (!link->delivery.queued && link->head != link->seen) {
@@ -439,14 +451,15 @@ static void release_at(ls_link *link, ls_cycle cycle, uint32_t entries)
     link->published_credit_tail[window & 1] = ++link->credit_tail;
 }
 
-static COLD void release_slow(ls_link *link, ls_cycle cycle, uint32_t entries)
+/* The first release of a window, or clocks that differ. */
+static void release_apart(ls_link *link, ls_cycle cycle, uint32_t entries)
 {
     uint64_t window = link->to->window;
     if (!link->same_clock)
         cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&link->to->clock, cycle));
     if (link->released_window != window) {
         link->released_window = window;
-        mark_dirty(link->from->domain, link->from_end, window & 1);
+        tell(&link->from_mark[window & 1]);
     }
     release_at(link, cycle, entries);
 }
@@ -460,8 +473,8 @@ void ls_link_release(ls_link *link, uint32_t entries)
     link->held -= entries;
     ls_cycle cycle = to->now + link->credit_latency_cycles;
     to->sent_min = cycle < to->sent_min ? cycle : to->sent_min;
-    if (LS_UNLIKELY(link->special || link->released_window != to->window)) {
-        release_slow(link, cycle, entries);
+    if (link->special || link->released_window != to->window) {
+        release_apart(link, cycle, entries);
         return;
     }
     /* Pushed in this window, so the sender has not seen it yet and it may still grow. */
@@ -470,4 +483,29 @@ void ls_link_release(ls_link *link, uint32_t entries)
         newest->count += entries;
     else
         release_at(link, cycle, entries);
+}
+
+/* ---------------------------------------------------------------------------------------------- both halves */
+
+/* Takes over what other domains sent in the window before. */
+void link_exchange(const ls_domain *domain, unsigned parity)
+{
+    const link_end *ends = domain->ends.at;
+    uint8_t *dirty = domain->dirty[parity];
+    size_t count = domain->ends.count;
+    for (size_t base = 0; base < count; base += 8) {
+        uint64_t eight;
+        memcpy(&eight, dirty + base, 8);
+        if (eight == 0)
+            continue;
+        memset(dirty + base, 0, 8);
+        do {
+            const link_end *end = &ends[base + (unsigned)__builtin_ctzll(eight) / 8];
+            eight &= eight - 1; /* a byte is 0 or 1 */
+            if (end->receives)
+                link_receive_window(end->link, parity);
+            else
+                link_credit_window(end->link, parity);
+        } while (eight != 0);
+    }
 }

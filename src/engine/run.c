@@ -146,9 +146,10 @@ static bool plan_window(run *r)
     if (!between_windows(r))
         return false;
     size_t count = engine->domains.count;
+    const ls_time *next_time = engine->next_time;
     ls_time start = LS_TIME_MAX;
     for (size_t i = 0; i < count; i++)
-        start = engine->next_time[i] < start ? engine->next_time[i] : start;
+        start = next_time[i] < start ? next_time[i] : start;
     if (start == LS_TIME_MAX) {
         ls_status status = LS_OK;
         if (waits_any(engine))
@@ -169,10 +170,11 @@ static bool plan_window(run *r)
         engine->limits[i] = ls_clock_cycle_at(&engine->clocks.at[i], end);
 
     const _Atomic uint8_t *mail = engine->mail[(engine->window_index + 1) & 1];
+    const uint32_t *order = r->order;
     size_t runnable = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t id = r->order[i];
-        if (engine->next_time[id] < end || atomic_load_explicit(&mail[id], memory_order_relaxed) != 0)
+        uint32_t id = order[i];
+        if (next_time[id] < end || atomic_load_explicit(&mail[id], memory_order_relaxed) != 0)
             r->runnable[runnable++] = engine->domains.at[id];
     }
     r->runnable_count = runnable;
@@ -310,6 +312,8 @@ static ls_status prepare_engine(ls_engine *engine, ls_error *err)
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %zu domains", count);
+    for (size_t i = 0; i < engine->links.count; i++)
+        link_set_marks(engine->links.at[i]);
     engine->started = true;
     return LS_OK;
 }

@@ -116,9 +116,8 @@ struct ls_region {
     uint32_t clock_id;   /* index into the engine's list of different clocks */
     ls_cycle idle_floor; /* where the last run left floor: no cycle was run since, if it is still there */
     uint32_t index;      /* in its domain */
-    ls_cycle peek_cycle; /* its next cycle: in domains with several regions, as the next two */
-    ls_cycle time_cycle; /* the last that was converted */
-    ls_time time_fs;     /* and its time */
+    ls_cycle next_cycle; /* its next with work, in domains with several regions: whose turn it is */
+    ls_time next_fs;     /* and its time */
     const ls_region *synced_with; /* region_sync() was last called in this cycle of this region */
     ls_cycle synced_at;
 };
@@ -140,6 +139,12 @@ typedef struct credit_entry {
     uint32_t count;
     uint32_t unused;
 } credit_entry;
+
+/* What a half sets for the domain of the other half when it has something new for it, to be seen one window later. */
+typedef struct end_mark {
+    uint8_t *dirty;        /* this end's own */
+    _Atomic uint8_t *mail; /* the domain's: some end is dirty */
+} end_mark;
 
 struct ls_link {
     /* Set once. */
@@ -166,6 +171,7 @@ struct ls_link {
     uint32_t credits;     /* at hand */
     uint32_t credit_head, credit_seen; /* positions in credit_ring: taken; visible */
     uint64_t published_tail[2];        /* read by the receiver one window later */
+    end_mark to_mark[2];               /* by parity: where the receiver's domain is told that there is news */
     ls_event *waiters;                 /* newest of a circular list */
     bool serving;                      /* waiters are being run */
     ls_event serve;                    /* runs waiters that came while the link was ready */
@@ -178,6 +184,7 @@ struct ls_link {
     uint32_t credit_tail;
     uint32_t held; /* delivered and not yet released */
     uint32_t published_credit_tail[2];
+    end_mark from_mark[2];
     arrival delivery;
 
     ls_engine *engine;
@@ -275,23 +282,23 @@ ls_status wheel_init(ls_region *region, ls_error *err);
 void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
-void region_run(ls_region *region, ls_cycle limit);
-/* Of several regions: from `cycle`, its next, on, until limit or until another region gets work. */
-void region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit);
+/* Both return the region's next cycle. */
+ls_cycle region_run(ls_region *region, ls_cycle limit);
+/* Of several regions: from `cycle`, its next, on, until limit or until another region may have got or lost work. */
+ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit);
 void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
 /* link.c */
 void link_deliver(ls_link *link, ls_cycle now);
 void link_wake(ls_link *link, ls_cycle now);
-void link_receive_window(ls_link *link, unsigned parity);
-void link_credit_window(ls_link *link, unsigned parity);
-void link_prepare(ls_link *link); /* before a run: hooks may have got subscribers */
+void link_exchange(const ls_domain *domain, unsigned parity);
+void link_set_marks(ls_link *link); /* once, when the marks of all domains have their places */
+void link_prepare(ls_link *link);   /* before a run: hooks may have got subscribers */
 
 /* domain.c */
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */
 ls_time domain_next_time(const ls_domain *domain);
-void domain_exchange(ls_domain *domain, unsigned parity);
 void domain_run_window(ls_domain *domain);
 
 /* waits.c */

@@ -219,7 +219,8 @@ void ls_cancel(ls_event *event)
     if (region == NULL)
         return;
     event->region = NULL;
-    region->domain->touched = true;
+    if (!region->running)
+        region->domain->touched = true;
     if (event->cycle - region->now >= WHEEL_SIZE) {
         far_remove(region, event->place);
         return;
@@ -287,36 +288,29 @@ void region_move_up(ls_region *region, ls_time present)
     region->idle_floor = region->floor;
 }
 
-/* The first occupied cycle of the wheel at or after floor, given that floor's own bucket is not; summary is not
- * 0. */
-static inline ls_cycle wheel_search(const ls_region *region)
+/* No bucket of floor's own word is occupied at or after floor: words after this one, then round to its low bits. */
+static inline ls_cycle search_words(const ls_region *region, uint32_t from)
 {
-    uint32_t from = (uint32_t)region->floor & WHEEL_MASK;
-    uint32_t word = from >> 6;
-    uint64_t bits = region->occupied[word] >> (from & 63);
-    if (bits != 0)
-        return region->floor + (uint32_t)__builtin_ctzll(bits);
-    /* Words after this one, then round to this one's low bits. */
-    uint64_t later = region->summary & (~UINT64_C(1) << word);
+    if (region->summary == 0)
+        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
+    uint64_t later = region->summary & (~UINT64_C(1) << (from >> 6));
     uint32_t found = (uint32_t)__builtin_ctzll(later != 0 ? later : region->summary);
     uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
     return region->floor + ((index - from) & WHEEL_MASK);
 }
 
-/* The next cycle with an event or arrival, given that floor's own bucket has none. */
+/* The next cycle with an event or arrival. */
 static inline ls_cycle search(const ls_region *region)
 {
-    if (LS_LIKELY(region->summary != 0))
-        return wheel_search(region);
-    return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
+    ls_cycle floor = region->floor;
+    uint32_t from = (uint32_t)floor & WHEEL_MASK;
+    uint64_t bits = region->occupied[from >> 6] >> (from & 63);
+    return LS_LIKELY(bits != 0) ? floor + (uint32_t)__builtin_ctzll(bits) : search_words(region, from);
 }
 
 ls_cycle wheel_next(const ls_region *region)
 {
-    const bucket *b = &region->wheel[region->floor & WHEEL_MASK];
-    if (region->active_summary != 0 || b->events != NULL || b->arrivals != NULL)
-        return region->floor;
-    return search(region);
+    return region->active_summary != 0 ? region->floor : search(region);
 }
 
 static inline void run_arrivals(bucket *b, ls_cycle now)
@@ -408,9 +402,10 @@ static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
     unmark(region, (uint32_t)cycle & WHEEL_MASK);
 }
 
-/* i: the index of the cycle's bucket. Returns true if the next cycle has work for tickers. */
-static inline bool step(ls_region *region, ls_cycle cycle, uint32_t i)
+/* Returns true if the next cycle has work for tickers. */
+static inline bool step(ls_region *region, ls_cycle cycle)
 {
+    uint32_t i = (uint32_t)cycle & WHEEL_MASK;
     region->now = cycle;
     region->floor = cycle + 1;
     region->cycles_run++;
@@ -437,37 +432,29 @@ static inline void set_running(ls_region *region, bool running)
     region->reach = running ? WHEEL_SIZE : 0;
 }
 
-/* The next cycle that region_run() and region_run_alone() would run; tickers are looked at by the caller. */
-static inline ls_cycle next_cycle(const ls_region *region, bool active)
+ls_cycle region_run(ls_region *region, ls_cycle limit)
 {
-    ls_cycle cycle = region->floor;
-    const bucket *b = &region->wheel[(uint32_t)cycle & WHEEL_MASK];
-    return active || b->events != NULL || b->arrivals != NULL ? cycle : search(region);
+    ls_cycle cycle = wheel_next(region);
+    if (LS_UNLIKELY(cycle >= limit))
+        return cycle;
+    set_running(region, true);
+    do
+        cycle = step(region, cycle) ? region->floor : search(region);
+    while (cycle < limit);
+    set_running(region, false);
+    return cycle;
 }
 
-void region_run(ls_region *region, ls_cycle limit)
+ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit)
 {
+    ls_domain *domain = region->domain;
     set_running(region, true);
-    bool active = region->active_summary != 0;
-    for (;;) {
-        ls_cycle cycle = next_cycle(region, active);
-        if (cycle >= limit)
-            break;
-        active = step(region, cycle, (uint32_t)cycle & WHEEL_MASK);
-    }
+    domain->touched = false;
+    do
+        cycle = step(region, cycle) ? region->floor : search(region);
+    while (cycle < limit && !domain->touched);
     set_running(region, false);
-}
-
-void region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit)
-{
-    set_running(region, true);
-    region->domain->touched = false;
-    do {
-        bool active = step(region, cycle, (uint32_t)cycle & WHEEL_MASK);
-        cycle = next_cycle(region, active);
-    } while (cycle < limit && !region->domain->touched);
-    region->peek_cycle = cycle;
-    set_running(region, false);
+    return cycle;
 }
 
 /* ---------------------------------------------------------------------------------------------- tickers */

@@ -67,7 +67,7 @@ static void test_messages_of_this_window_are_not_seen(void **state)
         bool dirty = link->to->domain->dirty[(window + 1) & 1][link->to_end] != 0;
         assert_int_equal(dirty, window > 1 && (window - 1) % 3 != 0);
         if (dirty) {
-            domain_exchange(link->to->domain, (window + 1) & 1);
+            link_exchange(link->to->domain, (window + 1) & 1);
             assert_int_equal(link->seen, before);
         }
         assert_int_equal(link->to->domain->dirty[(window + 1) & 1][link->to_end], 0);
@@ -93,7 +93,7 @@ static void test_credits_of_this_window_are_not_seen(void **state)
             ls_link_release(link, 1);
         }
         if (link->from->domain->dirty[(window + 1) & 1][link->from_end] != 0)
-            domain_exchange(link->from->domain, (window + 1) & 1);
+            link_exchange(link->from->domain, (window + 1) & 1);
         enter(m->from, window, 1000); /* long after: only what has not been handed over is missing */
         assert_int_equal(ls_link_credits(link), before);
     }
