@@ -37,6 +37,7 @@ struct ls_replay {
     uint32_t threads; /* of the run */
     gpu_shape shape;
     ls_profiler *profiler; /* of machines without simulated memory, if there is no profile */
+    ls_pool *pool;         /* that makes profiles, with as many threads as the run; NULL: one */
 };
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
@@ -100,6 +101,8 @@ typedef struct parallel_read {
 static void read_part(void *self, uint32_t thread)
 {
     parallel_read *r = self;
+    if (thread >= r->threads)
+        return;
     uint64_t at = r->o->kept.count * thread / r->threads, end = r->o->kept.count * (thread + 1) / r->threads;
     ls_error *err = &r->errors[thread];
     bool over = false;
@@ -110,14 +113,9 @@ static void read_part(void *self, uint32_t thread)
         (void)ls_fail(err, LS_ERR_INPUT, "the kernel has fewer thread blocks than its grid");
 }
 
-static ls_status read_parts(parallel_read *read, ls_error *err)
+static ls_status read_parts(parallel_read *read, ls_pool *pool, ls_error *err)
 {
-    ls_pool *pool;
-    ls_status status = ls_pool_create(read->threads, &pool, err);
-    if (status != LS_OK)
-        return status;
     ls_pool_run(pool, read_part, read);
-    ls_pool_destroy(pool);
     for (uint32_t i = 0; i < read->threads; i++)
         if (read->errors[i].status != LS_OK) {
             if (err != NULL)
@@ -135,7 +133,7 @@ static ls_status read_ahead(const ls_replay *r, open_kernel *o, ls_error *err)
     uint64_t wave = (uint64_t)dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores;
     wave = wave < o->limit ? wave : o->limit;
     parallel_read read = { .o = o, .threads = r->threads < READERS_MAX ? r->threads : READERS_MAX };
-    if (read.threads < 2 || wave < read.threads || !ls_kernel_is_parallel(o->kernel) ||
+    if (r->pool == NULL || wave < read.threads || !ls_kernel_is_parallel(o->kernel) ||
         ls_share_is_told(o->share))
         return LS_OK;
     ls_status status = LS_OK;
@@ -145,7 +143,7 @@ static ls_status read_ahead(const ls_replay *r, open_kernel *o, ls_error *err)
     for (uint32_t i = 1; status == LS_OK && i < read.threads; i++)
         status = ls_trace_open_kernel(r->trace, o->command, &read.kernels[i], err);
     if (status == LS_OK)
-        status = read_parts(&read, err);
+        status = read_parts(&read, r->pool, err);
     for (uint32_t i = 1; i < read.threads; i++)
         if (read.kernels[i] != NULL)
             ls_kernel_close(read.kernels[i]);
@@ -337,6 +335,7 @@ void ls_replay_destroy(ls_replay *r)
     ls_vec_fini(&r->open);
     ls_vec_fini(&r->kernels);
     ls_profiler_destroy(r->profiler);
+    ls_pool_destroy(r->pool);
     ls_arena_fini(&r->names);
     free(r);
 }
@@ -358,10 +357,29 @@ static void add_result(ls_run_result *sum, const ls_run_result *piece)
     sum->windows = windows;
 }
 
+/* Profiles are made by as many threads as run the machine. */
+static ls_status set_threads(ls_replay *r, uint32_t threads, ls_error *err)
+{
+    if (threads == r->threads)
+        return LS_OK;
+    ls_pool *pool = NULL;
+    ls_status status = LS_OK;
+    if (r->profiler != NULL && threads > 1)
+        status = ls_pool_create(threads, &pool, err);
+    if (status == LS_OK && r->profiler != NULL)
+        status = ls_profiler_use(r->profiler, pool, err);
+    ls_pool_destroy(r->pool);
+    r->pool = pool;
+    r->threads = threads;
+    return status;
+}
+
 ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
     *result = (ls_run_result){ 0 };
-    r->threads = options != NULL ? options->threads : 1;
+    ls_status prepared = set_threads(r, options != NULL && options->threads > 1 ? options->threads : 1, err);
+    if (prepared != LS_OK)
+        return prepared;
     if (!r->started) {
         dispatch_start(r->dispatch, &(dispatch_work){ .self = r,
                                                       .next_kernel = next_kernel,

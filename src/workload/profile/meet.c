@@ -10,35 +10,37 @@
 bool meet_init(meet *m, uint32_t cores, uint32_t slices, uint32_t lines)
 {
     *m = (meet){ .cores = cores, .slices = slices };
-    m->of = calloc(cores, sizeof *m->of);
+    m->begin = calloc(cores, sizeof *m->begin);
+    m->done = calloc(cores, sizeof *m->done);
     m->time = calloc(slices, sizeof *m->time);
     m->lines = calloc(lines, sizeof *m->lines);
-    return m->of != NULL && m->time != NULL && m->lines != NULL;
+    return m->begin != NULL && m->done != NULL && m->time != NULL && m->lines != NULL && meet_divide(m, 1);
 }
 
 void meet_fini(meet *m)
 {
-    for (uint32_t i = 0; m->of != NULL && i < m->cores; i++)
-        ls_vec_fini(&m->of[i].requests);
-    free(m->of);
+    free(m->begin);
+    free(m->done);
     free(m->time);
     free(m->lines);
+    free(m->of);
     *m = (meet){ 0 };
 }
 
-bool meet_add(meet *m, uint32_t core, meet_request request)
+bool meet_divide(meet *m, uint32_t parts)
 {
-    meet_list *list = &m->of[core];
-    request.at = list->sent;
-    list->sent += (uint32_t)__builtin_popcount(request.sectors);
-    return ls_vec_push(&list->requests, request);
+    free(m->of);
+    m->of = calloc((size_t)parts * m->cores, sizeof *m->of);
+    m->parts = parts;
+    return m->of != NULL;
 }
 
 /* One request at its slice; the cycles for which it keeps the slice from the next one beside its own. */
-static uint64_t serve(meet *m, const meet_rules *rules, meet_list *list, const meet_request *r, uint32_t epoch)
+static uint64_t serve(meet *m, const meet_rules *rules, const sent_request *r, uint64_t begin, uint64_t *last,
+                      uint32_t epoch)
 {
-    meet_line *line = &m->lines[r->line];
-    uint64_t *time = &m->time[r->slice], arrival = (list->begin + r->at) << RATES_SHIFT, still = 0;
+    meet_line *line = &m->lines[r->l2];
+    uint64_t *time = &m->time[r->set >> rules->set_bits], arrival = (begin + r->at) << RATES_SHIFT, still = 0;
     if (line->epoch != epoch)
         *line = (meet_line){ .epoch = epoch };
     *time = *time > arrival ? *time : arrival;
@@ -56,47 +58,59 @@ static uint64_t serve(meet *m, const meet_rules *rules, meet_list *list, const m
                 *time = done << RATES_SHIFT;
             }
         }
-        list->done = done > list->done ? done : list->done;
+        *last = done > *last ? done : *last;
     }
     return still;
 }
 
 /* Time goes on from epoch to epoch, counted from the first core of each. */
-static void begin_epoch(meet *m)
+void meet_begin(meet *m, const sent_list *sent)
 {
     uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < m->cores; i++)
-        if (m->of[i].requests.count > 0 && m->of[i].done < first)
-            first = m->of[i].done;
+        if (sent[i].sectors > 0 && m->done[i] < first)
+            first = m->done[i];
     first = first == UINT64_MAX ? 0 : first;
-    for (uint32_t i = 0; i < m->cores; i++) {
-        m->of[i].begin = m->of[i].done > first ? m->of[i].done - first : 0;
-        m->of[i].done = m->of[i].begin;
-    }
+    for (uint32_t i = 0; i < m->cores; i++)
+        m->begin[i] = m->done[i] > first ? m->done[i] - first : 0;
     for (uint32_t i = 0; i < m->slices; i++)
         m->time[i] = m->time[i] > first << RATES_SHIFT ? m->time[i] - (first << RATES_SHIFT) : 0;
 }
 
-uint64_t meet_settle(meet *m, const meet_rules *rules, uint32_t epoch)
+uint64_t meet_settle(meet *m, uint32_t part, const sent_list *sent, const meet_rules *rules, uint32_t epoch)
 {
-    uint64_t still = 0;
-    bool more = m->shared && rules->latency_cycles > 0;
-    if (more)
-        begin_epoch(m);
-    for (uint64_t now = 0; more; now += STEP) {
-        more = false;
-        for (uint32_t core = 0; core < m->cores; core++) {
-            meet_list *list = &m->of[core];
-            const meet_request *r = list->requests.at;
-            for (; list->next < list->requests.count && list->begin + r[list->next].at <= now; list->next++)
-                still += serve(m, rules, list, &r[list->next], epoch);
-            more |= list->next < list->requests.count;
+    meet_core *of = &m->of[(size_t)part * m->cores];
+    uint64_t still = 0, next = 0;
+    for (uint32_t i = 0; i < m->cores; i++)
+        of[i] = (meet_core){ .done = m->begin[i] };
+    while (next != UINT64_MAX) {
+        uint64_t now = (next + STEP - 1) / STEP * STEP;
+        next = UINT64_MAX;
+        for (uint32_t i = 0; i < m->cores; i++) {
+            const uint32_t *numbers = sent[i].to[part].at;
+            for (; of[i].next < sent[i].to[part].count; of[i].next++) {
+                const sent_request *r = &sent[i].requests.at[numbers[of[i].next]];
+                if ((r->flags & SENT_BYPASS) != 0)
+                    continue;
+                uint64_t at = m->begin[i] + r->at;
+                if (at > now) {
+                    next = at < next ? at : next;
+                    break;
+                }
+                still += serve(m, rules, r, m->begin[i], &of[i].done, epoch);
+            }
         }
     }
-    for (uint32_t core = 0; core < m->cores; core++) {
-        m->of[core].requests.count = m->of[core].next = 0;
-        m->of[core].sent = 0;
+    return still;
+}
+
+void meet_end(meet *m)
+{
+    for (uint32_t i = 0; i < m->cores; i++) {
+        m->done[i] = m->begin[i];
+        for (uint32_t part = 0; part < m->parts; part++) {
+            uint64_t done = m->of[(size_t)part * m->cores + i].done;
+            m->done[i] = done > m->done[i] ? done : m->done[i];
+        }
     }
-    m->shared = false;
-    return rules->latency_cycles == 0 ? 0 : still * MEET_ONE / rules->latency_cycles;
 }

@@ -16,19 +16,29 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
                              ls_error *err)
 {
     *out = NULL;
-    ls_profiler *p = calloc(1, sizeof *p);
+    ls_profiler *p = aligned_alloc(_Alignof(ls_profiler), sizeof *p);
     if (p == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a profile");
+    memset(p, 0, sizeof *p);
     p->shape = *shape;
     p->method = method;
+    const bool by_reuse = method == LS_PROFILE_REUSE;
+    p->l2_levels = by_reuse ? 1 : shape->map.slice_count;
     p->channels = calloc(shape->map.channels, sizeof *p->channels);
     p->slice_sectors = calloc(shape->map.slice_count, sizeof *p->slice_sectors);
     p->fills = calloc(shape->map.slice_count, sizeof *p->fills);
-    bool ok = p->channels != NULL && p->slice_sectors != NULL && p->fills != NULL &&
-              level_init(&p->l2, shape->map.slice_count * (uint32_t)shape->l2.sets, (uint32_t)shape->l2.ways,
-                         shape->l2.replacement == CACHE_FIFO, method == LS_PROFILE_REUSE) &&
-              meet_init(&p->meet, shape->cores, shape->map.slice_count, p->l2.line_count);
-    if (!ok) {
+    p->l2 = calloc(p->l2_levels, sizeof *p->l2);
+    bool ok = p->channels != NULL && p->slice_sectors != NULL && p->fills != NULL && p->l2 != NULL;
+    uint32_t sets = (by_reuse ? shape->map.slice_count : 1) * (uint32_t)shape->l2.sets;
+    for (uint32_t i = 0; ok && i < p->l2_levels; i++)
+        ok = level_init(&p->l2[i], sets, (uint32_t)shape->l2.ways, shape->l2.replacement == CACHE_FIFO,
+                        by_reuse);
+    if (ok) {
+        p->l2_level_lines = p->l2[0].line_count;
+        ok = meet_init(&p->meet, shape->cores, shape->map.slice_count, p->l2_levels * p->l2_level_lines);
+    }
+    ls_status status = ok ? walk_divide(p, err) : LS_ERR_NOMEM;
+    if (status != LS_OK) {
         ls_profiler_destroy(p);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the L2 cache of a profile");
     }
@@ -43,17 +53,21 @@ void ls_profiler_destroy(ls_profiler *p)
 {
     if (p == NULL)
         return;
-    for (uint32_t i = 0; p->l1 != NULL && i < p->shape.cores; i++)
-        level_fini(&p->l1[i]);
-    free(p->l1);
-    level_fini(&p->l2);
+    walk_fini(p);
+    for (uint32_t i = 0; p->l2 != NULL && i < p->l2_levels; i++)
+        level_fini(&p->l2[i]);
+    free(p->l2);
     free(p->channels);
     free(p->slice_sectors);
     free(p->fills);
     meet_fini(&p->meet);
-    ls_vec_fini(&p->counts);
-    ls_vec_fini(&p->insts);
     free(p);
+}
+
+ls_status ls_profiler_use(ls_profiler *p, ls_pool *pool, ls_error *err)
+{
+    p->pool = pool;
+    return walk_divide(p, err);
 }
 
 static uint64_t insts_of(const ls_profile_inst *inst)
@@ -73,12 +87,15 @@ static uint64_t total_insts(const ls_profiler *p)
     return total > p->walked ? total : p->walked;
 }
 
-static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error *err)
+static ls_status collect(ls_profiler *p, ls_profile_kernel *out, ls_error *err)
 {
     const ls_profile_request *request = p->request;
+    const walk_hand *sum = &p->hands[0];
     uint32_t used = 0;
-    for (size_t i = 0; i < p->counts.count; i++)
-        used += insts_of(&p->counts.at[i]) != 0;
+    if (!walk_add_counts(p))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the profile of a kernel");
+    for (size_t i = 0; i < sum->counts.count; i++)
+        used += insts_of(&sum->counts.at[i]) != 0;
     const char *name = request->info->name != NULL ? request->info->name : "";
     *out = (ls_profile_kernel){ .command = request->command,
                                 .id = request->info->id,
@@ -92,9 +109,9 @@ static ls_status collect(const ls_profiler *p, ls_profile_kernel *out, ls_error 
         ls_profile_kernel_fini(out);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the profile of a kernel");
     }
-    for (size_t i = 0; i < p->counts.count; i++)
-        if (insts_of(&p->counts.at[i]) != 0)
-            out->at[out->count++] = p->counts.at[i];
+    for (size_t i = 0; i < sum->counts.count; i++)
+        if (insts_of(&sum->counts.at[i]) != 0)
+            out->at[out->count++] = sum->counts.at[i];
     for (uint32_t i = 0; i < p->shape.map.slice_count; i++)
         if (p->slice_sectors[i] > out->slice_sectors)
             out->slice_sectors = p->slice_sectors[i];
@@ -193,7 +210,8 @@ static ls_status run_filling(ls_profiler *p, uint64_t sample, ls_profile_kernel 
     if (status == LS_OK && until_full > begun)
         status = add_counts(out, &again, until_full / begun - 1, err);
     ls_profile_kernel_fini(&again);
-    level_fill(&p->l2);
+    for (uint32_t i = 0; i < p->l2_levels; i++)
+        level_fill(&p->l2[i]);
     double rest = (double)total_insts(p) - (until_full > begun ? until_full : begun);
     return status == LS_OK && rest > 0 ? add_sample(p, sample, rest, out, err) : status;
 }

@@ -4,7 +4,9 @@
  *   level.c, reuse.c    a cache without time
  *   meet.c              cores that wait for each other's sectors at L2
  *   lanes.c             the addresses of a warp -> lines and sectors
- *   walk.c              thread blocks on cores, warps in turn, accesses through L1, L2 and DRAM
+ *   walk.c              thread blocks on cores, and the threads that walk them in epochs
+ *   walk_core.c         warps of a core in an epoch, accesses through L1
+ *   walk_part.c         what they send to L2 (sent.h) in part of its slices and DRAM
  *   profile.c           from counts to rates
  *   profile_file.c      profiles in files, and where they are kept */
 #ifndef PROFILE_PROFILE_H
@@ -12,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "isa/stream.h"
 #include "model/gpu/shape.h"
@@ -88,6 +91,9 @@ typedef struct ls_profiler ls_profiler;
 ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out,
                              ls_error *err);
 void ls_profiler_destroy(ls_profiler *profiler);
+/* Walks with all threads of the pool from now on, which has to outlive the profiler or the next call; NULL: with
+ * the caller alone, as at first. What is found is the same. Not while a kernel is walked. */
+ls_status ls_profiler_use(ls_profiler *profiler, ls_pool *pool, ls_error *err);
 /* A copy to the device: its bytes are in L2. */
 void ls_profiler_warm(ls_profiler *profiler, uint64_t address, uint64_t bytes);
 /* *out is valid after success only; ls_profile_kernel_fini() is due then. */

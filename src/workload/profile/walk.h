@@ -1,4 +1,14 @@
-/* walk.h: the functional machine that a profile is taken on; for profile.c only. */
+/* walk.h: the functional machine that a profile is taken on; for profile.c and walk*.c only.
+ *
+ * An epoch has three steps, and between them all threads meet. In each step a thread takes one core or one
+ * part of L2 after the other and touches nothing else, so that what is found does not depend on who takes what:
+ *
+ *   1  cores     warps run through L1 and write down what they send to L2      walk_core_run()
+ *   2  parts     requests of all cores in the order of warps, then cores       walk_part_run()
+ *      one       the blocks that follow those which have ended are read
+ *   3  cores     how deep their accesses went                                  walk_core_count()
+ *      parts     how long slices stood still                                   meet_settle()
+ */
 #ifndef PROFILE_WALK_H
 #define PROFILE_WALK_H
 
@@ -8,7 +18,7 @@
 #include "workload/profile/profile.h"
 
 #define WALK_REG_WORDS ((LS_REG_COUNT + 63) / 64)
-
+#define WALK_PARTS 8u /* of L2, at most: whole channels each */
 #define WALK_REGS 14u
 
 typedef struct walk_warp {
@@ -24,43 +34,98 @@ typedef struct walk_inst {
     bool known, memory, fence;
     uint8_t count; /* of reg[]; UINT8_MAX: more than it holds */
     uint16_t reg[WALK_REGS];
+    uint64_t
+        sketch; /* a bit for each register, by its number modulo 64; all of them if it always has to be looked at */
 } walk_inst;
 
 typedef struct walk_cta {
     const ls_cta *cta;
     uint32_t core, first, warps, left; /* warp slots [first, first + warps); warps that have not ended */
-    bool counts;                       /* its accesses belong to the sample that rates come from */
 } walk_cta;
+
+/* An access of this epoch that has sent something: requests [first, first + count) of its core. */
+typedef struct walk_access {
+    uint64_t pc;
+    uint32_t first;
+    uint16_t count, sectors;
+    bool write;
+} walk_access;
+
+/* The side of a core. */
+typedef struct walk_core {
+    _Alignas(64) level l1;
+    sent_list *sent;
+    LS_VEC(walk_access) accesses;
+    uint64_t walked, accessed; /* instructions and accesses of this epoch */
+    bool failed;               /* no memory */
+} walk_core;
+
+/* The side of L2: channels part, part + parts, ... */
+typedef struct walk_part {
+    _Alignas(64) uint64_t l2_lines; /* of this epoch, as those of the profiler */
+    uint64_t l2_sectors, slice_stalls;
+    uint64_t still; /* cycles: meet.h */
+    size_t *next;   /* by core: requests that it has done */
+    bool shared;    /* a sector has been asked for twice while on its way */
+} walk_part;
+
+/* What a thread writes; sums do not depend on who counts. */
+typedef struct walk_hand {
+    _Alignas(64) LS_VEC(walk_inst) insts; /* by their place in the program */
+    LS_VEC(ls_profile_inst) counts;       /* by pc / RATES_PC_BYTES */
+    lanes lanes;
+    bool failed;
+} walk_hand;
 
 struct ls_profiler {
     gpu_shape shape;
     ls_profile_method method;
-    level *l1; /* by core */
+    walk_core *cores;
+    bool has_l1;
     uint32_t l1_ways;
-    level l2;
+    level *l2; /* by slice; of reuse distances: one for all */
+    uint32_t l2_levels;
+    uint32_t l2_level_lines; /* of each */
     dram_estimate *channels;
     uint64_t *slice_sectors;
+    sent_list *sent; /* by core */
     meet meet;
     uint32_t *fills; /* by slice: times that all it had asked DRAM for past L1 has come */
     uint32_t epoch;
+
+    /* Who walks. */
+    ls_pool *pool; /* not its own; NULL: the caller alone */
+    uint32_t hand_count, part_count;
+    walk_hand *hands;
+    walk_part *parts;
+    ls_barrier barrier;
+    atomic_uint next_core, next_part, next_count;
+    bool begun, meets; /* an epoch is under way; its requests have to be settled */
+    bool going;
+    uint64_t until;
+    ls_status status;
+    ls_error *err;
 
     /* One kernel. */
     const ls_profile_request *request;
     core_l1 l1_spec;
     level_index l1_index, l2_index;
     uint32_t warps_per_block, blocks_per_core, slots; /* slots: warps of a core */
-    walk_warp *warps;                                 /* [slot * cores + core]: cores in turn */
+    walk_warp *warps;                                 /* [core * slots + slot] */
     walk_cta *blocks;                                 /* [core * blocks_per_core + i] */
-    uint32_t running;                                 /* blocks */
+    const ls_cta **fetched; /* [cores * blocks_per_core]: read for places that are free after this epoch */
+    uint32_t fetched_next, fetched_count;
+    uint32_t *slot_starts; /* sent_list.slots of all cores */
+    uint32_t running;      /* blocks */
     bool exhausted;
     uint64_t walked, accesses, read_insts, read_blocks;
     uint64_t l2_lines;                 /* that L2 took in */
-    LS_VEC(ls_profile_inst) counts;    /* by pc / RATES_PC_BYTES */
     uint64_t l2_sectors, slice_stalls; /* of all slices; in MEET_ONE */
-    LS_VEC(walk_inst) insts;           /* by their place in the program */
-    lanes lanes;
-    bool failed; /* no memory */
 };
+
+/* Forms hands and parts for the threads of p->pool. */
+ls_status walk_divide(ls_profiler *p, ls_error *err);
+void walk_fini(ls_profiler *p); /* all that walk*.c has made */
 
 /* Places the first blocks. walk_end() is due in every case. */
 ls_status walk_begin(ls_profiler *p, ls_error *err);
@@ -69,5 +134,45 @@ ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err);
 void walk_end(ls_profiler *p);
 /* Forgets the numbers so far, not what caches hold: the sample starts here. */
 void walk_restart_counts(ls_profiler *p);
+/* What all hands have counted, in the first one; false without memory. */
+bool walk_add_counts(ls_profiler *p);
+
+/* walk_core.c */
+void walk_core_run(ls_profiler *p, walk_hand *hand, uint32_t core);
+void walk_core_count(ls_profiler *p, walk_hand *hand, uint32_t core);
+ls_profile_inst *walk_count_of(walk_hand *hand, uint64_t pc); /* NULL without memory */
+
+/* walk_part.c */
+void walk_part_run(ls_profiler *p, uint32_t part);
+
+/* Where a line is in L2: sent_request.set. */
+static inline uint32_t walk_set(const ls_profiler *p, uint64_t line)
+{
+    mem_place place = mem_map_place(&p->shape.map, line * CACHE_LINE_BYTES);
+    uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
+    return (slice << p->l2_index.bits) + level_set(&p->l2_index, place.local / CACHE_LINE_BYTES);
+}
+
+static inline uint32_t walk_channel(const ls_profiler *p, uint32_t set)
+{
+    return (set >> p->l2_index.bits) >> p->shape.map.slice_shift;
+}
+
+static inline level *walk_level(const ls_profiler *p, uint32_t set)
+{
+    return p->l2_levels == 1 ? p->l2 : &p->l2[set >> p->l2_index.bits];
+}
+
+/* In its level. */
+static inline uint32_t walk_set_in_level(const ls_profiler *p, uint32_t set)
+{
+    return p->l2_levels == 1 ? set : set & ((1u << p->l2_index.bits) - 1);
+}
+
+static inline uint32_t walk_ones(uint32_t sectors)
+{
+    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) &
+           15; /* a digit for each set of four */
+}
 
 #endif

@@ -1,0 +1,354 @@
+/* walk_core.c: the warps of one core for one epoch, through its L1. May touch the core, its warps, its list of
+ * requests and what belongs to the thread. */
+#include "workload/profile/walk.h"
+
+#include <string.h>
+
+#define WALK_TURN 16u
+/* A warp that waits for memory has this bit beside those of its registers: fences look at all bits. */
+#define WAITS (UINT64_C(1) << 62)
+
+/* ------------------------------------------------------------------------------------------------- memory */
+
+/* There is room in the list. */
+static sent_request *send(const ls_profiler *p, sent_list *sent, const lanes_line *of, uint8_t sectors,
+                          uint32_t flags)
+{
+    sent_request *r = &sent->requests.at[sent->requests.count++];
+    *r =
+        (sent_request){ .line = of->line,
+                        .set = walk_set(p, of->line),
+                        .at = sent->sectors,
+                        .requests = (uint16_t)((flags & SENT_ATOMIC) != 0 ? of->requests : walk_ones(sectors)),
+                        .sectors = sectors,
+                        .full = of->full,
+                        .flags = (uint8_t)flags };
+    if ((flags & SENT_BYPASS) == 0)
+        sent->sectors += walk_ones(sectors);
+    return r;
+}
+
+static void load(const ls_profiler *p, walk_core *c, const lanes_line *of)
+{
+    level_victim victim;
+    level_line *line = level_look(&c->l1, level_set(&p->l1_index, of->line), of->line, true, &victim);
+    if (line->stamp != p->epoch) {
+        line->stamp = p->epoch;
+        line->fresh = 0;
+    }
+    uint8_t waiting = (uint8_t)(of->sectors & line->fresh), missing = (uint8_t)(of->sectors & ~line->valid);
+    sent_list *sent = c->sent;
+    if (waiting != 0)
+        sent->requests.at[sent->requests.count++] =
+            (sent_request){ .sectors = waiting, .flags = SENT_WAIT, .l1 = (uint32_t)(line - c->l1.lines) };
+    if (missing != 0) {
+        uint32_t flags = SENT_FETCH | (line->fresh == 0 ? (uint32_t)SENT_FIRST : 0);
+        send(p, sent, of, missing, flags)->l1 = (uint32_t)(line - c->l1.lines);
+        line->valid |= missing;
+        line->fresh |= missing;
+    }
+}
+
+static void store(const ls_profiler *p, walk_core *c, const lanes_line *of)
+{
+    level_victim victim;
+    uint32_t set = level_set(&p->l1_index, of->line);
+    uint32_t policy = p->l1_spec.cache.write_policy;
+    bool allocates = policy == CACHE_WRITE_THROUGH || policy == CACHE_WRITE_BACK;
+    level_line *line = level_look(&c->l1, set, of->line, allocates, &victim);
+    if (line != NULL && allocates)
+        line->valid |= of->full;
+    else if (line != NULL && policy == CACHE_WRITE_EVICT)
+        line->valid &= (uint8_t)~of->sectors;
+    send(p, c->sent, of, of->sectors, SENT_WRITE);
+}
+
+/* ------------------------------------------------------------------------------------------- instructions */
+
+static ls_mem_space space_of(const ls_profiler *p, const walk_warp *w, const ls_inst *inst)
+{
+    const ls_kernel_info *info = p->request->info;
+    if (inst->space != LS_SPACE_GENERIC)
+        return (ls_mem_space)inst->space;
+    if (info->shared_base == 0 || info->local_base == 0)
+        return LS_SPACE_SHARED;
+    /* As the core decides: by the first active lane, which both forms of addresses have in front. */
+    uint64_t first = w->cta->addrs[w->next->addr >> 2] + ls_cta_move(w->cta, w->next);
+    if (first >= info->shared_base && first < info->local_base)
+        return LS_SPACE_SHARED;
+    return first >= info->local_base && first < info->local_base + (16u << 10) ? LS_SPACE_LOCAL
+                                                                               : LS_SPACE_GLOBAL;
+}
+
+ls_profile_inst *walk_count_of(walk_hand *hand, uint64_t pc)
+{
+    size_t i = (size_t)(pc / RATES_PC_BYTES);
+    if (i >= (UINT64_C(1) << 24))
+        i = 0;
+    while (hand->counts.count <= i) {
+        const ls_profile_inst none = { .pc = hand->counts.count * RATES_PC_BYTES };
+        if (!ls_vec_push(&hand->counts, none)) {
+            hand->failed = true;
+            return NULL;
+        }
+    }
+    return &hand->counts.at[i];
+}
+
+static void count(walk_hand *hand, uint64_t pc, rates_level depth, uint64_t sectors, uint64_t l2,
+                  uint64_t dram)
+{
+    ls_profile_inst *inst = walk_count_of(hand, pc);
+    if (inst == NULL)
+        return;
+    ls_profile_count *c = &inst->level[depth];
+    c->insts++;
+    c->sectors += sectors;
+    c->l2 += l2;
+    c->dram += dram;
+}
+
+/* Those that go to each part. */
+static void address_requests(ls_profiler *p, walk_core *c, size_t first)
+{
+    sent_list *sent = c->sent;
+    for (size_t i = first; i < sent->requests.count; i++) {
+        const sent_request *r = &sent->requests.at[i];
+        if ((r->flags & SENT_WAIT) != 0)
+            continue;
+        uint32_t part = p->part_count == 1 ? 0 : walk_channel(p, r->set) % p->part_count;
+        if (sent->to[part].count < sent->to[part].capacity || ls_vec_reserve(&sent->to[part], 1))
+            sent->to[part].at[sent->to[part].count++] = (uint32_t)i;
+        else
+            c->failed = true;
+    }
+}
+
+/* One access; whether it goes past L1, or waits for one that did. */
+static bool access_memory(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, const walk_warp *w,
+                          const ls_inst *inst, ls_mem_space space)
+{
+    const bool rules = p->l1_spec.accelsim_rules;
+    uint32_t width = rules ? inst->accel_width_bytes : inst->width_bytes;
+    const lanes_local local = { .core = core,
+                                .core_count = p->shape.cores,
+                                .first_thread = w->slot * 32,
+                                .block_threads = p->warps_per_block * 32,
+                                .blocks_per_core = p->blocks_per_core };
+    lanes *touched = &hand->lanes;
+    lanes_of(touched, w->cta, w->next, inst, width == 0 ? 4 : width, space, &local);
+    bool write = inst->mem_op == LS_MEM_STORE;
+    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
+    bool bypass = (inst->flags & (rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
+    uint32_t flags = (write ? SENT_WRITE : 0u) | (atomic ? SENT_ATOMIC : 0u) | (bypass ? SENT_BYPASS : 0u);
+    sent_list *sent = c->sent;
+    const size_t first = sent->requests.count;
+    if (!ls_vec_reserve(&sent->requests, 2 * (size_t)touched->count)) {
+        c->failed = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < touched->count; i++) {
+        const lanes_line *line = &touched->at[i];
+        if (bypass || atomic)
+            send(p, sent, line, line->sectors, flags);
+        else if (write)
+            store(p, c, line);
+        else
+            load(p, c, line);
+    }
+    size_t entries = sent->requests.count - first;
+    if (entries == 0 && !write) {
+        count(hand, inst->pc, RATES_L1, touched->sectors, 0, 0);
+        return false;
+    }
+    const walk_access access = { .pc = inst->pc,
+                                 .first = (uint32_t)first,
+                                 .count = (uint16_t)entries,
+                                 .sectors = (uint16_t)touched->sectors,
+                                 .write = write };
+    c->failed |= !ls_vec_push(&c->accesses, access);
+    address_requests(p, c, first);
+    return true;
+}
+
+static inline bool waits_for(const walk_warp *w, uint32_t reg, uint32_t span)
+{
+    for (uint32_t k = 0; k < span; k++)
+        if (reg + k < LS_REG_COUNT && (w->pending[(reg + k) >> 6] >> ((reg + k) & 63) & 1) != 0)
+            return true;
+    return false;
+}
+
+static bool must_wait(const walk_warp *w, const ls_inst *inst)
+{
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (waits_for(w, inst->src[i], inst->src_span[i] > 1 ? inst->src_span[i] : 1))
+            return true;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        if (waits_for(w, inst->dst[i], i == 0 && inst->dst_span > 1 ? inst->dst_span : 1))
+            return true;
+    return (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
+}
+
+/* Returns the registers as in walk_inst.sketch. */
+static uint64_t wait_for(walk_warp *w, const ls_inst *inst)
+{
+    uint64_t sketch = 0;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        for (uint32_t k = 0; k < (i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u); k++)
+            if (inst->dst[i] + k < LS_REG_COUNT && inst->dst[i] != LS_REG_ZERO) {
+                uint64_t bit = UINT64_C(1) << ((inst->dst[i] + k) & 63);
+                w->pending[(inst->dst[i] + k) >> 6] |= bit;
+                sketch |= bit;
+            }
+    w->waits = true;
+    return sketch;
+}
+
+static void add_registers(walk_inst *plan, uint32_t reg, uint32_t span)
+{
+    for (uint32_t k = 0; k < (span > 1 ? span : 1) && reg + k < LS_REG_COUNT && plan->count != UINT8_MAX;
+         k++) {
+        if (plan->count == WALK_REGS)
+            plan->count = UINT8_MAX;
+        else
+            plan->reg[plan->count++] = (uint16_t)(reg + k);
+    }
+}
+
+/* NULL without memory. */
+static const walk_inst *learn(const ls_profiler *p, walk_hand *hand, uint32_t place)
+{
+    while (hand->insts.count <= place)
+        if (!ls_vec_push(&hand->insts, ((walk_inst){ 0 }))) {
+            hand->failed = true;
+            return NULL;
+        }
+    const ls_inst *inst = &p->request->insts[place];
+    walk_inst *plan = &hand->insts.at[place];
+    plan->known = true;
+    plan->memory = inst->mem_op != LS_MEM_NONE && inst->space != LS_SPACE_SHARED;
+    plan->fence = (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        add_registers(plan, inst->src[i], inst->src_span[i]);
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        add_registers(plan, inst->dst[i], i == 0 ? inst->dst_span : 1);
+    for (uint32_t i = 0; plan->count != UINT8_MAX && i < plan->count; i++)
+        plan->sketch |= UINT64_C(1) << (plan->reg[i] & 63);
+    if (plan->fence || plan->count == UINT8_MAX)
+        plan->sketch = UINT64_MAX;
+    return plan;
+}
+
+static inline bool must_stop(const walk_warp *w, const walk_inst *plan, const ls_inst *inst)
+{
+    if (plan->fence || plan->count == UINT8_MAX)
+        return plan->fence || must_wait(w, inst);
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < plan->count; i++)
+        found |= w->pending[plan->reg[i] >> 6] >> (plan->reg[i] & 63);
+    return (found & 1) != 0;
+}
+
+/* One warp for one epoch. */
+static void run_warp(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, walk_warp *w)
+{
+    uint32_t accesses = 0;
+    const ls_dyn *begin = w->next;
+    if (w->waits) {
+        memset(w->pending, 0, sizeof w->pending);
+        w->waits = false;
+    }
+    const ls_dyn *next = begin, *const end = w->end;
+    const walk_inst *plans = hand->insts.at;
+    uint32_t plan_count = (uint32_t)hand->insts.count;
+    uint64_t waits = 0; /* 0: for nothing */
+    for (; next != end && accesses < WALK_TURN; next++) {
+        const walk_inst *plan = &plans[next->inst];
+        if (next->inst >= plan_count || !plan->known) {
+            plan = learn(p, hand, next->inst);
+            if (plan == NULL)
+                return;
+            plans = hand->insts.at;
+            plan_count = (uint32_t)hand->insts.count;
+        }
+        if (!plan->memory && (waits & plan->sketch) == 0)
+            continue;
+        const ls_inst *inst = &p->request->insts[next->inst];
+        if ((waits & plan->sketch) != 0 && must_stop(w, plan, inst))
+            break;
+        if (!plan->memory || next->mask == 0 || next->addr == LS_ADDR_NONE)
+            continue;
+        w->next = next;
+        ls_mem_space space = space_of(p, w, inst);
+        if (space == LS_SPACE_SHARED)
+            continue;
+        accesses++;
+        if (!access_memory(p, hand, c, core, w, inst, space) || inst->mem_op == LS_MEM_STORE)
+            continue;
+        waits |= wait_for(w, inst) | WAITS;
+        if (inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) {
+            next++; /* the warp waits for its answer */
+            break;
+        }
+    }
+    w->next = next;
+    c->walked += (uint64_t)(w->next - begin);
+    c->accessed += accesses;
+}
+
+void walk_core_run(ls_profiler *p, walk_hand *hand, uint32_t core)
+{
+    walk_core *c = &p->cores[core];
+    sent_list *sent = c->sent;
+    sent->requests.count = 0;
+    sent->sectors = 0;
+    for (uint32_t part = 0; part < p->part_count; part++)
+        sent->to[part].count = 0;
+    c->accesses.count = 0;
+    c->walked = c->accessed = 0;
+    for (uint32_t slot = 0; slot < p->slots; slot++) {
+        walk_warp *w = &p->warps[(size_t)core * p->slots + slot];
+        sent->slots[slot] = (uint32_t)sent->requests.count;
+        if (w->cta == NULL)
+            continue;
+        run_warp(p, hand, c, core, w);
+        if (w->next == w->end) {
+            w->cta = NULL;
+            p->blocks[(size_t)core * p->blocks_per_core + slot / p->warps_per_block].left--;
+        }
+    }
+    sent->slots[p->slots] = (uint32_t)sent->requests.count;
+}
+
+/* ------------------------------------------------------------------------------------------------ answers */
+
+void walk_core_count(ls_profiler *p, walk_hand *hand, uint32_t core)
+{
+    walk_core *c = &p->cores[core];
+    for (size_t i = 0; i < c->accesses.count; i++) {
+        const walk_access *access = &c->accesses.at[i];
+        const sent_request *r = &c->sent->requests.at[access->first];
+        rates_level depth = RATES_L1;
+        uint64_t l2 = 0, dram = 0;
+        for (uint32_t k = 0; k < access->count; k++, r++) {
+            uint8_t deep = r->deep;
+            if ((r->flags & SENT_WAIT) != 0) {
+                deep = r->sectors & c->l1.lines[r->l1].deep;
+            } else {
+                l2 += r->requests;
+                dram += r->dram;
+            }
+            if ((r->flags & SENT_FETCH) != 0) {
+                uint8_t before = (r->flags & SENT_FIRST) != 0 ? 0 : c->l1.lines[r->l1].deep;
+                c->l1.lines[r->l1].deep = before | deep;
+            }
+            depth = deep != 0 ? RATES_DRAM : depth < RATES_L2 ? RATES_L2 : depth;
+        }
+        if (access->write)
+            depth = RATES_L2; /* its answer comes from there */
+        else if (l2 == 0)
+            depth = RATES_WAIT;
+        count(hand, access->pc, depth, access->sectors, l2, dram);
+    }
+}
