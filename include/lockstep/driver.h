@@ -285,6 +285,8 @@ LS_API const char *ls_gpu_class_name(size_t class_index); /* NULL beyond the las
 LS_API ls_gpu_event_state ls_gpu_event_get_state(const ls_gpu_event *event);
 /* LS_OK, or the error of the command. */
 LS_API ls_status ls_gpu_event_wait(ls_gpu_event *event, ls_error *err);
+/* Waits until one of them (more than none) is over: the place of the first that is. */
+LS_API size_t ls_gpu_event_wait_any(ls_gpu_event *const *events, size_t count);
 LS_API void ls_gpu_event_get_counts(const ls_gpu_event *event, ls_gpu_counts *out);
 /* Nanoseconds when it was queued, when it began and when it ended; 0 as long as it has not. Simulated ones if time is
  * simulated, else the host's. */

@@ -113,7 +113,7 @@ cl_int clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *of_device, cl_ulon
     if (status != CL_SUCCESS)
         return status;
     pthread_mutex_lock(&ocl.lock);
-    *of_device = device->clock_ns;
+    *of_device = ocl_now(device);
     pthread_mutex_unlock(&ocl.lock);
     return CL_SUCCESS;
 }

@@ -40,23 +40,44 @@ static void add_counts(const ls_gpu_counts *c)
     pthread_mutex_unlock(&ocl.lock);
 }
 
+static cl_int code_of(const ocl_launch *l, ls_status status, ls_error *err)
+{
+    if (status != LS_OK)
+        ls_error_prefix(err, "kernel '%s' failed", l->kernel->name);
+    return ocl_code_of(status, CL_OUT_OF_RESOURCES);
+}
+
+static cl_int begin_launch(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err)
+{
+    ocl_launch *l = ocl_payload(command);
+    cl_int code = ocl_printf_begin(command, l, err);
+    if (code != CL_SUCCESS)
+        return code;
+    ls_status status = ls_gpu_queue_launch(queue, l->gpu_kernel, &l->launch, under_way, err);
+    if (status != LS_OK)
+        ocl_printf_end(command, l);
+    return code_of(l, status, err);
+}
+
 static cl_int run_launch(cl_event command, ls_error *err)
 {
     ocl_launch *l = ocl_payload(command);
     ls_gpu_counts counts;
     ls_status status;
-    cl_int code = ocl_printf_begin(command, l, err);
-    if (code != CL_SUCCESS)
-        return code;
-    status = ls_gpu_run_counted(command->context->gpu, l->gpu_kernel, &l->launch, &counts, err);
+    if (command->under_way) {
+        status = ls_gpu_event_wait(command->under_way, err);
+        ls_gpu_event_get_counts(command->under_way, &counts);
+    } else {
+        cl_int code = ocl_printf_begin(command, l, err);
+        if (code != CL_SUCCESS)
+            return code;
+        status = ls_gpu_run_counted(command->context->gpu, l->gpu_kernel, &l->launch, &counts, err);
+    }
     ocl_printf_end(command, l);
-    command->has_cost = counts.simulated_ns > 0;
-    command->cost_ns = command->has_cost ? counts.simulated_ns : estimate_ns(command->queue->device, &counts);
+    command->cost_ns = estimate_ns(command->queue->device, &counts);
     if (ocl.metrics_path)
         add_counts(&counts);
-    if (status != LS_OK)
-        ls_error_prefix(err, "kernel '%s' failed", l->kernel->name);
-    return ocl_code_of(status, CL_OUT_OF_RESOURCES);
+    return code_of(l, status, err);
 }
 
 /* ------------------------------------------------------------------------------------------------- shapes */
@@ -225,6 +246,7 @@ static cl_int submit(cl_command_queue queue, cl_kernel kernel, ls_gpu_kernel *gp
     by_arg = held + info->arg_count + 1;
     l->kernel = kernel;
     l->gpu_kernel = gpu_kernel;
+    command->begin = s->is_empty ? NULL : begin_launch;
     command->poisons = true;
     ocl_command_hold(command, kernel);
     pthread_mutex_lock(&ocl.lock);

@@ -18,6 +18,9 @@ void ocl_event_release(cl_event event)
         ocl_event_callback *next = event->callbacks->next;
         free(event->callbacks);
         event->callbacks = next;
+        pthread_mutex_lock(&ocl.lock);
+        ocl.callbacks--;
+        pthread_mutex_unlock(&ocl.lock);
     }
     free(event->dependents);
     if (event->queue)
@@ -81,10 +84,12 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *val
     case CL_EVENT_COMMAND_TYPE:
         OCL_GIVE(to, cl_command_type, event->type);
     case CL_EVENT_COMMAND_EXECUTION_STATUS:
+        ocl_retain(event); /* a callback may release it */
         pthread_mutex_lock(&ocl.lock);
-        ocl_wake_workers();
+        ocl_move_on(event);
         status = event->status;
         pthread_mutex_unlock(&ocl.lock);
+        ocl_event_release(event);
         return ocl_give(to, &status, sizeof status);
     case CL_EVENT_REFERENCE_COUNT:
         OCL_GIVE(to, cl_uint, ocl_references(event));
@@ -141,6 +146,8 @@ cl_int clSetEventCallback(cl_event event, cl_int when, void(CL_CALLBACK *functio
             link = &(*link)->next;
         *link = callback;
         callback = NULL;
+        ocl.callbacks++;
+        ocl_wake_workers();
     }
     pthread_mutex_unlock(&ocl.lock);
     if (callback) /* it happened already */

@@ -2,7 +2,7 @@
  * (lockstep/driver.h) and on nothing above it.
  *
  *     library    all of it: the simulated system, its devices, the lock          platform.c
- *     schedule   commands, their dependences, who executes them                  schedule.c
+ *     commands   their dependences, who executes them                            schedule.c, execute.c
  *     objects    one file per kind                                               context.c, queue.c, ...
  *
  * One lock, ocl.lock, guards the state of queues, events, mappings and lists; what a command does while it runs
@@ -35,12 +35,16 @@ struct _cl_device_id {
     uint32_t compute_units; /* that it says to have: programs choose their amount of work by it */
     /* Under ocl.lock: */
     cl_event ready, ready_tail; /* commands that could run, in the order in which they became so */
+    /* Simulated time: commands that have begun and are not over, and what the driver has of them. Of the executor. */
+    cl_event *begun;
+    ls_gpu_event **under_way;
+    size_t begun_count, begun_room;
     bool is_executing;
     pthread_t executor; /* who, if so */
     bool has_worker, worker_sleeps;
     pthread_t worker;
     pthread_cond_t work;
-    uint64_t clock_ns; /* simulated time until which it was busy */
+    uint64_t busy_ns; /* time is not simulated: how long it executed, by estimate */
 };
 
 typedef struct ocl_library {
@@ -51,7 +55,9 @@ typedef struct ocl_library {
     atomic_bool is_ending;        /* the process does: see ending.h */
     bool is_child;                /* of a fork after the start */
     ls_gpu_system *system;
-    cl_int status; /* of creating the system; CL_SUCCESS once it is there */
+    bool is_timed;      /* it simulates time: then nothing happens by itself, see execute.c */
+    unsigned callbacks; /* of events, to be called yet */
+    cl_int status;      /* of creating the system; CL_SUCCESS once it is there */
     struct _cl_platform_id platform;
     struct _cl_device_id devices[OCL_GPUS_MAX];
     cl_uint device_count;
@@ -129,6 +135,9 @@ typedef struct ocl_event_callback {
 
 /* What a command does; without locks. It may write why it failed into err. */
 typedef cl_int (*ocl_run)(cl_event command, ls_error *err);
+/* Simulated time: puts what it does into a queue of the driver, with the event of the last part; run follows when that
+ * is over. Leaves the event NULL if this command can only be done at once, by run alone. */
+typedef cl_int (*ocl_begin)(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err);
 
 struct _cl_event {
     ocl_object base;
@@ -145,9 +154,11 @@ struct _cl_event {
     cl_event previous, next;                         /* in the queue's list */
     uint64_t queued_ns, submit_ns, start_ns, end_ns; /* simulated */
     ocl_run run;                                     /* NULL: nothing to do (markers) */
+    ocl_begin begin;                                 /* NULL: run does it all */
+    ls_gpu_queue *gpu_queue;                         /* of a command that has begun, for it alone */
+    ls_gpu_event *under_way;                         /* NULL: it has not begun */
     void (*finish)(cl_event command); /* after run or instead of it; NULL: none. Without locks */
-    uint64_t cost_ns;                 /* simulated duration; set by run */
-    bool has_cost;                    /* it is exact, not an estimate */
+    uint64_t cost_ns;                 /* time is not simulated: an estimate, set by run */
     ocl_object *held[8];              /* references that the command keeps until it is complete */
     unsigned held_count;
     ocl_object **more_held; /* beyond those, NULL-terminated; inside of the payload */
@@ -179,13 +190,26 @@ cl_int ocl_check_waits(cl_context context, cl_uint wait_count, const cl_event *w
 /* Everything that most enqueue functions check first: the queue, and the wait list. */
 cl_int ocl_check_enqueue(cl_command_queue queue, cl_uint wait_count, const cl_event *wait_list);
 
+/* Drops the references that the command keeps. Without the lock. */
+void ocl_command_let_go(cl_event command);
+bool ocl_is_in_order(const struct _cl_command_queue *queue);
+/* Takes the callbacks that the status reaches, in the order in which they were set (with the lock held), and calls them
+ * (without). */
+ocl_event_callback *ocl_take_callbacks(cl_event event, cl_int status);
+void ocl_call_back(cl_event event, cl_int status, ocl_event_callback *list);
+
 /* All of these with ocl.lock held. */
 void ocl_event_complete(cl_event event, cl_int status);
 void ocl_wait_event(cl_event event); /* executes what it can meanwhile */
 void ocl_wait_queue(cl_command_queue queue);
 void ocl_wake_workers(void);
-/* Executes one command of the device; false if none is ready, or somebody else does. */
+/* Executes one command of the device; false if none is ready, or somebody else does. In simulated time one begins, or if
+ * none can, time passes until one is over. */
 bool ocl_step(cl_device_id device);
+/* The program asks for the state of an event: if it asks again and again it must see an end. */
+void ocl_move_on(const struct _cl_event *event);
+/* By the device's clock, in nanoseconds. */
+uint64_t ocl_now(const struct _cl_device_id *device);
 void ocl_event_release(cl_event event); /* without the lock */
 void ocl_release_any(void *object);     /* a reference of whatever kind */
 

@@ -95,7 +95,6 @@ static void add_device(cl_uint i, const ocl_settings *settings)
     device->model = ls_gpu_system_gpu(ocl.system, i);
     ls_gpu_system_memory(ocl.system, i, &used, &device->memory_bytes);
     device->compute_units = settings->compute_units ? settings->compute_units : device->model->compute_units;
-    device->clock_ns = 1000; /* 0 would look like "never" */
     pthread_cond_init(&device->work, NULL);
 }
 
@@ -127,6 +126,7 @@ static void start(void)
         ocl_complain("there is no platform: %s", ls_error_text(&err, text, sizeof text));
         return;
     }
+    ocl.is_timed = ls_gpu_system_is_timed(ocl.system);
     ocl.device_count = (cl_uint)ls_gpu_system_gpu_count(ocl.system);
     for (cl_uint i = 0; i < ocl.device_count; i++)
         add_device(i, &settings);

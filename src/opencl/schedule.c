@@ -1,8 +1,7 @@
-/* schedule.c: commands: what they wait for, who executes them, and what happens when they are over.
+/* schedule.c: commands: what they wait for, what happens when they are over, and waiting for them.
  *
  * A command is an event with something to do. When the last event that it waits for is over it goes to its
- * device's list; whoever has the role of the device's executor takes it from there: a worker thread of the
- * device, or a thread of the program that waits anyway and so spares the switch between threads. */
+ * device's list, from where execute.c takes it. */
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
@@ -32,7 +31,7 @@ void ocl_command_hold(cl_event command, void *object)
     command->held[command->held_count++] = object;
 }
 
-static void let_go(cl_event command)
+void ocl_command_let_go(cl_event command)
 {
     for (unsigned i = 0; i < command->held_count; i++)
         ocl_release_any(command->held[i]);
@@ -44,7 +43,7 @@ static void let_go(cl_event command)
 
 void ocl_command_discard(cl_event command)
 {
-    let_go(command);
+    ocl_command_let_go(command);
     ocl_event_release(command);
 }
 
@@ -119,7 +118,7 @@ static void forget(cl_event command, cl_event on)
             on->dependents[i] = on->dependents[--on->dependent_count];
 }
 
-static bool is_in_order(const struct _cl_command_queue *queue)
+bool ocl_is_in_order(const struct _cl_command_queue *queue)
 {
     return (queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
 }
@@ -132,7 +131,7 @@ static bool depend_on_all(cl_event command, cl_uint wait_count, const cl_event *
     for (cl_uint i = 0; i < wait_count; i++)
         if (!depend(command, wait_list[i], true))
             return false;
-    if (is_in_order(queue))
+    if (ocl_is_in_order(queue))
         return !queue->last || depend(command, queue->last, false);
     if (queue->barrier && !depend(command, queue->barrier, false))
         return false;
@@ -142,7 +141,7 @@ static bool depend_on_all(cl_event command, cl_uint wait_count, const cl_event *
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ workers */
+/* ------------------------------------------------------------------------------------------------- lists */
 
 static void make_ready(cl_event command)
 {
@@ -184,7 +183,7 @@ static void take_out(cl_event command)
         queue->barrier = NULL;
 }
 
-static void call_back(cl_event event, cl_int status, ocl_event_callback *list)
+void ocl_call_back(cl_event event, cl_int status, ocl_event_callback *list)
 {
     while (list) {
         ocl_event_callback *next = list->next;
@@ -195,8 +194,7 @@ static void call_back(cl_event event, cl_int status, ocl_event_callback *list)
     }
 }
 
-/* The callbacks that the status reaches, in the order in which they were set. */
-static ocl_event_callback *take_callbacks(cl_event event, cl_int status)
+ocl_event_callback *ocl_take_callbacks(cl_event event, cl_int status)
 {
     ocl_event_callback *taken = NULL, **end = &taken, **link = &event->callbacks;
     while (*link) {
@@ -204,6 +202,7 @@ static ocl_event_callback *take_callbacks(cl_event event, cl_int status)
         if (status <= one->when) {
             *link = one->next;
             one->next = NULL;
+            ocl.callbacks--;
             *end = one;
             end = &one->next;
         } else {
@@ -216,7 +215,7 @@ static ocl_event_callback *take_callbacks(cl_event event, cl_int status)
 /* Gives up the lock for a moment if the program wants to be called. The caller has a reference. */
 void ocl_event_complete(cl_event event, cl_int status)
 {
-    ocl_event_callback *callbacks = take_callbacks(event, CL_COMPLETE);
+    ocl_event_callback *callbacks = ocl_take_callbacks(event, CL_COMPLETE);
     bool is_elsewhere = false; /* something is ready of a device whose worker may sleep */
     event->status = status;
     for (size_t i = 0; i < event->dependent_count; i++) {
@@ -240,109 +239,8 @@ void ocl_event_complete(cl_event event, cl_int status)
     if (callbacks) {
         ocl_wake_workers();
         pthread_mutex_unlock(&ocl.lock);
-        call_back(event, status, callbacks);
+        ocl_call_back(event, status, callbacks);
         pthread_mutex_lock(&ocl.lock);
-    }
-}
-
-static void start_command(cl_event command)
-{
-    ocl_event_callback *callbacks;
-    command->status = CL_RUNNING;
-    callbacks = take_callbacks(command, CL_RUNNING);
-    pthread_mutex_unlock(&ocl.lock);
-    call_back(command, CL_RUNNING, callbacks);
-}
-
-static void set_times(cl_event command)
-{
-    cl_device_id device = command->queue->device;
-    command->start_ns = device->clock_ns > command->submit_ns ? device->clock_ns : command->submit_ns;
-    command->end_ns = command->start_ns + command->cost_ns;
-    device->clock_ns = command->end_ns;
-}
-
-static void report(cl_event command, const ls_error *err)
-{
-    char text[1024];
-    if (err->status == LS_OK)
-        return;
-    ocl_complain("%s", ls_error_text(err, text, sizeof text));
-    ocl_context_notify(command->context, text);
-}
-
-bool ocl_step(cl_device_id device)
-{
-    cl_event command = device->is_executing || ocl.is_stopping || ocl.is_forking ? NULL : device->ready;
-    cl_int status = CL_SUCCESS;
-    bool may_run;
-    ls_error err;
-    if (!command)
-        return false;
-    device->ready = command->ready_next;
-    if (!device->ready)
-        device->ready_tail = NULL;
-    if (command->inherited < 0 || (command->queue->is_poisoned && is_in_order(command->queue)))
-        status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    may_run = status == CL_SUCCESS;
-    device->is_executing = true;
-    device->executor = pthread_self();
-    start_command(command);
-    err.status = LS_OK;
-    uint64_t began = ls_gpu_system_now(ocl.system);
-    if (may_run && command->run)
-        status = command->run(command, &err);
-    uint64_t passed = ls_gpu_system_now(ocl.system) - began;
-    if (passed > 0 && !command->has_cost)
-        command->cost_ns = passed;
-    if (command->finish)
-        command->finish(command);
-    if (may_run && status < 0)
-        report(command, &err);
-    if (!ocl.is_ending) /* the program's functions would be told */
-        let_go(command);
-    pthread_mutex_lock(&ocl.lock);
-    device->is_executing = false;
-    if (may_run && status < 0 && (command->poisons || ocl.is_ending))
-        command->queue->is_poisoned = true;
-    set_times(command);
-    ocl_event_complete(command, status);
-    pthread_mutex_unlock(&ocl.lock);
-    ocl_event_release(command);
-    pthread_mutex_lock(&ocl.lock);
-    return true;
-}
-
-static void *work(void *self)
-{
-    cl_device_id device = self;
-    pthread_mutex_lock(&ocl.lock);
-    while (!ocl.is_stopping)
-        if (ocl_step(device)) {
-            ocl_wake_workers(); /* what became ready may be another device's */
-        } else {
-            device->worker_sleeps = true;
-            pthread_cond_wait(&device->work, &ocl.lock);
-            device->worker_sleeps = false;
-        }
-    pthread_mutex_unlock(&ocl.lock);
-    return NULL;
-}
-
-void ocl_wake_workers(void)
-{
-    for (cl_uint i = 0; i < ocl.device_count; i++) {
-        cl_device_id device = &ocl.devices[i];
-        if (!device->ready || device->is_executing)
-            continue;
-        if (!device->has_worker) {
-            device->has_worker = pthread_create(&device->worker, NULL, work, device) == 0;
-            if (device->has_worker)
-                pthread_detach(device->worker);
-        } else if (device->worker_sleeps) {
-            device->worker_sleeps = false;
-            pthread_cond_signal(&device->work);
-        }
     }
 }
 
@@ -354,7 +252,7 @@ static bool help(cl_device_id preferred)
     if (preferred && ocl_step(preferred))
         return true;
     for (cl_uint i = 0; i < ocl.device_count; i++)
-        if (!ocl.devices[i].has_worker && ocl_step(&ocl.devices[i]))
+        if ((ocl.is_timed || !ocl.devices[i].has_worker) && ocl_step(&ocl.devices[i]))
             return true;
     return false;
 }
@@ -391,7 +289,7 @@ void ocl_wait_queue(cl_command_queue queue)
     cl_event last = queue->last;
     bool helped = false;
     /* Only what was there at the time of the call: others may go on enqueuing. */
-    if (is_in_order(queue)) {
+    if (ocl_is_in_order(queue)) {
         if (last) {
             ocl_retain(last);
             ocl_wait_event(last);
@@ -470,7 +368,7 @@ cl_int ocl_command_submit(cl_event command, cl_uint wait_count, const cl_event *
         *event = command;
     append(command);
     command->status = CL_SUBMITTED;
-    command->queued_ns = command->submit_ns = command->queue->device->clock_ns;
+    command->queued_ns = command->submit_ns = ocl_now(command->queue->device);
     if (--command->missing == 0)
         make_ready(command);
     if (is_blocking)

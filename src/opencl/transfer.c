@@ -3,6 +3,8 @@
 
 #include "opencl/ending.h"
 
+#include <stdlib.h>
+
 /* -------------------------------------------------------------------------------------------------- boxes */
 
 static ls_status copy_run(ls_gpu_context *gpu, const ocl_box *to, size_t to_offset, const ocl_box *from,
@@ -24,19 +26,26 @@ static ls_status copy_run(ls_gpu_context *gpu, const ocl_box *to, size_t to_offs
     return ls_gpu_copy(gpu, to->address + to_offset, from->address + from_offset, bytes, err);
 }
 
+/* Rows and slices that lie behind each other on both sides become one. */
+static void join(const ocl_box *to, const ocl_box *from, size_t region[3])
+{
+    if (region[0] == to->row_pitch && region[0] == from->row_pitch) {
+        region[0] *= region[1];
+        region[1] = 1;
+        if (region[0] == to->slice_pitch && region[0] == from->slice_pitch) {
+            region[0] *= region[2];
+            region[2] = 1;
+        }
+    }
+}
+
 ls_status ocl_box_copy(ls_gpu_context *gpu, const ocl_box *to, const ocl_box *from, const size_t region[3],
                        ls_error *err)
 {
-    size_t bytes = region[0], rows = region[1], slices = region[2];
+    size_t joined[3] = { region[0], region[1], region[2] };
+    join(to, from, joined);
+    size_t bytes = joined[0], rows = joined[1], slices = joined[2];
     ls_status status = LS_OK;
-    if (bytes == to->row_pitch && bytes == from->row_pitch) {
-        bytes *= rows;
-        rows = 1;
-        if (bytes == to->slice_pitch && bytes == from->slice_pitch) {
-            bytes *= slices;
-            slices = 1;
-        }
-    }
     for (size_t z = 0; z < slices && status == LS_OK; z++)
         for (size_t y = 0; y < rows && status == LS_OK; y++)
             status = copy_run(gpu, to, z * to->slice_pitch + y * to->row_pitch, from,
@@ -46,10 +55,51 @@ ls_status ocl_box_copy(ls_gpu_context *gpu, const ocl_box *to, const ocl_box *fr
 
 /* ----------------------------------------------------------------------------------------------- commands */
 
+/* The program's memory is touched only while it surely is there: when the command begins and when it is over. Between
+ * these the driver works with a copy. */
+static cl_int begin_transfer(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err)
+{
+    ocl_transfer *t = ocl_payload(command);
+    ls_status status;
+    size_t joined[3] = { t->region[0], t->region[1], t->region[2] };
+    join(&t->to, &t->from, joined);
+    size_t bytes = joined[0];
+    if (bytes == 0 || joined[1] != 1 || joined[2] != 1 || (t->to.host && t->from.host))
+        return CL_SUCCESS;
+    if (t->to.host || t->from.host) {
+        t->copy = malloc(bytes);
+        if (!t->copy)
+            return CL_SUCCESS;
+    }
+    if (t->to.host) {
+        status = ls_gpu_queue_copy_out(queue, t->copy, t->from.address, bytes, under_way, err);
+    } else if (t->from.host) {
+        memcpy(t->copy, t->from.host, bytes);
+        status = ls_gpu_queue_copy_in(queue, t->to.address, t->copy, bytes, under_way, err);
+    } else {
+        status = ls_gpu_queue_copy(queue, t->to.address, t->from.address, bytes, under_way, err);
+    }
+    if (status != LS_OK)
+        free(t->copy);
+    return ocl_code_of(status, CL_OUT_OF_RESOURCES);
+}
+
+static ls_status end_transfer(cl_event command, const ocl_transfer *t, ls_error *err)
+{
+    size_t bytes = t->region[0] * t->region[1] * t->region[2];
+    ls_status status = ls_gpu_event_wait(command->under_way, err);
+    if (status == LS_OK && t->to.host && !ocl_host_is_gone(t->to.host, bytes))
+        memcpy(t->to.host, t->copy, bytes);
+    free(t->copy);
+    return status;
+}
+
 static cl_int run_transfer(cl_event command, ls_error *err)
 {
     ocl_transfer *t = ocl_payload(command);
-    ls_status status = ocl_box_copy(command->context->gpu, &t->to, &t->from, t->region, err);
+    ls_status status = command->under_way
+                           ? end_transfer(command, t, err)
+                           : ocl_box_copy(command->context->gpu, &t->to, &t->from, t->region, err);
     command->cost_ns = ocl_copy_ns((uint64_t)t->region[0] * t->region[1] * t->region[2]);
     return ocl_code_of(status, CL_OUT_OF_RESOURCES);
 }
@@ -61,6 +111,7 @@ cl_int ocl_transfer_submit(cl_command_queue queue, cl_command_type type, const o
     if (!command)
         return CL_OUT_OF_HOST_MEMORY;
     memcpy(command->payload, transfer, sizeof *transfer);
+    command->begin = begin_transfer;
     ocl_command_hold(command, a);
     ocl_command_hold(command, b);
     return ocl_command_submit(command, order->wait_count, order->wait_list, order->is_blocking, order->event);
@@ -162,10 +213,19 @@ typedef struct fill {
     unsigned char pattern[128];
 } fill;
 
+static cl_int begin_fill(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err)
+{
+    fill *f = ocl_payload(command);
+    ls_status status = ls_gpu_queue_fill(queue, f->to, f->pattern, f->pattern_bytes, f->bytes, under_way, err);
+    return ocl_code_of(status, CL_OUT_OF_RESOURCES);
+}
+
 static cl_int run_fill(cl_event command, ls_error *err)
 {
     fill *f = ocl_payload(command);
-    ls_status status = ls_gpu_fill(command->context->gpu, f->to, f->pattern, f->pattern_bytes, f->bytes, err);
+    ls_status status = command->under_way ? ls_gpu_event_wait(command->under_way, err)
+                                          : ls_gpu_fill(command->context->gpu, f->to, f->pattern,
+                                                        f->pattern_bytes, f->bytes, err);
     command->cost_ns = ocl_copy_ns(f->bytes);
     return ocl_code_of(status, CL_OUT_OF_RESOURCES);
 }
@@ -189,6 +249,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pa
     if (!command)
         return CL_OUT_OF_HOST_MEMORY;
     f = ocl_payload(command);
+    command->begin = bytes > 0 ? begin_fill : NULL;
     f->to = buffer->address + offset;
     f->bytes = bytes;
     f->pattern_bytes = pattern_bytes;

@@ -7,6 +7,7 @@
 typedef struct ocl_transfer {
     ocl_box to, from;
     size_t region[3]; /* bytes, rows, slices */
+    void *copy;       /* of the host's bytes, while it is under way; NULL: none */
 } ocl_transfer;
 
 /* Where an enqueue function puts its last arguments. */

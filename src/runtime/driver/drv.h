@@ -159,6 +159,8 @@ void drv_drain(ls_gpu_context *context);
 void drv_queue_init(ls_gpu_queue *queue, ls_gpu_context *context, size_t gpu);
 /* With the lock held: lets things happen that may end a command; false if nothing can. */
 bool drv_step_locked(ls_gpu_system *system);
+/* The same, or sleeps until something happens; whether it executed. */
+bool drv_step_or_sleep_locked(ls_gpu_system *system);
 /* Runs or fails all commands and takes it out of its GPU. */
 void drv_queue_fini(ls_gpu_queue *queue);
 void drv_stop_workers(ls_gpu_system *system);

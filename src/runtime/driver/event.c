@@ -44,6 +44,26 @@ ls_status ls_gpu_event_wait(ls_gpu_event *event, ls_error *err)
     return status;
 }
 
+static size_t first_over(ls_gpu_event *const *events, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !drv_event_is_over(events[i]))
+        i++;
+    return i;
+}
+
+size_t ls_gpu_event_wait_any(ls_gpu_event *const *events, size_t count)
+{
+    ls_gpu_system *system = events[0]->system;
+    size_t first;
+    pthread_mutex_lock(&system->lock);
+    while ((first = first_over(events, count)) == count)
+        drv_step_or_sleep_locked(system);
+    drv_wake_locked(system); /* the role of the executor is free again */
+    pthread_mutex_unlock(&system->lock);
+    return first;
+}
+
 void ls_gpu_event_get_counts(const ls_gpu_event *event, ls_gpu_counts *out)
 {
     pthread_mutex_lock(&event->system->lock);

@@ -165,15 +165,19 @@ void drv_wake_locked(ls_gpu_system *system)
         pthread_cond_broadcast(&system->done);
 }
 
+bool drv_step_or_sleep_locked(ls_gpu_system *system)
+{
+    if (drv_step_locked(system))
+        return true;
+    sleep_locked(system);
+    return false;
+}
+
 void drv_wait_locked(ls_gpu_system *system, const ls_gpu_event *event)
 {
     bool helped = false;
-    while (!drv_event_is_over(event)) {
-        if (drv_step_locked(system))
-            helped = true;
-        else
-            sleep_locked(system);
-    }
+    while (!drv_event_is_over(event))
+        helped |= drv_step_or_sleep_locked(system);
     /* The role of the executor is free again: others' commands must not lie there. */
     if (helped)
         drv_wake_locked(system);
@@ -286,12 +290,8 @@ static void empty_locked(ls_gpu_queue *queue)
 {
     ls_gpu_system *system = queue->context->system;
     bool helped = false;
-    while (queue->head) {
-        if (drv_step_locked(system))
-            helped = true;
-        else
-            sleep_locked(system);
-    }
+    while (queue->head)
+        helped |= drv_step_or_sleep_locked(system);
     if (helped)
         drv_wake_locked(system);
 }

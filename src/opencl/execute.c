@@ -1,0 +1,270 @@
+/* execute.c: who executes commands, and when. A device has one executor at a time: a worker thread of its own, or a
+ * thread of the program that waits anyway and so spares the switch between threads.
+ *
+ * In simulated time commands run side by side, and when each of them begins is part of the result. A worker would make
+ * that depend on the host, so there is none: commands begin when the program waits or asks, all that are ready before
+ * time passes. Only a program that wants to be called back gets a worker: it may never wait. */
+#include "opencl/ocl.h"
+
+#include <stdlib.h>
+
+#define CLOCK_START_NS 1000u /* 0 would look like "never" */
+
+/* ------------------------------------------------------------------------------------------------- one command */
+
+static void start_command(cl_event command)
+{
+    ocl_event_callback *callbacks;
+    command->status = CL_RUNNING;
+    callbacks = ocl_take_callbacks(command, CL_RUNNING);
+    pthread_mutex_unlock(&ocl.lock);
+    ocl_call_back(command, CL_RUNNING, callbacks);
+}
+
+uint64_t ocl_now(const struct _cl_device_id *device)
+{
+    return CLOCK_START_NS + (ocl.is_timed ? ls_gpu_system_now(ocl.system) : device->busy_ns);
+}
+
+/* Of a command that is over; began: when it began to run, by the clock. */
+static void set_times(cl_event command, uint64_t began)
+{
+    cl_device_id device = command->queue->device;
+    if (!ocl.is_timed)
+        device->busy_ns += command->cost_ns;
+    command->start_ns = began;
+    command->end_ns = ocl_now(device);
+    if (command->under_way) {
+        uint64_t queued, ended;
+        ls_gpu_event_get_times(command->under_way, &queued, &began, &ended);
+        command->start_ns = CLOCK_START_NS + began;
+        command->end_ns = CLOCK_START_NS + ended;
+    }
+}
+
+static void report(cl_event command, const ls_error *err)
+{
+    char text[1024];
+    if (err->status == LS_OK)
+        return;
+    ocl_complain("%s", ls_error_text(err, text, sizeof text));
+    ocl_context_notify(command->context, text);
+}
+
+static bool may_run(const struct _cl_event *command)
+{
+    return command->inherited == CL_SUCCESS &&
+           !(command->queue->is_poisoned && ocl_is_in_order(command->queue));
+}
+
+static void become_executor(cl_device_id device)
+{
+    device->is_executing = true;
+    device->executor = pthread_self();
+}
+
+/* Runs a command that was started (with status CL_SUCCESS), or the rest of one that has begun, and ends it. Without the
+ * lock; returns with it. */
+static void run_to_end(cl_event command, cl_int status, ls_error *err)
+{
+    uint64_t began = ocl_now(command->queue->device);
+    ls_gpu_queue *gpu_queue = command->gpu_queue;
+    ls_gpu_event *under_way = command->under_way;
+    bool is_refused = status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (status == CL_SUCCESS && command->run)
+        status = command->run(command, err);
+    if (command->finish)
+        command->finish(command);
+    if (status < 0 && !is_refused)
+        report(command, err);
+    if (!ocl.is_ending) /* the program's functions would be told */
+        ocl_command_let_go(command);
+    pthread_mutex_lock(&ocl.lock);
+    command->queue->device->is_executing = false;
+    if (status < 0 && !is_refused && (command->poisons || ocl.is_ending))
+        command->queue->is_poisoned = true;
+    set_times(command, began);
+    ocl_event_complete(command, status);
+    pthread_mutex_unlock(&ocl.lock);
+    ls_gpu_event_release(under_way);
+    ls_gpu_queue_destroy(gpu_queue);
+    ocl_event_release(command);
+    pthread_mutex_lock(&ocl.lock);
+}
+
+static void run_at_once(cl_event command)
+{
+    ls_error err = { .status = LS_OK };
+    cl_int status = may_run(command) ? CL_SUCCESS : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    become_executor(command->queue->device);
+    start_command(command);
+    run_to_end(command, status, &err);
+}
+
+/* ----------------------------------------------------------------------------------------------- simulated time */
+
+static bool can_begin(const struct _cl_event *command)
+{
+    /* When the process ends, what the host has may be gone: such commands look at it themselves. */
+    return command->begin && may_run(command) && !ocl.is_ending;
+}
+
+static bool reserve_begun(cl_device_id device)
+{
+    if (device->begun_count < device->begun_room)
+        return true;
+    size_t room = device->begun_room ? 2 * device->begun_room : 8;
+    cl_event *begun = realloc(device->begun, room * sizeof *begun);
+    if (begun)
+        device->begun = begun;
+    ls_gpu_event **under_way = realloc(device->under_way, room * sizeof(ls_gpu_event *));
+    if (under_way)
+        device->under_way = under_way;
+    if (begun && under_way)
+        device->begun_room = room;
+    return begun && under_way;
+}
+
+/* A queue of the driver for the command alone, and the command in it. */
+static cl_int hand_over(cl_event command, ls_error *err)
+{
+    ls_gpu_context *gpu = command->context->gpu;
+    pthread_mutex_lock(&ocl.gpu_lock);
+    ls_status status = ls_gpu_select(gpu, command->queue->device->gpu, err);
+    if (status == LS_OK)
+        status = ls_gpu_queue_create(gpu, &command->gpu_queue, err);
+    pthread_mutex_unlock(&ocl.gpu_lock);
+    if (status != LS_OK)
+        return ocl_code_of(status, CL_OUT_OF_RESOURCES);
+    return command->begin(command, command->gpu_queue, &command->under_way, err);
+}
+
+/* One that can begin. If it must be done at once after all, it goes back to where it came from. */
+static void begin_one(cl_device_id device, cl_event command)
+{
+    ls_error err = { .status = LS_OK };
+    become_executor(device);
+    start_command(command);
+    cl_int status = hand_over(command, &err);
+    if (status != CL_SUCCESS) {
+        run_to_end(command, status, &err);
+        return;
+    }
+    pthread_mutex_lock(&ocl.lock);
+    device->is_executing = false;
+    if (command->under_way) {
+        device->begun[device->begun_count] = command;
+        device->under_way[device->begun_count++] = command->under_way;
+    } else {
+        command->begin = NULL;
+        command->ready_next = device->ready;
+        device->ready = command;
+        if (!device->ready_tail)
+            device->ready_tail = command;
+    }
+    if (ocl.waiters > 0)
+        pthread_cond_broadcast(&ocl.done);
+}
+
+/* Lets time pass until one of those that have begun is over, and ends it. */
+static void end_one(cl_device_id device)
+{
+    ls_error err = { .status = LS_OK };
+    become_executor(device);
+    pthread_mutex_unlock(&ocl.lock);
+    size_t at = ls_gpu_event_wait_any(device->under_way, device->begun_count);
+    cl_event command = device->begun[at];
+    device->begun_count--;
+    for (size_t i = at; i < device->begun_count; i++) {
+        device->begun[i] = device->begun[i + 1];
+        device->under_way[i] = device->under_way[i + 1];
+    }
+    run_to_end(command, CL_SUCCESS, &err);
+}
+
+/* ------------------------------------------------------------------------------------------------------- steps */
+
+static bool is_any(const struct _cl_event *command)
+{
+    (void)command;
+    return true;
+}
+
+/* The first of the device's ready commands that is wanted; NULL: none. */
+static cl_event take_ready(cl_device_id device, bool (*wanted)(const struct _cl_event *command))
+{
+    cl_event before = NULL, command = device->ready;
+    while (command && !wanted(command)) {
+        before = command;
+        command = command->ready_next;
+    }
+    if (!command)
+        return NULL;
+    *(before ? &before->ready_next : &device->ready) = command->ready_next;
+    if (device->ready_tail == command)
+        device->ready_tail = before;
+    return command;
+}
+
+bool ocl_step(cl_device_id device)
+{
+    cl_event command = NULL;
+    if (device->is_executing || ocl.is_stopping || ocl.is_forking)
+        return false;
+    if (ocl.is_timed && reserve_begun(device) && (command = take_ready(device, can_begin)) != NULL)
+        begin_one(device, command);
+    else if ((command = take_ready(device, is_any)) != NULL)
+        run_at_once(command);
+    else if (device->begun_count > 0)
+        end_one(device);
+    else
+        return false;
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- workers */
+
+static bool has_use_for_workers(void)
+{
+    return !ocl.is_timed || ocl.callbacks > 0;
+}
+
+static void *work(void *self)
+{
+    cl_device_id device = self;
+    pthread_mutex_lock(&ocl.lock);
+    while (!ocl.is_stopping)
+        if (has_use_for_workers() && ocl_step(device)) {
+            ocl_wake_workers(); /* what became ready may be another device's */
+        } else {
+            device->worker_sleeps = true;
+            pthread_cond_wait(&device->work, &ocl.lock);
+            device->worker_sleeps = false;
+        }
+    pthread_mutex_unlock(&ocl.lock);
+    return NULL;
+}
+
+void ocl_wake_workers(void)
+{
+    for (cl_uint i = 0; i < ocl.device_count && has_use_for_workers(); i++) {
+        cl_device_id device = &ocl.devices[i];
+        if ((!device->ready && device->begun_count == 0) || device->is_executing)
+            continue;
+        if (!device->has_worker) {
+            device->has_worker = pthread_create(&device->worker, NULL, work, device) == 0;
+            if (device->has_worker)
+                pthread_detach(device->worker);
+        } else if (device->worker_sleeps) {
+            device->worker_sleeps = false;
+            pthread_cond_signal(&device->work);
+        }
+    }
+}
+
+void ocl_move_on(const struct _cl_event *event)
+{
+    ocl_wake_workers();
+    if (ocl.is_timed && event->queue && event->status > CL_COMPLETE)
+        ocl_step(event->queue->device);
+}
