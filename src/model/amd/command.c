@@ -169,7 +169,7 @@ static void begin_packets(command *c, ls_cycle now)
         dispatcher *d = free_dispatcher(c);
         command_queue *best = NULL;
         for (command_queue *q = c->queues; q != NULL; q = q->next) {
-            if (q->head == NULL || q->is_busy || (q->head->kind == COMMAND_KERNEL && d == NULL))
+            if (q->head == NULL || q->is_busy || (q->head->kind != COMMAND_TRANSFER && d == NULL))
                 continue;
             if (best == NULL || q->head->sequence < best->head->sequence)
                 best = q;
@@ -333,7 +333,7 @@ void command_remove_queue(ls_block *block, command_queue *queue)
     command_queue **at = &c->queues;
     while (*at != NULL && *at != queue)
         at = &(*at)->next;
-    if (*at == queue)
+    if (*at != NULL)
         *at = queue->next;
 }
 
