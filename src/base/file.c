@@ -224,6 +224,29 @@ static bool written_in_place(const struct stat *st)
     return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode);
 }
 
+ls_status ls_file_check_writable(const char *path, ls_error *err)
+{
+    ls_arena arena = { 0 };
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    const char *dir = ls_path_dir(&arena, path);
+    if (dir == NULL) {
+        ls_arena_fini(&arena);
+        return fail_nomem(err, path);
+    }
+    ls_status status = LS_OK;
+    if (exists && S_ISDIR(st.st_mode))
+        status = fail_write(err, path, EISDIR);
+    else if (exists && written_in_place(&st))
+        status = access(path, W_OK) == 0 ? LS_OK : fail_write(err, path, errno);
+    else if (!ls_file_is_dir(dir))
+        status = fail_write(err, path, ENOENT);
+    else if (access(dir, W_OK | X_OK) != 0)
+        status = fail_write(err, path, errno);
+    ls_arena_fini(&arena);
+    return status;
+}
+
 static ls_status open_temp(ls_file_writer *w, const char *path, const struct stat *old, ls_error *err)
 {
     int fd = -1;

@@ -29,6 +29,8 @@ ls_status ls_file_writer_commit(ls_file_writer *w, ls_error *err);
 void ls_file_writer_abort(ls_file_writer *w);
 
 ls_status ls_file_write(const char *path, const void *data, size_t bytes, ls_error *err); /* atomic */
+/* Whether a file could be written there, before hours of work end in a typing mistake. Nothing is created. */
+ls_status ls_file_check_writable(const char *path, ls_error *err);
 /* For libraries that open the file themselves (SQLite): a fresh name beside path, which does not exist yet,
  * and the rename, which removes the temporary file if it fails. */
 ls_status ls_file_temp_name(ls_arena *arena, const char *path, char **temp, ls_error *err);

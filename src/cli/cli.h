@@ -165,6 +165,8 @@ ls_time cli_time(const cli_context *ctx, const char *option);
 size_t cli_choice(const cli_context *ctx, const char *option); /* index into choices */
 /* All values of a repeatable option, NULL-terminated, in the arena; NULL without memory. */
 const char *const *cli_texts(const cli_context *ctx, const char *option);
+/* Of those options that name files to be written (the list ends with NULL): could each be? */
+ls_status cli_check_outputs(const cli_context *ctx, const char *const *options, ls_error *err);
 /* The command line as a shell would read it back, in the arena; NULL without memory. */
 const char *cli_command_line(const cli_context *ctx);
 

@@ -2,6 +2,8 @@
  * arguments: no streams, no environment, so that tests can feed it anything. */
 #include "cli/cli.h"
 
+#include "base/file.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -465,4 +467,13 @@ const char *const *cli_texts(const cli_context *ctx, const char *name)
     for (size_t i = 0; list && i < count; i++)
         list[i] = cli_text_at(ctx, name, i);
     return list;
+}
+
+ls_status cli_check_outputs(const cli_context *ctx, const char *const *options, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (; *options && status == LS_OK; options++)
+        if (cli_text(ctx, *options))
+            status = ls_file_check_writable(cli_text(ctx, *options), err);
+    return status;
 }

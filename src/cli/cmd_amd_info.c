@@ -305,6 +305,12 @@ static ls_status find_object(info_run *run, const char *data, size_t bytes, hsa_
     status = hsa_bundle_pick(data, bytes, target, &elf, &elf_bytes, err);
     if (status == LS_OK)
         status = hsa_object_read(elf, elf_bytes, object, err);
+    if (status == LS_OK && target && strcmp((*object)->target_name, target) != 0) {
+        status = ls_fail(err, LS_ERR_INPUT, "the code object is for %s, not for %s", (*object)->target_name,
+                         target);
+        hsa_object_destroy(*object);
+        *object = NULL;
+    }
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* cmd_profile.c: `lockstep profile`: the hit rates of a trace's instructions on a platform, without
  * simulating time. */
+#include "base/file.h"
 #include "cli/cli.h"
 #include "platform/machine.h"
 #include "workload/profile/profile.h"
@@ -43,6 +44,24 @@ static const char *const *with_analytic(cli_context *ctx)
     return sets;
 }
 
+/* Before a key of the machine is set that others have not got. */
+static ls_status check_machine(ls_config_request request, ls_error *err)
+{
+    ls_config *config;
+    request.set_count--; /* the own keys only */
+    ls_status status = ls_config_load(&request, &config, NULL, err);
+    if (status != LS_OK)
+        return status;
+    const char *machine = ls_config_machine(config)->name;
+    if (strcmp(machine, "gpu") != 0)
+        status =
+            ls_fail(err, LS_ERR_USAGE,
+                    "profile: platform '%s' is a machine of type '%s', which runs no traces of NVIDIA GPUs",
+                    ls_config_name(config), machine);
+    ls_config_destroy(config);
+    return status;
+}
+
 static ls_status build(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
@@ -58,7 +77,9 @@ static ls_status build(session *s, ls_error *err)
                        "profile: a platform is missing: --platform NAME or --platform FILE.yaml");
     if (!request.sets || !request.platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = ls_config_load(&request, &s->config, NULL, err);
+    ls_status status = check_machine(request, err);
+    if (status == LS_OK)
+        status = ls_config_load(&request, &s->config, NULL, err);
     if (status == LS_OK)
         status = ls_machine_create(s->config, 1, &s->machine, err);
     if (status == LS_OK)
@@ -221,7 +242,11 @@ static ls_status save(session *s, ls_error *err)
 static ls_status run(cli_context *ctx, ls_error *err)
 {
     session s = { .ctx = ctx };
-    ls_status status = build(&s, err);
+    const char *path = cli_text(ctx, "output");
+    bool to_stdout = path != NULL && strcmp(path, "-") == 0;
+    ls_status status = path == NULL || to_stdout ? LS_OK : ls_file_check_writable(path, err);
+    if (status == LS_OK)
+        status = build(&s, err);
     s.profile.method = (ls_profile_method)cli_choice(ctx, "method");
     if (status == LS_OK)
         status = ls_profile_hash(ctx->positionals[0], cli_text(ctx, "kernels"), cli_uint(ctx, "ctas"),
@@ -229,8 +254,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     for (size_t i = 0; status == LS_OK && i < s.selection.count; i++)
         status = profile_kernel(&s, s.selection.at[i].command, err);
     if (status == LS_OK) {
-        const char *path = cli_text(ctx, "output");
-        if (path == NULL || strcmp(path, "-") != 0)
+        if (!to_stdout)
             print_profile(&s);
         status = save(&s, err);
     }

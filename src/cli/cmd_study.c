@@ -136,6 +136,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (!chosen || !results || !pointers)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     ls_status status = check_chosen(ctx, err);
+    if (status == LS_OK)
+        status = cli_check_outputs(ctx, (const char *[]){ "html", "out", NULL }, err);
     for (size_t i = 0; i < count && status == LS_OK; i++)
         status = study_find(ctx->positionals[i], &chosen[i], err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {

@@ -1,7 +1,7 @@
 /* cmd_trace.c: `lockstep trace`: the table of the commands that work on traces without simulating them. */
 #include "cli/cmd_trace.h"
 
-const char *const cmd_trace_unknown_choices[] = { "error", "alu", NULL };
+const char *const cmd_trace_unknown_choices[] = { "fail", "alu", NULL };
 
 static const cli_command *const commands[] = {
     &cmd_trace_info, &cmd_trace_check, &cmd_trace_pack, &cmd_trace_unpack, &cmd_trace_cut, &cmd_trace_synth,

@@ -12,7 +12,7 @@ extern const cli_command cmd_trace_pack, cmd_trace_unpack, cmd_trace_cut; /* cmd
 extern const cli_command cmd_trace_synth;                                 /* cmd_trace_synth.c */
 
 /* Options that several of them take. */
-extern const char *const cmd_trace_unknown_choices[]; /* "error", "alu", NULL */
+extern const char *const cmd_trace_unknown_choices[]; /* "fail", "alu", NULL */
 
 /* clang-format off */
 #define CMD_TRACE_KERNELS_OPTION                                                                             \
@@ -20,7 +20,7 @@ extern const char *const cmd_trace_unknown_choices[]; /* "error", "alu", NULL */
       .help = "only these: numbers and ranges of the list, name:PATTERN; separated by commas" }
 #define CMD_TRACE_UNKNOWN_OPTION                                                                             \
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = cmd_trace_unknown_choices,     \
-      .default_text = "error", .help = "alu: take an opcode that no table has for an integer instruction" }
+      .default_text = "fail", .help = "alu: take an opcode that no table has for an integer instruction" }
 #define CMD_TRACE_PATH_POSITIONAL                                                                            \
     { .name = "PATH", .complete = CLI_COMPLETE_FILE,                                                         \
       .help = "a directory with kernelslist.g, such a list, one kernel file, or a packed trace" }

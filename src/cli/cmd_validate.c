@@ -41,7 +41,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
     validate_report report = { 0 };
     const cli_style style = cli_style_of(ctx->color_out);
     const char *fidelity = cli_text(ctx, "fidelity");
-    ls_status status = validate_reference_open(&ref, ctx->arena, cli_text(ctx, "reference"), err);
+    ls_status status = cli_check_outputs(ctx, (const char *[]){ "html", "out", "markdown", NULL }, err);
+    if (status != LS_OK)
+        return status;
+    status = validate_reference_open(&ref, ctx->arena, cli_text(ctx, "reference"), err);
     if (fidelity && !cli_given(ctx, "reference"))
         status = LS_OK; /* generated kernels are enough */
     if (status != LS_OK)

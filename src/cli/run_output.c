@@ -4,45 +4,28 @@
 
 #include "base/file.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CONFIG_SUFFIX ".platform.yaml"
 
-static ls_status check_one(ls_arena *arena, const char *path, ls_error *err)
+static ls_status check_one(const char *path, ls_error *err)
 {
     ls_export_format format;
     ls_status status = ls_export_format_of(path, &format, err);
-    if (status != LS_OK)
-        return status;
-    const char *dir = ls_path_dir(arena, path);
-    if (!dir)
-        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    if (ls_file_is_dir(path))
-        ls_fail(err, LS_ERR_IO, "is a directory");
-    else if (!ls_file_is_dir(dir))
-        ls_fail(err, LS_ERR_IO, "the directory '%s' does not exist", dir);
-    else if (access(dir, W_OK | X_OK) != 0)
-        ls_fail(err, LS_ERR_IO, "cannot write into '%s': %s", dir, strerror(errno));
-    else
-        return LS_OK;
-    return ls_error_at(err, path, 0, 0);
+    return status == LS_OK ? ls_file_check_writable(path, err) : status;
 }
 
 ls_status run_output_check(const char *const *paths, size_t count, ls_error *err)
 {
-    ls_arena arena = { 0 };
     ls_status status = LS_OK;
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        status = check_one(&arena, paths[i], err);
+        status = check_one(paths[i], err);
         for (size_t k = 0; k < i && status == LS_OK; k++)
             if (strcmp(paths[i], paths[k]) == 0) {
                 ls_fail(err, LS_ERR_USAGE, "the same file is named twice");
                 status = ls_error_at(err, paths[i], 0, 0);
             }
     }
-    ls_arena_fini(&arena);
     return status;
 }
 

@@ -392,6 +392,21 @@ static void own_directory(void **state)
     assert_true(ls_file_exists(ls_path_join(&p->arena, dir, "base_test_file")));
 }
 
+static void writable_before_it_is_written(void **state)
+{
+    place *p = *state;
+    ls_error err;
+    assert_int_equal(ls_file_check_writable(in(p, "new"), &err), LS_OK);
+    assert_int_equal(ls_file_check_writable("/dev/full", &err), LS_OK); /* room is another question */
+    char *missing = in(p, "no/such/file");
+    assert_int_equal(ls_file_check_writable(missing, &err), LS_ERR_IO);
+    assert_string_equal(err.what, "cannot write the file: its directory does not exist");
+    assert_string_equal(err.where, missing);
+    assert_int_equal(ls_file_check_writable(p->dir, &err), LS_ERR_IO);
+    assert_string_equal(err.what, "cannot write the file: Is a directory");
+    assert_int_equal(files_in(p->dir), 0);
+}
+
 #define IN_A_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
 int main(void)
@@ -416,6 +431,7 @@ int main(void)
         IN_A_DIRECTORY(temporary_names),
         IN_A_DIRECTORY(paths),
         IN_A_DIRECTORY(own_directory),
+        IN_A_DIRECTORY(writable_before_it_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

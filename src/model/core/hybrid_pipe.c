@@ -2,6 +2,8 @@
  * load/store unit, and one that waits for a collector that such a one has. */
 #include "model/core/hybrid_book.h"
 
+#include <assert.h>
+
 /* ----------------------------------------------------------------------------------------------- decoding */
 
 static inline bool constant_register(const core *c, uint32_t reg)
@@ -69,6 +71,7 @@ void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
         if (!again)
             d->reads[(inst->src[i] + 1u) % h->banks]++;
     }
+    assert(h->banks > 0);
     for (uint32_t b = 0; b < h->banks; b++) {
         d->banks_read |= (uint8_t)((d->reads[b] != 0) << b);
         d->read_count = (uint8_t)(d->read_count + d->reads[b]);

@@ -177,6 +177,7 @@ static void group_open(cu *c, cu_group *g, ls_cycle now)
         for (uint32_t i = 0; i < g->wave_count && !first; i++)
             if (c->waves[g->wave[i]].arch.stop == AMD_AT_BARRIER)
                 first = &c->waves[g->wave[i]];
+        assert(first != NULL); /* at_barrier counts them */
         uint64_t pc = first->head->next - first->head->bytes;
         first->arch.fault = (amd_fault){ .kind = AMD_FAULT_BARRIER, .address = pc };
         first->arch.stop = AMD_FAULTED;

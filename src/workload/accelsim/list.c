@@ -60,6 +60,21 @@ static ls_status read_command(acc_trace *t, acc_report *report, char *line, uint
                          ls_quote(line, strlen(line), quoted, sizeof quoted));
 }
 
+/* A list whose every line would be skipped is some other file. */
+static ls_status check_list(const acc_trace *t, ls_error *err)
+{
+    const ls_command *commands = t->trace.commands;
+    char quoted[80];
+    for (uint64_t i = 0; i < t->trace.command_count; i++)
+        if (commands[i].kind != LS_COMMAND_OTHER || ls_starts_with(commands[i].text, "Memcpy"))
+            return LS_OK;
+    if (t->trace.command_count == 0)
+        return LS_OK;
+    ls_fail(err, LS_ERR_INPUT, "this is neither a list of kernels nor a kernel: it begins with '%s'",
+            ls_quote(commands[0].text, strlen(commands[0].text), quoted, sizeof quoted));
+    return ls_error_at(err, t->list, commands[0].line, 0);
+}
+
 /* Cuts the text into lines, in place. */
 static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_error *err)
 {
@@ -85,7 +100,7 @@ static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_erro
     }
     t->trace.commands = commands.at;
     t->trace.command_count = commands.count;
-    return status;
+    return status == LS_OK ? check_list(t, err) : status;
 }
 
 /* -------------------------------------------------------------------------------------------------- files */

@@ -210,6 +210,9 @@ static ls_status make_temp(dir_sink *sink, ls_error *err)
         if (errno != EEXIST)
             break;
     }
+    if (errno == ENOENT)
+        return ls_fail(err, LS_ERR_IO, "cannot create the directory '%s': the one around it does not exist",
+                       sink->path);
     return ls_fail(err, LS_ERR_IO, "cannot create a directory beside '%s': %s", sink->path, strerror(errno));
 }
 
