@@ -104,7 +104,7 @@ static void lines_go_in_order(void **state)
         uint32_t span = shapes[k].sets * shapes[k].ways * 2;
         for (uint32_t step = 0; step < 20000; step++) {
             uint64_t address = (1 + ls_random_below(&random, span)) * shapes[k].line_bytes;
-            uint32_t set = store_set_of(&s, address), line = store_find(&s, address, address);
+            uint32_t set = store_set_of(&s, address), line = store_find(&s, set, address);
             uint32_t i = naive_find(&n, address);
             assert_int_equal(line == STORE_NONE, i == UINT32_MAX);
             assert_int_equal(s.present, n.count);
@@ -130,7 +130,7 @@ static void lines_go_in_order(void **state)
                 continue;
             }
             uint64_t expected = naive_victim(&n, set, shapes[k].ways);
-            line = store_victim(&s, address);
+            line = store_victim(&s, set);
             if (expected == 1) {
                 assert_int_equal(line, STORE_NONE);
                 continue;
@@ -142,7 +142,7 @@ static void lines_go_in_order(void **state)
                 assert_int_equal(store_address(&s, line), expected);
             if (expected != 0)
                 naive_remove(&n, naive_find(&n, expected));
-            store_place(&s, line, address, address);
+            store_place(&s, line, set, address);
             naive_add(&n, address, set);
             if (what < 30) {
                 store_keep(&s, line, 7);
@@ -162,7 +162,7 @@ static void random_victims_are_those_that_may_go(void **state)
     assert_true(store_init(&s, 1, WAYS, 64, STORE_RANDOM, domain));
     for (uint32_t way = 0; way < WAYS; way++) {
         uint32_t line = store_victim(&s, 0);
-        store_place(&s, line, way * 64, way * 64);
+        store_place(&s, line, 0, way * 64);
     }
     store_keep(&s, 3, 0);
     store_keep(&s, 4, 0);

@@ -34,19 +34,20 @@ static bool send_node(line_cache *c, cache_node *node, ls_cycle now)
     return true;
 }
 
+/* What is due. */
 static void send_below(line_cache *c, ls_cycle now)
 {
-    while (c->send_head != c->send_tail) {
+    do {
         const cache_send *s = &c->sends[c->send_head & c->send_mask];
-        if (s->at > now)
-            return;
         if (!(s->node == NULL ? send_fetch(c, s->fetch, now) : send_node(c, s->node, now))) {
             c->below_refused = true;
+            c->send_due = LS_CYCLE_MAX;
             return;
         }
         c->send_head++;
         c->freed |= CACHE_ROOM;
-    }
+        c->send_due = c->send_head != c->send_tail ? c->sends[c->send_head & c->send_mask].at : LS_CYCLE_MAX;
+    } while (c->send_due <= now);
 }
 
 /* What waited, in order, when the bytes are there. */
@@ -143,17 +144,19 @@ static void below_retry(void *self, ls_cycle now)
 {
     line_cache *c = self;
     c->below_refused = false;
-    send_below(c, now);
-    if (!c->below_refused && c->send_head != c->send_tail)
-        cache_arm(c, c->sends[c->send_head & c->send_mask].at, now);
+    c->send_due = c->send_head != c->send_tail ? c->sends[c->send_head & c->send_mask].at : LS_CYCLE_MAX;
+    if (c->send_due <= now)
+        send_below(c, now);
+    if (c->send_due != LS_CYCLE_MAX)
+        cache_arm(c, c->send_due, now);
     cache_free(c, CACHE_ROOM, now);
 }
 
 /* --- the event: everything whose time has come --- */
 
-static void deliver(line_cache *c, cache_list *list, ls_cycle now)
+static void deliver(line_cache *c, cache_answers *answers, ls_cycle now)
 {
-    cache_node *node = list->first;
+    cache_node *node = answers->list.first;
     c->freed |= CACHE_ROOM;
     do {
         if (node->m.kind == LINE_READ || node->m.kind == LINE_ATOMIC) {
@@ -166,18 +169,41 @@ static void deliver(line_cache *c, cache_list *list, ls_cycle now)
         client->ops->reply(client->self, &node->m, now);
         cache_node *next = node->next;
         cache_node_give(c, node);
-        list->first = node = next;
-    } while (node != NULL && node->at <= now);
+        answers->list.first = node = next;
+        answers->due = node != NULL ? node->at : LS_CYCLE_MAX;
+    } while (answers->due <= now);
 }
 
-/* In turn: who was served goes to the end. Nobody is called when nothing can be taken in this cycle any more, or when
- * what it waits for has not come. */
-static void call_waiters(line_cache *c, ls_cycle now)
+/* Of a waiter that was not called. */
+static inline void note_waiter(line_cache *c, const cache_client *client)
 {
+    c->wait_needs |= client->needs;
+    if ((client->needs & CACHE_TIME) != 0 && client->again < c->wait_due)
+        c->wait_due = client->again;
+}
+
+static inline bool is_busy(const line_cache *c, ls_cycle now)
+{
+    return c->busy_until > now || (c->cycle == now && c->taken == c->width);
+}
+
+/* Nothing can be taken in this cycle any more. What was freed still counts when something can. */
+static inline void wait_for_port(line_cache *c, ls_cycle now)
+{
+    cache_arm(c, c->busy_until > now ? c->busy_until : now + 1, now);
+}
+
+/* In turn: who was served goes to the end. Nobody is called when what it waits for has not come. */
+static __attribute__((noinline)) void call_waiters(line_cache *c, ls_cycle now)
+{
+    c->wait_needs = 0;
+    c->wait_due = LS_CYCLE_MAX;
     for (uint32_t left = c->wait_count; left > 0; left--) {
-        if (c->busy_until > now || (c->cycle == now && c->taken == c->width)) {
-            cache_arm(c, c->busy_until > now ? c->busy_until : now + 1, now);
-            return; /* what was freed still counts then */
+        if (is_busy(c, now)) {
+            for (uint32_t i = 0; i < left; i++)
+                note_waiter(c, &c->clients[c->waiters[(c->wait_head + i) % CACHE_CLIENTS_MAX].client]);
+            wait_for_port(c, now);
+            return;
         }
         cache_waiter waiter = c->waiters[c->wait_head++ % CACHE_CLIENTS_MAX];
         cache_client *client = &c->clients[waiter.client];
@@ -185,8 +211,7 @@ static void call_waiters(line_cache *c, ls_cycle now)
         c->wait_count--;
         bool due = (client->needs & CACHE_TIME) != 0 && client->again <= now;
         if (!due && (client->needs & c->freed) == 0) {
-            if ((client->needs & CACHE_TIME) != 0)
-                cache_arm(c, client->again, now);
+            note_waiter(c, client);
             c->waiters[(c->wait_head + c->wait_count++) % CACHE_CLIENTS_MAX] = waiter;
             continue;
         }
@@ -195,7 +220,20 @@ static void call_waiters(line_cache *c, ls_cycle now)
         if (client->waiting && c->taken == taken) /* in vain: it keeps its age */
             c->waiters[(c->wait_head + c->wait_count - 1) % CACHE_CLIENTS_MAX].since = waiter.since;
     }
+    cache_arm(c, c->wait_due, now);
     c->freed = 0;
+}
+
+static inline void serve_waiters(line_cache *c, ls_cycle now)
+{
+    if (is_busy(c, now)) {
+        wait_for_port(c, now);
+    } else if (c->wait_due <= now || (c->wait_needs & c->freed) != 0) {
+        call_waiters(c, now);
+    } else {
+        cache_arm(c, c->wait_due, now);
+        c->freed = 0;
+    }
 }
 
 void line_cache_event(void *self, ls_cycle now)
@@ -203,28 +241,25 @@ void line_cache_event(void *self, ls_cycle now)
     line_cache *c = self;
     c->stepping = true;
     c->again = LS_CYCLE_MAX;
-    if (!c->below_refused)
+    if (c->send_due <= now)
         send_below(c, now);
-    if (c->hits.first != NULL && c->hits.first->at <= now)
+    if (c->hits.due <= now)
         deliver(c, &c->hits, now);
-    if (c->fills.first != NULL && c->fills.first->at <= now)
+    if (c->fills.due <= now)
         deliver(c, &c->fills, now);
-    if (c->flush_node != NULL)
+    if (LS_UNLIKELY(c->flush_node != NULL))
         go_on_flushing(c, now);
     if (c->wait_count > 0)
-        call_waiters(c, now);
+        serve_waiters(c, now);
     else
         c->freed = 0;
     c->stepping = false;
     ls_cycle next = c->again;
-    if (!c->below_refused && c->send_head != c->send_tail && c->sends[c->send_head & c->send_mask].at < next)
-        next = c->sends[c->send_head & c->send_mask].at;
-    if (c->hits.first != NULL && c->hits.first->at < next)
-        next = c->hits.first->at;
-    if (c->fills.first != NULL && c->fills.first->at < next)
-        next = c->fills.first->at;
+    next = c->send_due < next ? c->send_due : next;
+    next = c->hits.due < next ? c->hits.due : next;
+    next = c->fills.due < next ? c->fills.due : next;
     if (next != LS_CYCLE_MAX)
-        cache_arm(c, next < now ? now : next, now);
+        ls_schedule(c->region, &c->event, next < now ? 0 : next - now);
 }
 
 void line_cache_waits(const void *self, ls_wait_sink *sink)

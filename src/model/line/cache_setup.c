@@ -51,6 +51,7 @@ static bool allocate(line_cache *c, ls_domain *domain)
     for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
         c->fetches[i].next = c->fetch_free;
     c->nodes_left = nodes;
+    c->hits.due = c->fills.due = c->send_due = c->wait_due = LS_CYCLE_MAX;
     return true;
 }
 
@@ -127,7 +128,7 @@ static void discard(void *self, uint64_t address, uint64_t bytes)
     if ((last - first) / line_bytes < c->store.line_count) {
         for (uint64_t at = first; at < last; at += line_bytes) {
             uint64_t index = c->mapped ? mem_map_place(&c->map, at).local : at;
-            uint32_t line = store_find(&c->store, at, index);
+            uint32_t line = store_find(&c->store, store_set_of(&c->store, index), at);
             if (line != STORE_NONE)
                 store_drop(&c->store, line);
         }

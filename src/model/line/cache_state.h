@@ -22,6 +22,11 @@ typedef struct cache_list {
     cache_node *first, *last; /* first NULL: empty */
 } cache_list;
 
+typedef struct cache_answers {
+    cache_list list;
+    ls_cycle due; /* at of the first; LS_CYCLE_MAX: there is none */
+} cache_answers;
+
 /* A line on its way from below. Everything that comes for it in the meantime waits in order. */
 typedef struct cache_fetch {
     cache_list targets;
@@ -84,14 +89,16 @@ typedef struct line_cache {
     uint32_t nodes_left;
     cache_fetch *fetches;
     uint32_t fetch_free, fetch_count;
-    cache_list hits, fills;
+    cache_answers hits, fills;
     ls_cycle hits_last, fills_last; /* no answer leaves before these */
 
     cache_send *sends; /* ring */
     uint32_t send_head, send_tail, send_mask, send_room;
+    ls_cycle send_due; /* at of the first of sends; LS_CYCLE_MAX: there is none, or it was refused */
     bool below_refused;
 
     uint64_t lead;       /* delay of the request that is being taken */
+    uint32_t set;        /* of its address */
     ls_cycle cycle;      /* of the last request */
     uint32_t taken;      /* in that cycle */
     ls_cycle busy_until; /* without banks: the data array is busy with atomics */
@@ -109,6 +116,8 @@ typedef struct line_cache {
     ls_cycle again; /* while stepping: somebody must be called again then */
 
     uint32_t client_count, wait_head, wait_count;
+    uint32_t wait_needs; /* what some waiter waits for, */
+    ls_cycle wait_due;   /* and the first time that one waits for; LS_CYCLE_MAX: none does */
     cache_waiter waiters[CACHE_CLIENTS_MAX]; /* ring, in the order of being refused */
     cache_client clients[CACHE_CLIENTS_MAX];
 } line_cache;
@@ -195,11 +204,24 @@ static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counte
     if (again != 0) {
         who->again = (who->needs & CACHE_TIME) == 0 || again < who->again ? again : who->again;
         who->needs |= CACHE_TIME;
+        c->wait_due = who->again < c->wait_due ? who->again : c->wait_due;
         cache_arm(c, again, now);
     } else {
-        who->needs |= counter == &c->n.refused_room ? CACHE_ROOM : CACHE_LINE;
+        uint32_t needs = counter == &c->n.refused_room ? CACHE_ROOM : CACHE_LINE;
+        who->needs |= (uint8_t)needs;
+        c->wait_needs |= needs;
     }
     return false;
+}
+
+static inline void cache_answer(line_cache *c, cache_answers *answers, cache_node *node, ls_cycle at,
+                                ls_cycle now)
+{
+    node->at = at;
+    if (answers->list.first == NULL)
+        answers->due = at;
+    cache_list_put(&answers->list, node);
+    cache_arm(c, at, now);
 }
 
 /* An answer after `delay` cycles. */
@@ -207,18 +229,14 @@ static inline void cache_answer_hit(line_cache *c, cache_node *node, ls_cycle no
 {
     ls_cycle at = now + c->lead + c->hit_cycles + extra;
     c->hits_last = at > c->hits_last ? at : c->hits_last;
-    node->at = c->hits_last;
-    cache_list_put(&c->hits, node);
-    cache_arm(c, c->hits_last, now);
+    cache_answer(c, &c->hits, node, c->hits_last, now);
 }
 
 static inline void cache_answer_fill(line_cache *c, cache_node *node, ls_cycle now, uint64_t extra)
 {
     ls_cycle at = now + c->spec->fill_cycles;
     c->fills_last = (at > c->fills_last ? at : c->fills_last) + extra;
-    node->at = c->fills_last;
-    cache_list_put(&c->fills, node);
-    cache_arm(c, c->fills_last, now);
+    cache_answer(c, &c->fills, node, c->fills_last, now);
 }
 
 static inline cache_node *cache_new_node(line_cache *c, uint32_t client, const line_message *m, ls_cycle now,
@@ -243,9 +261,16 @@ static inline bool cache_sends_free(const line_cache *c, uint32_t count)
 static inline void cache_send_below(line_cache *c, cache_node *node, uint32_t fetch, ls_cycle now)
 {
     ls_cycle at = now + c->lead + c->directory_cycles;
-    c->sends[c->send_tail++ & c->send_mask] = (cache_send){ .at = at, .node = node, .fetch = fetch };
-    if (!c->below_refused)
-        cache_arm(c, at, now);
+    bool first = c->send_head == c->send_tail;
+    cache_send *send = &c->sends[c->send_tail++ & c->send_mask];
+    send->at = at;
+    send->node = node;
+    send->fetch = fetch;
+    if (c->below_refused)
+        return;
+    if (first)
+        c->send_due = at;
+    cache_arm(c, at, now);
 }
 
 /* Dirty bytes of a line go below; the line stays, clean. The caller has looked for a node and a send. */

@@ -28,8 +28,7 @@ static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cy
 /* Finds a place for an address and empties it; STORE_NONE if every way waits for a fetch. Needs room for a write-back. */
 static uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 {
-    uint64_t index = cache_address_index(c, address);
-    uint32_t line = store_victim(&c->store, index);
+    uint32_t line = store_victim(&c->store, c->set);
     if (line == STORE_NONE)
         return STORE_NONE;
     if (c->store.tags[line] != 0) {
@@ -37,7 +36,7 @@ static uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
         if (store_is_dirty(&c->store, line))
             cache_write_back(c, line, now);
     }
-    store_place(&c->store, line, address, index);
+    store_place(&c->store, line, c->set, address);
     return line;
 }
 
@@ -333,15 +332,9 @@ static inline bool page_allows(const line_cache *c, const line_message *m)
     return (state & needs) != 0 || (state != 0 && (m->flags & LINE_SYSTEM) != 0);
 }
 
-/* Room for the request in this cycle: port, bank, nodes. */
+/* Room for the request: no older requester, bank, nodes. */
 static inline bool open_to(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
-    if (c->cycle != now) {
-        c->cycle = now;
-        c->taken = 0;
-    }
-    if (c->taken == c->width || c->busy_until > now)
-        return cache_refuse(c, client, &c->n.refused_port, now, c->busy_until > now ? c->busy_until : now + 1);
     if (c->wait_count > 0 && !c->stepping) {
         const cache_waiter *first = &c->waiters[c->wait_head % CACHE_CLIENTS_MAX];
         if (first->client != client && now - first->since > STARVING_CYCLES)
@@ -358,26 +351,32 @@ static inline bool open_to(line_cache *c, uint32_t client, const line_message *m
     return true;
 }
 
-bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now)
+static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client, const line_message *m,
+                                                 ls_cycle now)
 {
-    line_cache *c = self;
+    if (m->atomic == 0)
+        return m->kind == LINE_INVALIDATE ? take_invalidate(c, client, m, now) : take_flush(c, client, m, now);
+    if (!cache_sends_free(c, 1) || c->forwarded >= c->spec->pending)
+        return cache_refuse(c, client, &c->n.refused_room, now, 0);
+    line_message deeper;
+    line_copy_head(&deeper, m);
+    deeper.atomic--;
+    return forward(c, client, &deeper, now);
+}
+
+/* The port has room. */
+static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, const line_message *m,
+                                               ls_cycle now)
+{
     if (!open_to(c, client, m, now))
         return false;
     c->lead = c->clients[client].delay;
-    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH)) {
-        if (m->atomic == 0)
-            return m->kind == LINE_INVALIDATE ? take_invalidate(c, client, m, now)
-                                              : take_flush(c, client, m, now);
-        if (!cache_sends_free(c, 1) || c->forwarded >= c->spec->pending)
-            return cache_refuse(c, client, &c->n.refused_room, now, 0);
-        line_message deeper;
-        line_copy_head(&deeper, m);
-        deeper.atomic--;
-        return forward(c, client, &deeper, now);
-    }
+    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+        return take_sweep(c, client, m, now);
     if (c->home && LS_UNLIKELY(!page_allows(c, m)))
         return answer_fault(c, client, m, now);
-    uint32_t line = store_find(&c->store, m->address, cache_address_index(c, m->address));
+    c->set = store_set_of(&c->store, cache_address_index(c, m->address));
+    uint32_t line = store_find(&c->store, c->set, m->address);
     switch (m->kind) {
     case LINE_READ:
         return take_read(c, client, m, line, now);
@@ -387,4 +386,22 @@ bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycl
     default:
         return take_atomic(c, client, m, line, now);
     }
+}
+
+static __attribute__((noinline)) bool refuse_port(line_cache *c, uint32_t client, ls_cycle now)
+{
+    return cache_refuse(c, client, &c->n.refused_port, now, c->busy_until > now ? c->busy_until : now + 1);
+}
+
+/* A requester with several lines asks until the port is taken, so this is asked in vain as often as not. */
+bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now)
+{
+    line_cache *c = self;
+    if (c->cycle != now) {
+        c->cycle = now;
+        c->taken = 0;
+    }
+    if (c->taken == c->width || c->busy_until > now)
+        return refuse_port(c, client, now);
+    return take_now(c, client, m, now);
 }

@@ -59,9 +59,9 @@ static uint32_t random_victim(store *s, uint32_t first)
     return STORE_NONE;
 }
 
-uint32_t store_victim(store *s, uint64_t index)
+uint32_t store_victim(store *s, uint32_t set)
 {
-    uint32_t first = store_set_of(s, index) * s->ways, found = 0;
+    uint32_t first = set * s->ways, found = 0;
     const uint32_t *stamps = &s->stamps[first];
     uint32_t oldest = stamps[0];
     for (uint32_t way = 1; way < s->ways && oldest != 0; way++) {
@@ -71,17 +71,6 @@ uint32_t store_victim(store *s, uint64_t index)
     if (oldest == STORE_KEPT)
         return STORE_NONE;
     return s->replacement == STORE_RANDOM && oldest != 0 ? random_victim(s, first) : first + found;
-}
-
-void store_place(store *s, uint32_t line, uint64_t address, uint64_t index)
-{
-    uint32_t set = store_set_of(s, index), way = line - set * s->ways;
-    s->present += s->tags[line] == 0;
-    s->tags[line] = address | 1;
-    s->lines[line] = (store_line){ .mshr = STORE_NONE };
-    s->stamps[line] = store_stamp(s);
-    uint64_t *marks = &s->marks[(size_t)set * s->mark_words + way / 8];
-    *marks = (*marks & ~(UINT64_C(0xff) << way % 8 * 8)) | store_mark(s, address) << way % 8 * 8;
 }
 
 /* --- bytes --- */

@@ -51,17 +51,24 @@ static inline uint64_t store_mark(const store *s, uint64_t address)
     return address >> s->mark_shift & 0xff;
 }
 
-/* The line of an address, or STORE_NONE; index: the address that picks the set. */
-static inline uint32_t store_find(const store *s, uint64_t address, uint64_t index)
+/* Sets of so few ways have no marks. */
+#define STORE_FEW_WAYS 4u
+
+/* The line of an address, which belongs to that set, or STORE_NONE. */
+static inline uint32_t store_find(const store *s, uint32_t set, uint64_t address)
 {
     const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
-    uint32_t set = store_set_of(s, index);
     uint64_t tag = address | 1;
-    const uint64_t *tags = &s->tags[(size_t)set * s->ways];
-    if (s->ways <= 4) {
+    uint32_t first = set * s->ways;
+    const uint64_t *tags = &s->tags[first];
+    if (s->ways == STORE_FEW_WAYS) {
+        uint32_t way = tags[0] == tag ? 0 : tags[1] == tag ? 1 : tags[2] == tag ? 2 : tags[3] == tag ? 3 : 4;
+        return way < STORE_FEW_WAYS ? first + way : STORE_NONE;
+    }
+    if (s->ways < STORE_FEW_WAYS) {
         for (uint32_t way = 0; way < s->ways; way++)
             if (tags[way] == tag)
-                return set * s->ways + way;
+                return first + way;
         return STORE_NONE;
     }
     uint64_t mark = store_mark(s, address) * low;
@@ -74,14 +81,14 @@ static inline uint32_t store_find(const store *s, uint64_t address, uint64_t ind
         for (uint64_t hit = (differ - low) & ~differ & high; hit != 0; hit &= hit - 1) {
             uint32_t way = word * 8 + (uint32_t)__builtin_ctzll(hit) / 8;
             if (tags[way] == tag)
-                return set * s->ways + way;
+                return first + way;
         }
     } while (++word < s->mark_words);
     return STORE_NONE;
 }
 
 /* The line that a new address would take: an empty one or the one to go; STORE_NONE if all are waiting for a fetch. */
-uint32_t store_victim(store *s, uint64_t index);
+uint32_t store_victim(store *s, uint32_t set);
 
 static inline uint64_t store_address(const store *s, uint32_t line)
 {
@@ -146,8 +153,19 @@ static inline void store_drop(store *s, uint32_t line)
     s->stamps[line] = 0;
 }
 
-/* Takes the line, a victim for that index, for an address; what was there is forgotten. No byte is valid. */
-void store_place(store *s, uint32_t line, uint64_t address, uint64_t index);
+/* Takes the line, a victim of that set, for an address; what was there is forgotten. No byte is valid. */
+static inline void store_place(store *s, uint32_t line, uint32_t set, uint64_t address)
+{
+    s->present += s->tags[line] == 0;
+    s->tags[line] = address | 1;
+    s->lines[line] = (store_line){ .mshr = STORE_NONE };
+    s->stamps[line] = store_stamp(s);
+    if (s->ways <= STORE_FEW_WAYS)
+        return;
+    uint32_t way = line - set * s->ways;
+    uint64_t *marks = &s->marks[(size_t)set * s->mark_words + way / 8];
+    *marks = (*marks & ~(UINT64_C(0xff) << way % 8 * 8)) | store_mark(s, address) << way % 8 * 8;
+}
 
 /* Copies the bytes of the mask. */
 void store_merge_bytes(uint8_t *to, const uint8_t *from, const uint64_t mask[2]);

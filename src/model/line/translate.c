@@ -24,8 +24,8 @@ typedef struct tlb_miss {
     uint64_t page;
     ls_cycle asked;
     tlb_list waiting;
-    uint32_t next; /* of the free ones, or to be asked for */
-    bool used;
+    uint32_t next;  /* of the free ones, or to be asked for; NONE */
+    uint32_t chain; /* the next of its hash, as heads */
 } tlb_miss;
 
 typedef struct tlb_client {
@@ -50,10 +50,11 @@ typedef struct tlb {
     uint64_t last_page; /* the newest in l1: it needs no look */
     uint64_t last_physical;
     tlb_miss *misses;
-    uint32_t free_miss, miss_count;
-    tlb_list ask; /* misses whose question has not left */
+    uint32_t *heads; /* of pages on their way, by hash: index in misses + 1 */
+    uint32_t head_mask, free_miss, fresh_misses, miss_count; /* free: given back; fresh: never used yet */
+    tlb_list ask;                                            /* misses whose question has not left */
     tlb_node *nodes;
-    uint32_t free_node, inside;
+    uint32_t free_node, fresh_nodes, inside;
     tlb_list ready;
     ls_cycle ready_last;
     bool cache_refused; /* the first of ready */
@@ -64,7 +65,7 @@ typedef struct tlb {
 
 /* --- nodes --- */
 
-static void put(tlb *t, tlb_list *list, uint32_t i)
+static inline void put(tlb *t, tlb_list *list, uint32_t i)
 {
     t->nodes[i].next = NONE;
     if (list->first == NONE)
@@ -74,19 +75,25 @@ static void put(tlb *t, tlb_list *list, uint32_t i)
     list->last = i;
 }
 
-static bool keep(tlb *t, tlb_list *list, uint32_t client, const line_message *m, ls_cycle at)
+static inline bool is_full(const tlb *t)
+{
+    return t->inside == t->spec->queue_entries;
+}
+
+/* The caller has looked for room. */
+static void keep(tlb *t, tlb_list *list, uint32_t client, const line_message *m, ls_cycle at)
 {
     uint32_t i = t->free_node;
-    if (i == NONE)
-        return false;
+    if (LS_UNLIKELY(i == NONE))
+        i = t->fresh_nodes++;
     tlb_node *node = &t->nodes[i];
-    t->free_node = node->next;
+    if (LS_LIKELY(t->free_node != NONE))
+        t->free_node = node->next;
     t->inside++;
     node->client = client;
     node->at = at;
     line_copy(&node->m, m, line_request_data(m, t->clients[client].below.line_bytes));
     put(t, list, i);
-    return true;
 }
 
 static bool refuse(tlb *t, uint32_t client)
@@ -186,15 +193,29 @@ static inline bool find_page(tlb *t, uint64_t page)
     return true;
 }
 
-static tlb_miss *find_miss(tlb *t, uint64_t page)
+static inline uint32_t *head_of(const tlb *t, uint64_t page)
 {
-    uint32_t left = t->miss_count;
-    for (uint32_t i = 0; left > 0; i++) {
-        if (t->misses[i].used && t->misses[i].page == page)
-            return &t->misses[i];
-        left -= t->misses[i].used;
-    }
+    return &t->heads[(page ^ page >> 5) & t->head_mask];
+}
+
+static inline tlb_miss *find_miss(const tlb *t, uint64_t page)
+{
+    for (uint32_t i = *head_of(t, page); i != 0; i = t->misses[i - 1].chain)
+        if (t->misses[i - 1].page == page)
+            return &t->misses[i - 1];
     return NULL;
+}
+
+static void forget_miss(tlb *t, uint32_t number)
+{
+    tlb_miss *miss = &t->misses[number];
+    uint32_t *link = head_of(t, miss->page);
+    while (*link != number + 1)
+        link = &t->misses[*link - 1].chain;
+    *link = miss->chain;
+    miss->next = t->free_miss;
+    t->free_miss = number;
+    t->miss_count--;
 }
 
 static void ask(tlb *t)
@@ -221,24 +242,30 @@ static void link_ready(void *self, ls_cycle now)
     ask(t);
 }
 
-static bool take_miss(tlb *t, uint32_t client, const line_message *m, uint64_t page, ls_cycle now)
+static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const line_message *m, uint64_t page,
+                                                ls_cycle now)
 {
+    if (is_full(t))
+        return refuse(t, client);
     tlb_miss *miss = find_miss(t, page);
     if (miss != NULL) {
-        if (!keep(t, &miss->waiting, client, m, 0))
-            return refuse(t, client);
+        keep(t, &miss->waiting, client, m, 0);
         t->n.accesses++;
         t->n.mshr_hits++;
         return true;
     }
-    if (t->free_miss == NONE || t->free_node == NONE)
+    if (t->miss_count == t->spec->mshr_entries)
         return refuse(t, client);
-    uint32_t i = t->free_miss;
+    uint32_t i = t->free_miss, *head = head_of(t, page);
+    if (LS_UNLIKELY(i == NONE))
+        i = t->fresh_misses++;
     miss = &t->misses[i];
-    t->free_miss = miss->next;
-    *miss = (tlb_miss){ .page = page, .asked = now, .waiting = { NONE, NONE }, .next = NONE, .used = true };
+    if (LS_LIKELY(t->free_miss != NONE))
+        t->free_miss = miss->next;
+    *miss = (tlb_miss){ .page = page, .asked = now, .waiting = { NONE, NONE }, .next = NONE, .chain = *head };
+    *head = i + 1;
     t->miss_count++;
-    (void)keep(t, &miss->waiting, client, m, 0);
+    keep(t, &miss->waiting, client, m, 0);
     t->n.accesses++;
     t->n.misses++;
     if (t->ask.first == NONE)
@@ -268,10 +295,7 @@ void line_translate_receive(void *state, ls_link *link, const void *payload, ls_
         put(t, &t->ready, i);
         i = next;
     }
-    miss->used = false;
-    miss->next = t->free_miss;
-    t->free_miss = walk->token;
-    t->miss_count--;
+    forget_miss(t, walk->token);
     ls_link_release(link, 1);
     if (!drain(t, now))
         call_refused(t, now); /* a miss entry is free */
@@ -297,8 +321,9 @@ static bool pass(tlb *t, uint32_t client, const line_message *m, uint64_t addres
     ls_cycle at = now + t->latency;
     t->ready_last = at > t->ready_last ? at : t->ready_last;
     bool first = t->ready.first == NONE;
-    if (!keep(t, &t->ready, client, m, t->ready_last))
+    if (is_full(t))
         return refuse(t, client);
+    keep(t, &t->ready, client, m, t->ready_last);
     t->nodes[t->ready.last].m.address = address;
     if (first)
         arm(t, t->ready_last);
@@ -370,13 +395,13 @@ static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_err
     t->physical = ls_domain_alloc(domain, t->spec->entries * sizeof *t->physical);
     t->misses = ls_domain_alloc(domain, t->spec->mshr_entries * sizeof *t->misses);
     t->nodes = ls_domain_alloc(domain, t->spec->queue_entries * sizeof *t->nodes);
-    if (t->physical == NULL || t->misses == NULL || t->nodes == NULL ||
+    t->head_mask = 15;
+    while (t->head_mask < 2 * t->spec->mshr_entries)
+        t->head_mask = 2 * t->head_mask + 1;
+    t->heads = ls_domain_alloc(domain, (t->head_mask + 1) * sizeof *t->heads);
+    if (t->physical == NULL || t->misses == NULL || t->nodes == NULL || t->heads == NULL ||
         !book_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", t->name);
-    for (uint32_t i = (uint32_t)t->spec->queue_entries; i-- > 0; t->free_node = i)
-        t->nodes[i].next = t->free_node;
-    for (uint32_t i = (uint32_t)t->spec->mshr_entries; i-- > 0; t->free_miss = i)
-        t->misses[i].next = t->free_miss;
     ls_event_init(&t->event, tlb_event, t);
     ls_event_init(&t->link_event, link_ready, t);
     return LS_OK;
