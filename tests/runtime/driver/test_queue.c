@@ -80,6 +80,36 @@ static void waits_across_queues(void **state)
     bench_close(&b); /* with its queues */
 }
 
+/* One of two queues is held back: the other's command is over first, whatever its place. */
+static void waits_for_any(void **state)
+{
+    bench b = bench_open("gfx803", 4, NULL);
+    uint32_t values[2] = { 0 };
+    ls_gpu_address p = bench_buffer(&b, 8);
+    ls_gpu_queue *queues[2];
+    ls_gpu_event *host, *over[2];
+    ls_error failure;
+    (void)state;
+    OK(ls_gpu_event_create(b.context, &host, &err));
+    for (int i = 0; i < 2; i++) {
+        OK(ls_gpu_queue_create(b.context, &queues[i], &err));
+        if (i == 0)
+            OK(ls_gpu_queue_wait(queues[i], host, &err));
+        OK(ls_gpu_queue_copy_out(queues[i], &values[i], p, 4, &over[i], &err));
+    }
+    assert_int_equal(ls_gpu_event_wait_any(over, 2), 1);
+    assert_int_equal(ls_gpu_event_get_state(over[0]), LS_GPU_PENDING);
+    ls_fail(&failure, LS_ERR_IO, "no");
+    OK(ls_gpu_event_set(host, &failure, &err));
+    assert_int_equal(ls_gpu_event_wait_any(over, 1), 0); /* a failure is an end too */
+    assert_int_equal(ls_gpu_event_get_state(over[0]), LS_GPU_FAILED);
+    assert_int_equal(ls_gpu_event_wait_any(over, 2), 0);
+    ls_gpu_event_release(host);
+    for (int i = 0; i < 2; i++)
+        ls_gpu_event_release(over[i]);
+    bench_close(&b);
+}
+
 static void failures(void **state)
 {
     bench b = bench_open("gfx1010", 5, NULL);
@@ -225,6 +255,7 @@ int main(void)
         cmocka_unit_test(in_order),          cmocka_unit_test(waits_across_queues),
         cmocka_unit_test(failures),          cmocka_unit_test(host_event_that_fails_or_never_comes),
         cmocka_unit_test(calls_of_the_host), cmocka_unit_test(many_threads),
+        cmocka_unit_test(waits_for_any),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
