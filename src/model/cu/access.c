@@ -4,13 +4,31 @@
 
 bool cu_access_free(const cu *c, bool large)
 {
-    return (large ? c->free_large : c->free_small) != CU_NONE;
+    uint64_t small = c->spec->vector_in_flight;
+    if (large)
+        return c->free_large != CU_NONE || c->fresh_large < small + CU_LARGE_ACCESSES;
+    return c->free_small != CU_NONE || c->fresh_small < small;
+}
+
+/* One that nobody has had yet: memory is not touched before it is needed. */
+static uint16_t access_fresh(cu *c, bool large)
+{
+    uint16_t number = large ? c->fresh_large++ : c->fresh_small++;
+    cu_access *a = &c->accesses[number];
+    const cu_pool *pool = &c->pool;
+    size_t i = large ? number - c->spec->vector_in_flight : number;
+    a->next = CU_NONE;
+    a->large = large;
+    a->address = large ? pool->large[i].address[0] : pool->addresses + i * 64;
+    a->data = large ? pool->large[i].data[0] : pool->data + i * 64 * 4;
+    a->lines = large ? pool->large_lines + i * CU_LARGE_LINES : pool->lines + i * CU_SMALL_LINES;
+    return number;
 }
 
 cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls_cycle now)
 {
     uint16_t *from = large ? &c->free_large : &c->free_small;
-    uint16_t number = *from;
+    uint16_t number = *from != CU_NONE ? *from : access_fresh(c, large);
     cu_access *a = &c->accesses[number];
     *from = a->next;
     a->next = CU_NONE;

@@ -88,10 +88,10 @@ void cu_wake(cu *c, ls_cycle at, ls_cycle now)
         c->awake = true;
         ls_ticker_wake(&c->ticker);
     } else if (!ls_event_scheduled(&c->alarm)) {
-        ls_schedule_at(c->region, &c->alarm, at);
+        ls_schedule(c->region, &c->alarm, at - now);
     } else if (c->alarm.cycle > at) {
         ls_cancel(&c->alarm);
-        ls_schedule_at(c->region, &c->alarm, at);
+        ls_schedule(c->region, &c->alarm, at - now);
     }
 }
 
@@ -113,17 +113,30 @@ static inline ls_cycle cu_later(ls_cycle a, ls_cycle b)
     return a > b ? a : b;
 }
 
+/* The SIMD is served the next time that it can be. */
+static void cu_look(cu *c, unsigned s, ls_cycle now)
+{
+    ls_cycle at = cu_served(c, s, c->ticked_once && c->ticked == now ? now + 1 : now);
+    c->simds[s].next = cu_earlier(c->simds[s].next, at);
+    cu_wake(c, at, now);
+}
+
 void cu_path_free(cu *c, unsigned path, ls_cycle now)
 {
     c->pipes[path].full = false;
     for (unsigned i = 0; i < c->spec->simds; i++) {
-        cu_simd *simd = &c->simds[i];
+        const cu_simd *simd = &c->simds[i];
         if (simd->half != path || simd->ready[CU_UNIT_VMEM] == 0)
             continue;
-        ls_cycle at = cu_served(c, i, c->ticked_once && c->ticked == now ? now + 1 : now);
-        simd->next = cu_earlier(simd->next, at);
-        cu_wake(c, at, now);
+        cu_look(c, i, now);
     }
+}
+
+void cu_scalar_free(cu *c, ls_cycle now)
+{
+    for (unsigned i = 0; i < c->spec->simds; i++)
+        if (c->simds[i].scalar_full)
+            cu_look(c, i, now);
 }
 
 static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
@@ -221,8 +234,6 @@ ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
     c->pipe_count = wires->vector_count;
     for (unsigned i = 0; i < c->spec->simds; i++)
         c->simds[i].half = (uint8_t)(i * c->pipe_count / c->spec->simds);
-    for (uint32_t i = 0; i < c->wave_total; i++)
-        c->waves[i].pipe = c->simds[c->waves[i].simd].half;
     return LS_OK;
 }
 
@@ -282,18 +293,9 @@ static bool cu_make_accesses(cu *c)
         ls_domain_alloc(c->domain, (size_t)CU_LARGE_ACCESSES * CU_LARGE_LINES * sizeof *lines);
     if (!c->accesses || !addresses || !data || !lines || !whole || !large_lines)
         return false;
-    for (uint32_t i = 0; i < total; i++) {
-        cu_access *a = &c->accesses[i];
-        bool last = i + 1 == small || i + 1 == total;
-        a->next = last ? CU_NONE : (uint16_t)(i + 1);
-        a->large = i >= small;
-        uint32_t j = a->large ? i - small : i;
-        a->address = a->large ? whole[j].address[0] : addresses + (size_t)j * 64;
-        a->data = a->large ? whole[j].data[0] : data + (size_t)j * 64 * 4;
-        a->lines = a->large ? large_lines + (size_t)j * CU_LARGE_LINES : lines + (size_t)j * CU_SMALL_LINES;
-    }
-    c->free_small = 0;
-    c->free_large = (uint16_t)small;
+    c->pool = (cu_pool){ addresses, data, lines, large_lines, whole };
+    c->free_small = c->free_large = CU_NONE;
+    c->fresh_large = (uint16_t)small;
     return true;
 }
 
@@ -318,12 +320,6 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     c->lds_bytes = ls_domain_alloc(c->domain, c->spec->groups * (AMD_LDS_MAX + 64));
     if (!c->waves || !c->vgprs || !c->groups || !c->reports || !c->lds_bytes || !cu_make_accesses(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %s", ls_block_name(block));
-    for (uint32_t i = 0; i < c->wave_total; i++) {
-        cu_wave *w = &c->waves[i];
-        w->number = (uint16_t)i;
-        w->simd = (uint8_t)(i / c->spec->waves_per_simd);
-        w->slot = (uint8_t)(i % c->spec->waves_per_simd);
-    }
     for (unsigned i = 0; i < CU_SIMDS_MAX; i++) {
         c->simds[i].waves = &c->waves[i < c->spec->simds ? i * c->spec->waves_per_simd : 0];
         c->simds[i].clause_slot = UINT8_MAX;
@@ -331,9 +327,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     }
     for (unsigned i = 0; i < CU_TIMED; i++)
         c->timed[i] = CU_NONE;
-    for (unsigned i = 0; i < CU_SCALARS; i++)
-        c->scalars[i].next = i + 1 < CU_SCALARS ? (uint16_t)(i + 1) : CU_NONE;
-    c->scalar_first = c->scalar_last = CU_NONE;
+    c->free_scalar = c->scalar_first = c->scalar_last = CU_NONE;
     ls_event_init(&c->alarm, cu_alarm, c);
     ls_event_init(&c->report, cu_group_report, c);
     return ls_ticker_add(c->region, &c->ticker, cu_tick, c, err);

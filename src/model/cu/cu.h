@@ -88,6 +88,14 @@ typedef struct cu_access {
     cu_line *lines;
 } cu_access;
 
+/* What accesses point to, one behind the other: each gets its part when it is used for the first time. */
+typedef struct cu_pool {
+    uint64_t *addresses;
+    uint32_t *data;
+    cu_line *lines, *large_lines;
+    amd_access *large;
+} cu_pool;
+
 /* The way to one vector cache: instructions in order, their lines one after the other. */
 typedef struct cu_pipe {
     uint16_t first, last, count;
@@ -169,6 +177,7 @@ typedef struct cu_simd {
     uint32_t resident;
     uint32_t want; /* waves that have room for instructions */
     uint8_t half;  /* its vector memory path and LDS unit */
+    bool scalar_full; /* a scalar access could not be taken: looked at again when one ends */
     uint64_t ring_used;
     uint32_t ring[CU_RING]; /* waves that are ready at that cycle */
     ls_cycle valu_free, trans_free;
@@ -219,7 +228,9 @@ typedef struct cu {
     uint32_t age;
 
     cu_access *accesses;
-    uint16_t free_small, free_large;
+    cu_pool pool;
+    /* Those that were given back; where a list is empty, the next one that nobody has had. */
+    uint16_t free_small, free_large, fresh_small, fresh_large;
     cu_pipe pipes[2];
     ls_cycle lds_free[2], export_free;
     cu_lds_memo lds_memo[CU_LDS_MEMOS];
@@ -228,7 +239,7 @@ typedef struct cu {
     uint32_t timed_count;
 
     cu_scalar scalars[CU_SCALARS];
-    uint16_t free_scalar, scalar_first, scalar_last;
+    uint16_t free_scalar, fresh_scalar, scalar_first, scalar_last;
     uint16_t scalar_count;
     bool scalar_refused, code_refused;
     uint32_t sending; /* bit i: pipe i has requests and no refusal; bit CU_SENDS_SCALAR: scalar memory too */
@@ -257,6 +268,8 @@ typedef struct cu {
 void cu_wake(cu *c, ls_cycle at, ls_cycle now);
 /* A path has room again: SIMDs with waves for it look. */
 void cu_path_free(cu *c, unsigned path, ls_cycle now);
+/* The same of scalar memory. */
+void cu_scalar_free(cu *c, ls_cycle now);
 /* Counts the cycles up to `now`. */
 void cu_book(cu *c, ls_cycle now);
 

@@ -6,12 +6,20 @@
 
 /* --- start ---------------------------------------------------------------------------------------------- */
 
+/* Slots are set up when they are given out: those that never are do not touch memory. */
 static cu_wave *group_slot(cu *c, unsigned simd)
 {
-    cu_wave *waves = &c->waves[simd * c->spec->waves_per_simd];
-    for (uint32_t slot = 0; slot < c->spec->waves_per_simd; slot++)
-        if (waves[slot].state == CU_FREE)
-            return &waves[slot];
+    cu_wave *waves = c->simds[simd].waves;
+    for (uint32_t slot = 0; slot < c->spec->waves_per_simd; slot++) {
+        cu_wave *w = &waves[slot];
+        if (w->state != CU_FREE)
+            continue;
+        w->number = (uint16_t)(w - c->waves);
+        w->simd = (uint8_t)simd;
+        w->slot = (uint8_t)slot;
+        w->pipe = c->simds[simd].half;
+        return w;
+    }
     return NULL;
 }
 
@@ -161,6 +169,7 @@ static void group_leave(cu *c, cu_wave *w, ls_cycle now)
 {
     cu_book(c, now);
     cu_issue_forget(c, w);
+    cu_scalar_free(c, now);
     w->state = CU_ENDED;
     w->fetching = false;
     w->epoch++;

@@ -468,6 +468,8 @@ static void issue_next(cu *c, unsigned s, ls_cycle now)
             free = c->lds_free[simd->half];
         else if (unit == CU_UNIT_VMEM)
             free = c->pipes[simd->half].full ? UINT64_MAX - 8 : c->pipes[simd->half].free;
+        else if (unit == CU_UNIT_SCALAR && simd->scalar_full)
+            free = UINT64_MAX - 8;
         at = cu_served(c, s, free > at ? free : at);
         next = at < next ? at : next;
     }
@@ -523,6 +525,7 @@ unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
     uint32_t woken = simd->ring[bucket];
     simd->ring[bucket] = 0;
     simd->ring_used &= ~(1ull << bucket);
+    simd->scalar_full = false;
     if (simd->units == 0 && woken != 0 && (woken & (woken - 1)) == 0 && simd->clause_slot == UINT8_MAX) {
         issued = issue_single(c, simd, &simd->waves[__builtin_ctz(woken)], now);
     } else {

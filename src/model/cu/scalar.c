@@ -18,22 +18,28 @@ static void scalar_end(cu *c, cu_scalar *s, ls_cycle now)
     s->next = c->free_scalar;
     c->free_scalar = (uint16_t)(s - c->scalars);
     c->scalar_count--;
+    cu_scalar_free(c, now);
     cu_access_lower(c, w, s->inst, now);
 }
 
 bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now)
 {
-    if (c->scalar_count >= c->spec->scalar_in_flight)
+    if (c->scalar_count >= c->spec->scalar_in_flight) {
+        c->simds[w->simd].scalar_full = true;
         return false;
+    }
     const cu_inst *inst = w->head;
-    uint16_t number = c->free_scalar;
-    cu_scalar *s = &c->scalars[number];
     amd_access *scratch = &c->scratch;
     if (!cu_source_address(w, scratch, now)) {
         cu_group_fault(c, w, inst->next - inst->bytes, now);
         return true;
     }
-    c->free_scalar = s->next;
+    uint16_t number = c->free_scalar;
+    if (number != CU_NONE)
+        c->free_scalar = c->scalars[number].next;
+    else
+        number = c->fresh_scalar++; /* fewer than CU_SCALARS are in flight */
+    cu_scalar *s = &c->scalars[number];
     c->scalar_count++;
     s->wave = w->number;
     s->next = CU_NONE;
