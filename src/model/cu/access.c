@@ -52,6 +52,14 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
             c->accesses[w->last[list]].after = number;
         w->last[list] = number;
     }
+    if ((inst->touches[0] | inst->touches[1]) != 0) {
+        a->younger = CU_NONE;
+        if (w->oldest == CU_NONE)
+            w->oldest = number;
+        else
+            c->accesses[w->newest].younger = number;
+        w->newest = number;
+    }
     return a;
 }
 
@@ -163,6 +171,19 @@ void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now)
         cu_group_check(c, w->group, now);
 }
 
+/* Its registers are written: mostly it is the oldest. */
+static void access_landed(cu *c, cu_wave *w, const cu_access *a)
+{
+    uint16_t number = (uint16_t)(a - c->accesses), before = CU_NONE, *link = &w->oldest;
+    while (*link != number) {
+        before = *link;
+        link = &c->accesses[before].younger;
+    }
+    *link = a->younger;
+    if (w->newest == number)
+        w->newest = before;
+}
+
 static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
 {
     const cu_inst *inst = a->inst;
@@ -172,6 +193,8 @@ static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
         c->counters.vector_loads++;
         c->counters.vector_load_cycles += now - a->issued;
     }
+    if ((inst->touches[0] | inst->touches[1]) != 0)
+        access_landed(c, w, a);
     uint16_t *to = a->large ? &c->free_large : &c->free_small;
     a->next = *to;
     *to = (uint16_t)(a - c->accesses);

@@ -301,6 +301,41 @@ static void code_registers(unsigned lanes, cu_inst *out)
     }
 }
 
+/* --- what can be issued ahead of time ---------------------------------------------------------------------- */
+
+static void code_touch(cu_inst *out, const cu_range *ranges, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned code = ranges[i].first; code <= ranges[i].last; code++)
+            out->touches[code < AMD_VGPR] |= 1ull << code % 64;
+}
+
+static void code_touches(cu_inst *out)
+{
+    const amd_inst *inst = out->inst;
+    code_touch(out, out->writes, out->write_count);
+    if (out->what == CU_MEMORY) {
+        if (inst->format == AMD_MIMG || (inst->flags & AMD_TFE))
+            out->touches[0] = UINT64_MAX; /* how many registers is a matter of run time */
+        return;
+    }
+    code_touch(out, out->reads, out->read_count);
+    if (out->unit == CU_UNIT_VALU) /* not always named: carries, v_cndmask */
+        code_touch(out, &(cu_range){ AMD_VCC_LO, AMD_VCC_LO + 1 }, 1);
+}
+
+static bool code_alone(const cu_inst *out)
+{
+    const amd_inst *inst = out->inst;
+    if (out->last || out->time || out->raises != 0 || strstr(amd_op_name((amd_op)inst->op), "rel"))
+        return false; /* v_movrel and the like: which registers is a matter of run time */
+    for (unsigned i = 0; i < 4; i++)
+        if (inst->src[i].code == AMD_LDS_DIRECT)
+            return false;
+    return out->what == CU_WAIT ||
+           (out->what == CU_PLAIN && (out->unit == CU_UNIT_VALU || out->unit == CU_UNIT_SCALAR));
+}
+
 /* --- all of it ------------------------------------------------------------------------------------------ */
 
 static void code_one(const amd_program *program, const amd_step *step, cu_inst *out)
@@ -330,6 +365,8 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
     code_registers(program->lanes, out);
     for (unsigned i = 0; i < out->write_count && out->unit == CU_UNIT_VALU; i++)
         out->writes_scalar |= out->writes[i].first < AMD_VGPR;
+    code_touches(out);
+    out->alone = code_alone(out);
 }
 
 ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *err)

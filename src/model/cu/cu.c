@@ -54,22 +54,31 @@ static const ls_metric cu_metrics[] = {
 
 /* --- the cycle ------------------------------------------------------------------------------------------ */
 
+/* How many of the next `cycles` from c->booked on had an issue; forgets them. */
+static uint64_t cu_active(cu *c, uint64_t cycles)
+{
+    unsigned by = (unsigned)c->booked & 63;
+    uint64_t turned = c->active >> by | c->active << (64 - by) % 64;
+    uint64_t gone = cycles < 64 ? turned & ((1ull << cycles) - 1) : turned;
+    turned ^= gone;
+    c->active = turned << by | turned >> (64 - by) % 64;
+    return gone == 1 ? 1 : (uint64_t)__builtin_popcountll(gone);
+}
+
 void cu_book(cu *c, ls_cycle now)
 {
     uint64_t cycles = now - c->booked;
     if (cycles == 0)
         return;
+    uint64_t active = c->active != 0 ? cu_active(c, cycles) : 0;
     c->booked = now;
     if (c->resident == 0)
         return;
     cu_counters *n = &c->counters;
     n->cycles += cycles;
     n->wave_cycles += cycles * c->resident;
-    if (c->issued_last) {
-        n->active_cycles++;
-        cycles--;
-        c->issued_last = false;
-    }
+    n->active_cycles += active;
+    cycles -= active;
     if (cycles == 0)
         return;
     uint32_t why = c->waiting_mask;
@@ -173,13 +182,17 @@ static bool cu_tick(void *self, ls_cycle now)
     }
     unsigned issued = 0;
     for (unsigned i = (unsigned)now & (c->turn - 1); i < c->spec->simds; i += c->turn)
-        if (c->simds[i].next <= now)
+        if (c->simds[i].next <= now) {
+            c->serving = (uint8_t)i;
             issued += cu_issue_simd(c, i, now);
+        }
+    c->serving = 0;
     c->ticked = now;
     c->ticked_once = true;
-    if (issued != 0)
+    if (issued != 0) {
+        c->active |= 1ull << now % 64;
         ls_domain_progress(c->domain);
-    c->issued_last = issued != 0;
+    }
     bool fetch = c->want_mask != 0 && !c->code_refused && cu_fetch_run(c, now);
     ls_cycle next = cu_next(c, now, fetch);
     if (next <= now + 1)

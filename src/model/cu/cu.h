@@ -5,6 +5,7 @@
  *   group.c    work-groups: start, barriers, end, faults, what is reported
  *   fetch.c    instruction buffers and the fetch arbiter
  *   issue.c    which waves issue, what executes, when the next instruction can
+ *   ahead.c    instructions of a wave that is alone on its SIMD, issued ahead of time
  *   access.c   memory instructions in flight: order, registers, counters
  *   vector.c   vector memory: lines of an access, requests, replies
  *   scalar.c   scalar memory
@@ -71,6 +72,7 @@ typedef struct cu_line {
 typedef struct cu_access {
     uint16_t next;  /* of the free ones, of a pipe's queue, or of those that end in the same cycle */
     uint16_t after; /* the wave's next one that returns in order with this one */
+    uint16_t younger; /* the wave's next one that will write registers */
     uint16_t wave;
     uint8_t pipe;
     bool large, complete, linear, invalidate;
@@ -138,6 +140,9 @@ typedef struct cu_wave {
     uint8_t counter[CU_COUNTERS];
     uint16_t first[2], last[2]; /* accesses that return in order: of CU_VM, of CU_VS */
     uint16_t in_flight;         /* accesses that are not answered */
+    uint16_t oldest, newest;    /* of those in vector memory and LDS that will write registers */
+    uint16_t scalars;           /* in flight */
+    uint8_t ahead;              /* so many of its next instructions were executed already */
     /* Instruction buffer: [pc, fetched) is there, [fetch, ...) is asked for next. */
     uint64_t fetch, fetched;
     ls_cycle fetched_at;
@@ -147,6 +152,7 @@ typedef struct cu_wave {
     uint8_t clause;   /* instructions left of one, s_clause */
     uint8_t pending_count;
     uint64_t issued;
+    uint64_t scalar_touches;        /* what its scalar accesses in flight write, and some that ended */
     amd_tape *tape;                 /* what it does is read from here; NULL: it executes */
     amd_tape_writer *record;        /* what it does is written here; NULL: nowhere */
     cu_pending pending[CU_PENDING]; /* registers that are being written: RDNA */
@@ -168,6 +174,18 @@ typedef struct cu_group {
 /* --- SIMDs ---------------------------------------------------------------------------------------------- */
 
 #define CU_RING 64u
+
+/* What was issued ahead of time, and what it was before (ahead.c). */
+typedef struct cu_ahead {
+    ls_cycle end;         /* behind the last of them; in the past: there is none */
+    ls_cycle begin;       /* of the first of them */
+    uint64_t cycles;      /* in which they are issued: bit cycle % CU_RING */
+    const cu_inst *first; /* they follow each other */
+    ls_cycle visit;       /* where the wave stands in the ring */
+    ls_cycle valu_free;
+    uint8_t slot, last[CU_UNIT_COUNT];
+} cu_ahead;
+
 typedef struct cu_simd {
     cu_wave *waves;                /* its slots */
     ls_cycle next;                 /* when there is something to do here; in a cycle in which it is served */
@@ -186,6 +204,7 @@ typedef struct cu_simd {
     uint32_t priority[4];        /* waves of each, s_setprio */
     uint8_t clause_slot;         /* the wave in a clause; 255: none */
     uint8_t clause_unit;
+    cu_ahead ahead;
 } cu_simd;
 
 /* What the banks of LDS needed for an instruction the last time. */
@@ -210,6 +229,7 @@ typedef struct cu {
     ls_event alarm;   /* wakes the ticker */
     bool awake;       /* the ticker runs in the next cycle that comes, or runs now */
     bool ticked_once; /* `ticked` says something */
+    uint8_t serving;  /* the SIMD that is served; 0: none */
     ls_cycle ticked;  /* the last cycle that was run */
     cu_wires wires;
     ls_port scheduler;
@@ -249,7 +269,7 @@ typedef struct cu {
     uint32_t waiting_mask;
     uint32_t want_mask; /* SIMDs with waves that have room for instructions */
     uint32_t resident, resident_groups;
-    bool issued_last;
+    uint64_t active; /* cycles from `booked` on in which something is issued: bit cycle % 64 */
     ls_cycle booked;
 
     /* Reports that wait for the link, by group slot. */
@@ -310,6 +330,28 @@ static inline ls_cycle cu_served(const cu *c, unsigned simd, ls_cycle at)
         return at;
     return at + ((simd - at) & (c->turn - 1)); /* a power of two */
 }
+
+/* Where a wave that is ready stands in the ring: those that are far away are looked at on the way. */
+static inline ls_cycle cu_issue_visit(const cu *c, const cu_wave *w, ls_cycle now)
+{
+    return w->ready - now < CU_RING ? w->ready : cu_served(c, w->simd, now + CU_RING - 8);
+}
+/* Counters that are above what the instruction allows, as reasons. */
+static inline uint32_t cu_issue_unmet(const cu_wave *w, const cu_inst *inst)
+{
+    uint32_t unmet = 0;
+    for (unsigned i = 0; i < CU_COUNTERS; i++)
+        if (w->counter[i] > inst->limit[i])
+            unmet |= 1u << i;
+    return unmet;
+}
+
+/* --- ahead.c --- */
+
+/* The wave has just issued, and nobody else is ready on its SIMD: goes on with it as far as nobody can notice. */
+void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now);
+/* Somebody else is ready on the SIMD at `at`, or its wave ends: what was issued for then or later has not been. */
+void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now);
 
 /* --- fetch.c --- */
 

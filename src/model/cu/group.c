@@ -38,7 +38,9 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     memset(w->counter, 0, sizeof w->counter);
     w->first[0] = w->first[1] = CU_NONE;
     w->in_flight = 0;
-    w->prefetch = w->clause = w->pending_count = 0;
+    w->oldest = CU_NONE;
+    w->scalars = 0;
+    w->prefetch = w->clause = w->pending_count = w->ahead = 0;
     w->issued = 0;
     w->fetched_at = now;
     uint32_t *vgpr = c->vgprs + (size_t)w->number * AMD_VGPR_ROWS * 64;
@@ -167,13 +169,19 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
 /* The wave issues nothing more. */
 static void group_leave(cu *c, cu_wave *w, ls_cycle now)
 {
+    cu_simd *simd = &c->simds[w->simd];
     cu_book(c, now);
+    if (simd->ahead.end > now && simd->ahead.slot == w->slot) {
+        bool served = (c->ticked_once && c->ticked == now) || w->simd < c->serving;
+        cu_ahead_cut(c, simd, served ? now + 1 : now, now);
+        simd->ahead.end = 0;
+    }
     cu_issue_forget(c, w);
     cu_scalar_free(c, now);
     w->state = CU_ENDED;
     w->fetching = false;
     w->epoch++;
-    c->simds[w->simd].resident &= ~(1u << w->slot);
+    simd->resident &= ~(1u << w->slot);
     c->resident--;
 }
 

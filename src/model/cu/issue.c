@@ -18,8 +18,10 @@ void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     ls_cycle soonest = c->ticked_once && c->ticked == now ? now + 1 : now;
     at = cu_served(c, w->simd, at < soonest ? soonest : at);
     w->ready = at;
-    ls_cycle visit = at - now < CU_RING ? at : cu_served(c, w->simd, now + CU_RING - 8);
+    ls_cycle visit = cu_issue_visit(c, w, now);
     cu_simd *simd = &c->simds[w->simd];
+    if (visit < simd->ahead.end)
+        cu_ahead_cut(c, simd, visit, now);
     simd->ring[visit % CU_RING] |= 1u << w->slot;
     simd->ring_used |= 1ull << visit % CU_RING;
     simd->held |= 1u << CU_WHY_DEPEND;
@@ -172,23 +174,13 @@ void cu_issue_forget(cu *c, cu_wave *w)
 
 /* --- waits ---------------------------------------------------------------------------------------------- */
 
-/* Counters that are above what the instruction allows, as reasons. */
-static uint32_t issue_unmet(const cu_wave *w, const cu_inst *inst)
-{
-    uint32_t unmet = 0;
-    for (unsigned i = 0; i < CU_COUNTERS; i++)
-        if (w->counter[i] > inst->limit[i])
-            unmet |= 1u << i;
-    return unmet;
-}
-
 #define ISSUE_COUNTER_MASK ((1u << CU_COUNTERS) - 1)
 
 void cu_issue_again(cu *c, cu_wave *w, ls_cycle now)
 {
     if (!(w->why & ISSUE_COUNTER_MASK))
         return;
-    uint32_t unmet = issue_unmet(w, w->head);
+    uint32_t unmet = cu_issue_unmet(w, w->head);
     cu_set_why(c, w, unmet);
     if (unmet == 0)
         cu_issue_at(c, w, now, now);
@@ -271,6 +263,7 @@ static bool issue_internal(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     case CU_CLAUSE:
     case CU_PREFETCH:
         w->arch.pc = inst->next;
+        w->ahead = (uint8_t)(w->ahead - (w->ahead != 0));
         if (inst->what == CU_PREFETCH)
             w->prefetch = (uint8_t)(inst->inst->simm & 3);
         cu_issue_advance(c, w, at, now);
@@ -311,7 +304,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     const cu_inst *inst = w->head;
     uint32_t bit = 1u << w->slot;
     if (inst->raises != 0 || inst->what == CU_WAIT) {
-        uint32_t unmet = issue_unmet(w, inst);
+        uint32_t unmet = cu_issue_unmet(w, inst);
         if (unmet != 0) {
             issue_take(simd, inst->unit, bit);
             cu_set_why(c, w, unmet);
@@ -527,7 +520,10 @@ unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
     simd->ring_used &= ~(1ull << bucket);
     simd->scalar_full = false;
     if (simd->units == 0 && woken != 0 && (woken & (woken - 1)) == 0 && simd->clause_slot == UINT8_MAX) {
-        issued = issue_single(c, simd, &simd->waves[__builtin_ctz(woken)], now);
+        cu_wave *w = &simd->waves[__builtin_ctz(woken)];
+        issued = issue_single(c, simd, w, now);
+        if (issued != 0 && w->head->alone && w->why == 0 && w->state == CU_RUNNING && !c->tracks)
+            cu_ahead_run(c, simd, w, now);
     } else {
         for (uint32_t left = woken; left != 0; left &= left - 1) {
             cu_wave *w = &simd->waves[__builtin_ctz(left)];

@@ -18,6 +18,7 @@ static void scalar_end(cu *c, cu_scalar *s, ls_cycle now)
     s->next = c->free_scalar;
     c->free_scalar = (uint16_t)(s - c->scalars);
     c->scalar_count--;
+    w->scalars--;
     cu_scalar_free(c, now);
     cu_access_lower(c, w, s->inst, now);
 }
@@ -51,6 +52,7 @@ bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now)
         if (inst->raises >> i & 1)
             w->counter[i]++;
     w->in_flight++;
+    w->scalar_touches = (w->scalars++ != 0 ? w->scalar_touches : 0) | inst->touches[1];
     w->group->in_flight++;
     if (inst->what == CU_CACHE) {
         s->line_count = 1;

@@ -68,6 +68,10 @@ void cu_source_step(cu_wave *w, ls_cycle now)
 {
     const cu_inst *inst = w->head;
     w->arch.pc = inst->next;
+    if (w->ahead != 0) {
+        w->ahead--;
+        return;
+    }
     if (w->tape) {
         if (w->tape->left == 0)
             source_fault(w);
