@@ -35,7 +35,7 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
     a->after = CU_NONE;
     a->wave = w->number;
     a->pipe = w->pipe;
-    a->complete = a->linear = a->invalidate = a->straddle = a->columns = false;
+    a->complete = a->linear = a->invalidate = a->straddle = a->columns = a->quick = false;
     a->line_count = a->sent = a->back = 0;
     a->inst = inst;
     a->issued = now;

@@ -61,7 +61,8 @@ static inline void ahead_leave_ring(cu_simd *simd, unsigned slot, ls_cycle visit
 }
 
 /* True if it can be issued at `at`, and what follows it is in the buffer. */
-static inline bool ahead_can(const cu *c, const cu_simd *simd, const cu_wave *w, const cu_inst *inst, ls_cycle at)
+static inline bool ahead_can(const cu *c, const cu_simd *simd, const cu_wave *w, const cu_inst *inst,
+                             ls_cycle at)
 {
     if (inst->unit == CU_UNIT_VALU)
         return simd->valu_free <= at && !(inst->writes_scalar && c->spec->scalar_wait_cycles != 0) &&

@@ -341,6 +341,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     for (unsigned i = 0; i < CU_TIMED; i++)
         c->timed[i] = CU_NONE;
     c->free_scalar = c->scalar_first = c->scalar_last = CU_NONE;
+    c->lds.ops = lds_shape_host();
     ls_event_init(&c->alarm, cu_alarm, c);
     ls_event_init(&c->report, cu_group_report, c);
     return ls_ticker_add(c->region, &c->ticker, cu_tick, c, err);

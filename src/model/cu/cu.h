@@ -17,6 +17,7 @@
 #include "isa/amd/exec/start.h"
 #include "model/core/scheduler.h"
 #include "model/cu/cu_api.h"
+#include "model/cu/lds_shape.h"
 
 /* --- keys ----------------------------------------------------------------------------------------------- */
 
@@ -70,14 +71,15 @@ typedef struct cu_line {
 /* Small ones have one piece of up to 16 bytes per lane. data: `stride` dwords per lane; address: 64 per
  * piece. */
 typedef struct cu_access {
-    uint16_t next;  /* of the free ones, of a pipe's queue, or of those that end in the same cycle */
-    uint16_t after; /* the wave's next one that returns in order with this one */
+    uint16_t next;    /* of the free ones, of a pipe's queue, or of those that end in the same cycle */
+    uint16_t after;   /* the wave's next one that returns in order with this one */
     uint16_t younger; /* the wave's next one that will write registers */
     uint16_t wave;
     uint8_t pipe;
     bool large, complete, linear, invalidate;
     bool straddle; /* some lane has bytes in two lines */
     bool columns;  /* data: 64 lanes of the first dword, then of the next */
+    bool quick;    /* of LDS: data in columns for the lanes of exec; it has no head */
     uint8_t stride;
     uint16_t line_count, sent, back;
     const cu_inst *inst;
@@ -193,8 +195,8 @@ typedef struct cu_simd {
     uint32_t held;                 /* what its waves wait for, of cu_why from CU_WHY_DEPEND on */
     uint32_t ready[CU_UNIT_COUNT]; /* waves whose next instruction can go as soon as the unit can */
     uint32_t resident;
-    uint32_t want; /* waves that have room for instructions */
-    uint8_t half;  /* its vector memory path and LDS unit */
+    uint32_t want;    /* waves that have room for instructions */
+    uint8_t half;     /* its vector memory path and LDS unit */
     bool scalar_full; /* a scalar access could not be taken: looked at again when one ends */
     uint64_t ring_used;
     uint32_t ring[CU_RING]; /* waves that are ready at that cycle */
@@ -207,14 +209,27 @@ typedef struct cu_simd {
     cu_ahead ahead;
 } cu_simd;
 
-/* What the banks of LDS needed for an instruction the last time. */
+/* What the banks of LDS needed for an instruction the last time, and how its lanes lay: shape `shape` of the compute
+ * unit, if that has not been taken for another since. */
 #define CU_LDS_MEMOS 64u
+#define CU_LDS_SHAPES 8u
 typedef struct cu_lds_memo {
     const cu_inst *inst;
-    uint64_t lanes, base;
+    uint64_t lanes;
+    uint32_t base; /* the register of lane 0 */
+    uint32_t made; /* cu_lds.made[shape] then */
     uint16_t cycles, least;
-    uint64_t address[2][64], offset[2][64]; /* of the lanes; offsets from base */
+    uint8_t shape;
+    uint8_t misses; /* in a row */
+    amd_lds_form form;
 } cu_lds_memo;
+
+typedef struct cu_lds {
+    const lds_shape_ops *ops;
+    uint32_t made[CU_LDS_SHAPES], count; /* which shape of all that were learned; how many were */
+    cu_lds_memo memo[CU_LDS_MEMOS];
+    lds_shape shape[CU_LDS_SHAPES];
+} cu_lds;
 
 /* --- the compute unit ----------------------------------------------------------------------------------- */
 
@@ -253,7 +268,6 @@ typedef struct cu {
     uint16_t free_small, free_large, fresh_small, fresh_large;
     cu_pipe pipes[2];
     ls_cycle lds_free[2], export_free;
-    cu_lds_memo lds_memo[CU_LDS_MEMOS];
     uint16_t timed[CU_TIMED]; /* accesses that end at that cycle */
     uint64_t timed_used[CU_TIMED / 64];
     uint32_t timed_count;
@@ -280,6 +294,7 @@ typedef struct cu {
     cu_counters counters;
     line_message message;
     amd_access scratch;
+    cu_lds lds;
 } cu;
 
 /* --- cu.c --- */
@@ -411,6 +426,9 @@ bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now);
  * it, and the results stay in c->scratch. */
 void cu_source_lds(cu *c, cu_wave *w, cu_access *a);
 void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes);
+/* The same for an instruction whose lanes lie as the shape says, all in range: whole registers. Its lanes are those of
+ * a->exec. */
+void cu_source_lds_quick(cu *c, cu_wave *w, cu_access *a, const amd_lds_form *form, const lds_shape *shape);
 /* What registers get. */
 void cu_source_result(cu *c, cu_wave *w, const cu_access *a);
 void cu_source_scalar(cu *c, cu_wave *w, const cu_scalar *s);

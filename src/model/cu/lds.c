@@ -107,69 +107,141 @@ static unsigned lds_least(const cu *c, const amd_access *access)
     return least;
 }
 
-/* Lanes one after the other without a gap: every bank is busy in every cycle, and no two lanes meet. */
-static bool lds_linear(const cu_wave *w, const amd_access *s)
-{
-    unsigned lanes = w->arch.lanes;
-    if (s->pieces != 1 || s->lanes != (lanes == 64 ? UINT64_MAX : UINT32_MAX) || s->absent[0] != 0 ||
-        (s->piece_bytes & 3) != 0 || (s->address[0][0] & 3) != 0)
-        return false;
-    uint64_t base = s->address[0][0], step = s->piece_bytes, wrong = 0;
-    for (unsigned lane = 1; lane < lanes; lane++)
-        wrong |= s->address[0][lane] - base - lane * step;
-    return wrong == 0;
-}
-
 /* --- what an instruction took the last time: mostly its lanes are as far apart as then --- */
 
-static inline __attribute__((always_inline)) uint64_t lds_differs(const cu_lds_memo *memo, const amd_access *s,
-                                                                  unsigned lanes)
+static inline const uint32_t *lds_addresses(const cu_wave *w, const amd_lds_form *form)
 {
-    uint64_t base = s->address[0][0], wrong = 0;
+    return w->arch.vgpr + (size_t)(form->address - AMD_VGPR) * w->arch.lanes;
+}
+
+static inline uint32_t lds_unit(const amd_lds_form *form)
+{
+    return form->bytes < 4 ? 4 : form->bytes;
+}
+
+/* The shape of the lanes, if it is the one that the memo knows, at a place that differs by whole units: NULL if not. */
+static inline const lds_shape *lds_known(const cu *c, const cu_lds_memo *memo, const cu_wave *w)
+{
+    if (memo->inst != w->head || memo->lanes != amd_wave_exec(&w->arch) ||
+        c->lds.made[memo->shape] != memo->made)
+        return NULL;
+    const uint32_t *addresses = lds_addresses(w, &memo->form);
+    const lds_shape *shape = &c->lds.shape[memo->shape];
+    if (((addresses[0] ^ memo->base) & (lds_unit(&memo->form) - 1)) != 0)
+        return NULL;
+    return c->lds.ops->is(shape, addresses) ? shape : NULL;
+}
+
+/* The number of the shape of the lanes, an old or a new one; CU_LDS_SHAPES: it cannot be one. */
+static unsigned lds_shape_number(cu *c, const uint32_t *addresses, unsigned lanes)
+{
+    for (unsigned i = 0; i < CU_LDS_SHAPES && i < c->lds.count; i++)
+        if (c->lds.shape[i].parts * LDS_SHAPE_PART == lanes && c->lds.ops->is(&c->lds.shape[i], addresses))
+            return i;
+    unsigned number = c->lds.count % CU_LDS_SHAPES;
+    if (!lds_shape_learn(&c->lds.shape[number], addresses, lanes)) {
+        c->lds.made[number] = 0;
+        return CU_LDS_SHAPES;
+    }
+    c->lds.made[number] = ++c->lds.count;
+    return number;
+}
+
+/* Places of active lanes that are aligned, so that only their distances count. */
+static bool lds_places_aligned(const amd_access *s)
+{
+    uint64_t low = 0;
     for (unsigned piece = 0; piece < s->pieces; piece++)
-        for (unsigned lane = 0; lane < lanes; lane++)
-            wrong |= (s->address[piece][lane] - base) ^ memo->offset[piece][lane];
-    return wrong;
+        for (uint64_t left = s->lanes; left != 0; left &= left - 1)
+            low |= s->address[piece][__builtin_ctzll(left)];
+    return (low & (s->piece_bytes - 1u)) == 0;
 }
 
-static bool lds_known(const cu_lds_memo *memo, const cu_wave *w, const amd_access *s)
-{
-    if (memo->inst != w->head || memo->lanes != s->lanes || (s->absent[0] | s->absent[1]) != 0 ||
-        ((s->address[0][0] ^ memo->base) & (s->piece_bytes < 4 ? 3u : s->piece_bytes - 1u)) != 0)
-        return false;
-    if (w->arch.lanes == 64 && memcmp(s->address[0], memo->address, s->pieces * sizeof memo->address[0]) == 0)
-        return true;
-    return (w->arch.lanes == 64 ? lds_differs(memo, s, 64) : lds_differs(memo, s, 32)) == 0;
-}
+#define LDS_MISSES 16u /* in a row: its lanes lie elsewhere each time, and it is seldom learned again */
 
-static void lds_learn(cu_lds_memo *memo, const cu_wave *w, const amd_access *s)
+static void lds_learn(cu *c, const cu_wave *w, const amd_access *s, cu_lds_memo *memo, unsigned cycles,
+                      unsigned least)
 {
+    if (memo->inst != w->head) {
+        memo->inst = NULL;
+        memo->misses = 0;
+        if (!amd_mem_lds_form(w->head->inst, &memo->form))
+            return;
+    }
+    bool seldom = memo->misses >= LDS_MISSES && memo->misses % LDS_MISSES != 0;
+    memo->misses = memo->misses == UINT8_MAX ? LDS_MISSES : (uint8_t)(memo->misses + 1);
     memo->inst = w->head;
-    memo->lanes = s->lanes;
-    memo->base = s->address[0][0];
-    for (unsigned piece = 0; piece < s->pieces; piece++)
-        for (unsigned lane = 0; lane < w->arch.lanes; lane++)
-            memo->offset[piece][lane] = s->address[piece][lane] - memo->base;
-    memcpy(memo->address, s->address, s->pieces * sizeof memo->address[0]);
+    memo->made = UINT32_MAX;
+    if (seldom || (s->absent[0] | s->absent[1]) != 0 || (s->piece_bytes & (s->piece_bytes - 1)) != 0 ||
+        lds_unit(&memo->form) / 4 > c->spec->lds_banks || !lds_places_aligned(s))
+        return;
+    const uint32_t *addresses = lds_addresses(w, &memo->form);
+    unsigned number = lds_shape_number(c, addresses, w->arch.lanes);
+    if (number == CU_LDS_SHAPES)
+        return;
+    memo->shape = (uint8_t)number;
+    memo->made = c->lds.made[number];
+    memo->lanes = amd_wave_exec(&w->arch);
+    memo->base = addresses[0];
+    memo->cycles = (uint16_t)cycles;
+    memo->least = (uint16_t)least;
+}
+
+static inline cu_lds_memo *lds_memo(cu *c, const cu_inst *inst)
+{
+    return &c->lds.memo[inst->inst->pc / 8 % CU_LDS_MEMOS];
 }
 
 /* Cycles of the banks, and what they would be without conflicts. */
 static unsigned lds_time(cu *c, const cu_wave *w, const amd_access *s, unsigned *least)
 {
-    cu_lds_memo *memo = &c->lds_memo[w->head->inst->pc / 8 % CU_LDS_MEMOS];
-    if (lds_known(memo, w, s)) {
+    cu_lds_memo *memo = lds_memo(c, w->head);
+    if (!w->tape && (s->absent[0] | s->absent[1]) == 0 && lds_known(c, memo, w)) {
+        memo->misses = 0;
         *least = memo->least;
         return memo->cycles;
     }
     *least = lds_least(c, s);
-    unsigned cycles = lds_linear(w, s) ? *least : cu_lds_cycles(c, s);
-    memo->inst = NULL;
-    if (s->pieces <= 2 && (s->absent[0] | s->absent[1]) == 0 && lds_aligned(c, s) != 0) {
-        lds_learn(memo, w, s);
-        memo->cycles = (uint16_t)cycles;
-        memo->least = (uint16_t)*least;
-    }
+    unsigned cycles = cu_lds_cycles(c, s);
+    if (!w->tape)
+        lds_learn(c, w, s, memo, cycles, *least);
     return cycles;
+}
+
+/* --- issue ---------------------------------------------------------------------------------------------- */
+
+static void lds_ends(cu *c, const cu_wave *w, cu_access *a, unsigned cycles, unsigned least, ls_cycle now)
+{
+    c->lds_free[w->pipe] = now + cycles;
+    c->counters.lds_accesses++;
+    c->counters.lds_cycles += cycles;
+    if (cycles > least)
+        c->counters.lds_conflict_cycles += cycles - least;
+    cu_access_ends_at(c, a, now + c->spec->lds_latency_cycles + cycles - 1, now);
+}
+
+/* Whole registers of lanes that lie as they did the last time, and all in range: true, else nothing has happened. */
+static bool lds_quick(cu *c, cu_wave *w, ls_cycle now)
+{
+    cu_lds_memo *memo = lds_memo(c, w->head);
+    const amd_lds_form *form = &memo->form;
+    if (!form->whole || w->tape || w->record)
+        return false;
+    const lds_shape *shape = lds_known(c, memo, w);
+    if (!shape)
+        return false;
+    int64_t base = *lds_addresses(w, form), limit = amd_mem_lds_bytes(&w->arch);
+    int64_t room = limit - form->bytes - base - shape->high;
+    if (base + shape->low < 0 || form->offset[0] > room || form->offset[form->pieces - 1] > room)
+        return false;
+    memo->misses = 0;
+    w->arch.pc = w->head->next;
+    cu_access *a = cu_access_take(c, w, w->head, false, now);
+    a->quick = true;
+    a->exec = memo->lanes;
+    cu_source_lds_quick(c, w, a, form, shape);
+    lds_ends(c, w, a, memo->cycles, memo->least, now);
+    return true;
 }
 
 bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now)
@@ -178,6 +250,8 @@ bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now)
     amd_access *s = &c->scratch;
     if (!cu_access_free(c, false))
         return false;
+    if (lds_quick(c, w, now))
+        return true;
     if (!cu_source_address(w, s, now)) {
         cu_group_fault(c, w, inst->next - inst->bytes, now);
         return true;
@@ -192,12 +266,7 @@ bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now)
     }
     cu_access *a = cu_access_take(c, w, inst, false, now);
     cu_source_lds(c, w, a);
-    c->lds_free[w->pipe] = now + cycles;
-    c->counters.lds_accesses++;
-    c->counters.lds_cycles += cycles;
-    if (cycles > least)
-        c->counters.lds_conflict_cycles += cycles - least;
-    cu_access_ends_at(c, a, now + c->spec->lds_latency_cycles + cycles - 1, now);
+    lds_ends(c, w, a, cycles, least, now);
     return true;
 }
 

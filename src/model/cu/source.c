@@ -191,6 +191,54 @@ void cu_source_lds(cu *c, cu_wave *w, cu_access *a)
     cu_access_keep(c, w, a, false);
 }
 
+void cu_source_lds_quick(cu *c, cu_wave *w, cu_access *a, const amd_lds_form *form, const lds_shape *shape)
+{
+    amd_wave *arch = &w->arch;
+    unsigned lanes = arch->lanes, dwords = form->bytes / 4u;
+    uint32_t base = arch->vgpr[(size_t)(form->address - AMD_VGPR) * lanes];
+    bool load = form->kind == AMD_ACCESS_LOAD, all = a->exec == (lanes == 64 ? UINT64_MAX : UINT32_MAX);
+    for (unsigned piece = 0; piece < form->pieces; piece++) {
+        uint8_t *lds = arch->group->lds + base + form->offset[piece];
+        uint32_t *columns = a->data + (size_t)piece * dwords * 64;
+        const uint32_t *from = arch->vgpr + (size_t)(form->data[piece] - AMD_VGPR) * lanes;
+        if (load && all) {
+            c->lds.ops->load(shape, lds, columns, dwords, 64);
+            continue;
+        }
+        if (all) {
+            c->lds.ops->store(shape, lds, from, dwords, lanes);
+            continue;
+        }
+        for (uint64_t left = a->exec; left != 0; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(left);
+            uint8_t *at = lds + (int32_t)shape->offset[lane];
+            for (unsigned i = 0; i < dwords; i++)
+                if (load)
+                    memcpy(columns + lane + i * 64, at + i * 4, 4);
+                else
+                    memcpy(at + i * 4, from + lane + (size_t)i * lanes, 4);
+        }
+    }
+}
+
+static void source_quick(const cu *c, cu_wave *w, const cu_access *a)
+{
+    amd_wave *arch = &w->arch;
+    unsigned dwords = a->inst->access_bytes / 4u, lanes = arch->lanes;
+    if (a->inst->kind != AMD_ACCESS_LOAD)
+        return;
+    uint32_t *to = arch->vgpr + (size_t)(a->inst->inst->vdst.code - AMD_VGPR) * lanes;
+    if (a->exec == (lanes == 64 ? UINT64_MAX : UINT32_MAX)) {
+        c->lds.ops->take(to, a->data, dwords, lanes);
+        return;
+    }
+    for (uint64_t left = a->exec; left != 0; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        for (unsigned i = 0; i < dwords; i++)
+            to[lane + (size_t)i * lanes] = a->data[lane + i * 64];
+    }
+}
+
 /* Whole dwords: the case that programs are made of. */
 static void source_plain(cu_wave *w, const cu_access *a, uint64_t lanes, uint64_t zero)
 {
@@ -218,6 +266,10 @@ static void source_plain(cu_wave *w, const cu_access *a, uint64_t lanes, uint64_
 
 void cu_source_result(cu *c, cu_wave *w, const cu_access *a)
 {
+    if (a->quick) {
+        source_quick(c, w, a);
+        return;
+    }
     amd_access *scratch = &c->scratch;
     memcpy(scratch, a->head, CU_HEAD_BYTES);
     if (!scratch->returns || w->tape)

@@ -94,4 +94,27 @@ amd_access_kind amd_mem_kind(const amd_inst *inst);
 /* True for a vector load whose registers are the dwords of memory as they are: no conversion, no LDS, no status. */
 bool amd_mem_plain(const amd_inst *inst);
 
+/* --- LDS instructions as they are written --------------------------------------------------------------- */
+
+/* One whose lanes have their addresses in a register: piece p of a lane is at the register's value + offset[p]. */
+typedef struct amd_lds_form {
+    uint8_t kind;   /* amd_access_kind */
+    uint8_t pieces; /* 1 or 2 */
+    uint8_t bytes;  /* of a piece */
+    bool whole;     /* a load or store of registers as they are, those of the pieces one behind the other */
+    uint16_t address, data[2]; /* operand codes; data: what stores bring along */
+    uint32_t offset[2];
+} amd_lds_form;
+/* False: it is no LDS instruction of that form. */
+bool amd_mem_lds_form(const amd_inst *inst, amd_lds_form *out);
+
+/* Bytes of LDS that the wave may use: GCN3 has a limit in M0 too. */
+static inline uint32_t amd_mem_lds_bytes(const amd_wave *wave)
+{
+    uint32_t bytes = wave->group->lds_bytes;
+    if (wave->target == AMD_GFX803 && wave->sgpr[AMD_M0] < bytes)
+        bytes = wave->sgpr[AMD_M0];
+    return bytes;
+}
+
 #endif

@@ -79,6 +79,24 @@ static bool address_scalar(amd_wave *wave, const amd_inst *inst, const mem_row *
 
 /* --- LDS ------------------------------------------------------------------------------------------------ */
 
+bool amd_mem_lds_form(const amd_inst *inst, amd_lds_form *out)
+{
+    const mem_row *row = mem_row_of(inst);
+    if (!row->present || inst->format != AMD_DS || row->family != MEM_MOVE || (inst->flags & AMD_GDS) ||
+        (row->flags & (MEM_ADDTID | MEM_SRC2 | MEM_FROM_LDS)))
+        return false;
+    uint32_t step = row->flags & MEM_TWO ? row->bytes * ((row->flags & MEM_ST64) ? 64u : 1u) : 1;
+    *out = (amd_lds_form){ .kind = row->kind,
+                           .pieces = row->flags & MEM_TWO ? 2 : 1,
+                           .bytes = row->bytes,
+                           .whole = row->how == MEM_B32 && row->bytes >= 4 &&
+                                    (row->kind == AMD_ACCESS_LOAD || row->kind == AMD_ACCESS_STORE),
+                           .address = inst->src[0].code,
+                           .data = { inst->src[1].code, inst->src[2].code },
+                           .offset = { step * (uint32_t)inst->offset, step * (uint32_t)inst->simm } };
+    return true;
+}
+
 /* Where the second operand of a DS_*_SRC2 instruction lies, relative to the first. */
 static uint32_t address_src2(const amd_inst *inst, uint32_t address)
 {
@@ -119,7 +137,7 @@ static bool address_lds_whole(const amd_wave *wave, const amd_inst *inst, const 
                               amd_access *access)
 {
     const uint32_t *from = mem_vgpr(wave, inst->src[0].code);
-    uint32_t limit = mem_lds_bytes(wave), together = 0;
+    uint32_t limit = amd_mem_lds_bytes(wave), together = 0;
     uint32_t step = row->flags & MEM_TWO ? row->bytes * ((row->flags & MEM_ST64) ? 64u : 1u) : 1;
     if (access->lanes != (wave->lanes == 64 ? UINT64_MAX : UINT32_MAX))
         return false;
@@ -146,7 +164,7 @@ static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row
         return true;
     }
     uint64_t active = access->lanes;
-    uint32_t limit = mem_lds_bytes(wave);
+    uint32_t limit = amd_mem_lds_bytes(wave);
     uint32_t step = row->bytes * ((row->flags & MEM_ST64) ? 64u : 1u);
     unsigned align = address_align(wave, row);
     const uint32_t *from = (row->flags & MEM_ADDTID) ? NULL : mem_vgpr(wave, inst->src[0].code);

@@ -170,7 +170,7 @@ FAST bool fast_lds(amd_wave *wave, const amd_inst *inst, unsigned lanes, uint32_
                    fast_place *place)
 {
     fast_indices(mem_vgpr(wave, inst->src[0].code), lanes, place);
-    uint32_t limit = mem_lds_bytes(wave);
+    uint32_t limit = amd_mem_lds_bytes(wave);
     if (reach > limit || place->low > limit - reach || place->spread > limit - reach - place->low)
         return false;
     if (wave->target == AMD_GFX803 && align > 1) {
@@ -433,7 +433,7 @@ FAST void fast_body_two(amd_wave *wave, const amd_inst *inst, unsigned lanes, un
     uint32_t first = (uint32_t)inst->offset * unit, second = (uint32_t)inst->simm * unit;
     uint32_t reach = (first > second ? first : second) + n;
     fast_indices(mem_vgpr(wave, inst->src[0].code), lanes, &place);
-    uint32_t limit = mem_lds_bytes(wave);
+    uint32_t limit = amd_mem_lds_bytes(wave);
     __m256i any = _mm256_setzero_si256();
     if (wave->target == AMD_GFX803)
         for (unsigned lane = 0; lane < lanes; lane += 8)

@@ -124,15 +124,6 @@ static inline uint8_t *mem_range(amd_wave *wave, const amd_inst *inst, uint64_t 
     }
 }
 
-/* Bytes of LDS that the wave may use: GCN3 has a limit in M0 too. */
-static inline uint32_t mem_lds_bytes(const amd_wave *wave)
-{
-    uint32_t bytes = wave->group->lds_bytes;
-    if (wave->target == AMD_GFX803 && wave->sgpr[AMD_M0] < bytes)
-        bytes = wave->sgpr[AMD_M0];
-    return bytes;
-}
-
 /* The simulated address of byte `offset` of a lane's private memory. */
 static inline uint64_t mem_private(const amd_wave *wave, unsigned lane, uint32_t offset)
 {
