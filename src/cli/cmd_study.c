@@ -1,6 +1,7 @@
 /* cmd_study.c: `lockstep study`: experiments of the literature, repeated with one command. What they are
  * stands in study/studies.def, how they are told in study/tell.c. */
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/study/study.h"
 
 #include <string.h>
@@ -23,8 +24,7 @@ static ls_status run_one(const cli_context *ctx, const study_workload *workload,
     const char *const *dirs = cli_texts(ctx, "platform-dir");
     if (!text || !dirs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    uint64_t size = workload->size >> cli_uint(ctx, "shrink");
-    const wl_setting setting = { "size", size ? size : 1 };
+    const wl_setting setting = { "size", workload->size };
     const program_job job = { .platform = { .platform = config->platform,
                                             .sets = sets,
                                             .set_count = split_sets(text, sets),
@@ -39,56 +39,69 @@ static ls_status run_one(const cli_context *ctx, const study_workload *workload,
     return program_simulate(&job, out, err);
 }
 
-static bool is_chosen(const cli_context *ctx, const study_workload *workload)
-{
-    for (size_t i = 0; i < cli_count(ctx, "workload"); i++)
-        if (strcmp(cli_text_at(ctx, "workload", i), workload->name) == 0)
-            return true;
-    return cli_count(ctx, "workload") == 0;
-}
+/* ------------------------------------------------------------------------------------------------ what to run */
 
-/* A name that is in no study would silently choose nothing. */
-static ls_status check_chosen(const cli_context *ctx, ls_error *err)
+/* NAME or NAME:SIZE. */
+static ls_status choose_one(const char *text, uint64_t shrink, study_workload *out, ls_error *err)
 {
-    for (size_t i = 0; i < cli_count(ctx, "workload"); i++) {
-        const char *names[64], *name = cli_text_at(ctx, "workload", i);
-        size_t count = study_workload_count() < 64 ? study_workload_count() : 64, w = 0;
-        for (; w < count; w++)
-            names[w] = study_workload_at(w)->name;
-        for (w = 0; w < count && strcmp(names[w], name) != 0; w++)
-            ;
-        if (w < count)
-            continue;
+    const char *names[64], *colon = strchr(text, ':');
+    size_t count = study_workload_count() < 64 ? study_workload_count() : 64;
+    size_t length = colon ? (size_t)(colon - text) : strlen(text), w = 0;
+    for (size_t i = 0; i < count; i++)
+        names[i] = study_workload_at(i)->name;
+    while (w < count && (strlen(names[w]) != length || strncmp(names[w], text, length) != 0))
+        w++;
+    if (w == count) { /* would silently choose nothing */
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)length, text);
         ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'", name);
         return ls_error_nearest(err, ls_nearest_of(name, names, count));
     }
-    return LS_OK;
+    *out = *study_workload_at(w);
+    out->size = out->size >> shrink ? out->size >> shrink : 1;
+    ls_status status = colon ? ls_parse_u64(colon + 1, strlen(colon + 1), &out->size, err) : LS_OK;
+    if (status == LS_OK && out->size == 0)
+        status = ls_fail(err, LS_ERR_USAGE, "a size is at least 1");
+    return status == LS_OK ? LS_OK : ls_error_prefix(err, "--workload %s", text);
 }
 
-static ls_status run_study(const cli_context *ctx, const study *s, study_result *out, ls_error *err)
+static ls_status choose(const cli_context *ctx, study_workload **list, size_t *count, ls_error *err)
 {
-    study_row *rows = ls_arena_array(ctx->arena, study_workload_count(), sizeof *rows);
+    size_t named = cli_count(ctx, "workload");
+    ls_status status = LS_OK;
+    *count = named ? named : study_workload_count();
+    *list = ls_arena_array(ctx->arena, *count, sizeof **list);
+    if (!*list)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < *count && status == LS_OK; i++)
+        status = choose_one(named ? cli_text_at(ctx, "workload", i) : study_workload_at(i)->name,
+                            cli_uint(ctx, "shrink"), &(*list)[i], err);
+    return status;
+}
+
+static ls_status run_study(const cli_context *ctx, const study *s, const study_workload *list, size_t count,
+                           study_result *out, ls_error *err)
+{
+    study_row *rows = ls_arena_array(ctx->arena, count, sizeof *rows);
     bool is_watched = isatty(STDERR_FILENO) != 0;
     if (!rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     ls_status status = LS_OK;
-    *out = (study_result){ .study = s, .rows = rows };
-    for (size_t w = 0; w < study_workload_count() && status == LS_OK; w++) {
-        const study_workload *workload = study_workload_at(w);
-        if (!is_chosen(ctx, workload))
-            continue;
-        rows[out->row_count].workload = workload;
+    *out = (study_result){ .study = s, .rows = rows, .row_count = count };
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        rows[i].workload = list[i];
         for (size_t c = 0; c < s->config_count && status == LS_OK; c++) {
             if (is_watched)
-                fprintf(stderr, "\r\033[K%s: %s, %s", s->name, workload->label, s->configs[c].label);
-            status = run_one(ctx, workload, &s->configs[c], &rows[out->row_count].results[c], err);
+                fprintf(stderr, "\r\033[K%s: %s, %s", s->name, list[i].label, s->configs[c].label);
+            status = run_one(ctx, &list[i], &s->configs[c], &rows[i].results[c], err);
         }
-        out->row_count++;
     }
     if (is_watched)
         fprintf(stderr, "\r\033[K");
     return status;
 }
+
+/* ------------------------------------------------------------------------------------------------------ results */
 
 static void list(FILE *to)
 {
@@ -135,14 +148,16 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const study_result **pointers = ls_arena_array(ctx->arena, count, sizeof *pointers);
     if (!chosen || !results || !pointers)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = check_chosen(ctx, err);
+    study_workload *workloads;
+    size_t workload_count;
+    ls_status status = choose(ctx, &workloads, &workload_count, err);
     if (status == LS_OK)
         status = cli_check_outputs(ctx, (const char *[]){ "html", "out", NULL }, err);
     for (size_t i = 0; i < count && status == LS_OK; i++)
         status = study_find(ctx->positionals[i], &chosen[i], err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         pointers[i] = &results[i];
-        status = run_study(ctx, chosen[i], &results[i], err);
+        status = run_study(ctx, chosen[i], workloads, workload_count, &results[i], err);
     }
     if (status == LS_OK)
         status = write_files(ctx, pointers, count, err);
@@ -153,8 +168,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
 
 /* clang-format off */
 static const cli_option options[] = {
-    { .name = "workload", .letter = 'w', .type = CLI_TEXT, .arg = "NAME", .repeatable = true,
-      .help = "only this one" },
+    { .name = "workload", .letter = 'w', .type = CLI_TEXT, .arg = "NAME[:SIZE]", .repeatable = true,
+      .help = "only this one; of a size of your own" },
     { .name = "shrink", .type = CLI_UINT, .arg = "N", .max = 16, .default_text = "0",
       .help = "halve the problems so many times: for a first look" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
@@ -174,6 +189,8 @@ static const cli_example examples[] = {
     { "lockstep study", "list the studies" },
     { "lockstep study navisim-8 --html figure8.html", "CUs and DCUs, each with both instruction sets" },
     { "lockstep study navisim-9 navisim-11 -w fir -w floydwarshall", "two studies, two of their workloads" },
+    { "lockstep study navisim-11 -w kmeans -w kmeans:24576",
+      "one workload, in its usual size and in a larger one" },
 };
 
 static const cli_command command = {

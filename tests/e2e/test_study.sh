@@ -16,6 +16,14 @@ says 'geometric'
 awk -F, '$1 == "navisim-11" && $3 == "1845 MHz" { n++; if ($8 <= 1 || $8 > 1.845) exit 1 } END { exit n != 2 }' rows.csv ||
     fail "1845 MHz is not between 1 and 1.845 times faster than 1000 MHz"
 
+# Sizes of one's own, the same workload twice; the table says which were run.
+run 0 study navisim-11 -w relu:4096 -w relu:8192 -w fir --shrink 9 --out sizes.csv
+[[ $(cut -d, -f2,4 sizes.csv | sort -u | tr '\n' ' ') == 'FIR,256 ReLU,4096 ReLU,8192 workload,size ' ]] ||
+    fail "the sizes are not those that were asked for: $(cut -d, -f2,4 sizes.csv | sort -u)"
+
 refused 2 'nearest: navisim-8' study navisim8
+refused 2 'nearest: relu' study navisim-8 -w relo:64
+refused 2 '--workload relu:0: a size is at least 1' study navisim-8 -w relu:0
+refused 2 '--workload relu:big' study navisim-8 -w relu:big
 refused 2 'nearest: relu' study navisim-8 -w relo
 refused 2 'does not exist' study navisim-11 -w relu --shrink 10 --html missing/page.html

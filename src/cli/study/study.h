@@ -27,7 +27,7 @@ typedef struct study_workload {
 
 /* One workload under all configurations. */
 typedef struct study_row {
-    const study_workload *workload;
+    study_workload workload; /* with the size that was run */
     program_result results[STUDY_CONFIGS_MAX];
 } study_row;
 

@@ -133,15 +133,12 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
     const amd_file_launch *l = amd_file_launch_at(r->file, number);
     replay_program *program = &r->programs[number];
     command_packet *p = &c->packet;
-    bool is_gfx10 = amd_target_is_gfx10(l->kernel.target);
     ls_status status = find_program(r, number, program, err);
     if (status == LS_OK)
         status = tapes_create(r->file, number, program->program, &c->tapes, err);
     if (status != LS_OK)
         return status;
-    *p = (command_packet){ .kind = COMMAND_KERNEL,
-                           .sgprs = is_gfx10 ? 106 : ((l->kernel.rsrc1 >> 6 & 15) + 1) * 8,
-                           .one_half = !is_gfx10 || (l->kernel.rsrc1 >> 29 & 1) == 0 };
+    *p = timing_packet_of(&l->kernel);
     p->kernel = (cu_kernel){ .program = program->program,
                              .code = program->code,
                              .number = (uint32_t)r->launches,

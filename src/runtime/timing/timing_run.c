@@ -141,6 +141,16 @@ static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
     return status;
 }
 
+command_packet timing_packet_of(const amd_kernel *kernel)
+{
+    bool is_gfx10 = amd_target_is_gfx10(kernel->target);
+    return (command_packet){ .kind = COMMAND_KERNEL,
+                             /* Granules of 8; on gfx10 every wave has all scalar registers. */
+                             .sgprs = is_gfx10 ? 106 : ((kernel->rsrc1 >> 6 & 15) + 1) * 8,
+                             /* GCN's code knows no modes: on RDNA its work-groups use both halves, as in NaviSim. */
+                             .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
+}
+
 static ls_status check_launch(const amd_program *program, const drv_dispatch *d, ls_error *err)
 {
     uint64_t items = (uint64_t)d->group[0] * d->group[1] * d->group[2];
@@ -159,15 +169,11 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
     const timing_program *program = work->program;
     const drv_dispatch *d = work->dispatch;
     const amd_kernel *a = &program->program->kernel;
-    bool is_gfx10 = amd_target_is_gfx10(a->target);
     command_packet *p = &slot->packet;
     ls_status status = check_launch(program->program, d, err);
     if (status != LS_OK)
         return status;
-    *p = (command_packet){ .kind = COMMAND_KERNEL,
-                           /* Granules of 8; on gfx10 every wave has all scalar registers. */
-                           .sgprs = is_gfx10 ? 106 : ((a->rsrc1 >> 6 & 15) + 1) * 8,
-                           .one_half = !is_gfx10 || (a->rsrc1 >> 29 & 1) == 0 };
+    *p = timing_packet_of(a);
     p->kernel = (cu_kernel){ .program = program->program,
                              .code = program->code,
                              .number = (uint32_t)t->launches,
