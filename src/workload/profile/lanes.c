@@ -5,19 +5,31 @@
 
 #define LOCAL_BASE UINT64_C(0x40000000)
 
-static lanes_line *line_at(lanes *out, uint64_t line)
+/* Lines are found by a hash of 64 places, as far as these go: scattered lanes have a line each. */
+#define PLACES 64u
+#define PLACES_USED 48u
+
+static inline lanes_line *line_at(lanes *out, uint64_t line)
 {
-    for (uint32_t i = out->count; i-- > 0;)
-        if (out->at[i].line == line)
-            return &out->at[i];
+    if (out->count > 0 && out->at[out->count - 1].line == line)
+        return &out->at[out->count - 1];
+    uint32_t place = (uint32_t)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
+    for (; out->place[place] != 0; place = (place + 1) % PLACES)
+        if (out->at[out->place[place] - 1].line == line)
+            return &out->at[out->place[place] - 1];
+    for (uint32_t i = out->count; i > PLACES_USED; i--)
+        if (out->at[i - 1].line == line)
+            return &out->at[i - 1];
     if (out->count == LANES_LINES_MAX)
         return &out->at[LANES_LINES_MAX - 1];
     lanes_line *added = &out->at[out->count++];
+    if (out->count <= PLACES_USED)
+        out->place[place] = (uint8_t)out->count;
     *added = (lanes_line){ .line = line };
     return added;
 }
 
-static void touch(lanes *out, uint64_t address, uint32_t size)
+static inline void touch(lanes *out, uint64_t address, uint32_t size)
 {
     uint64_t last = address + size - 1;
     for (uint64_t sector = address >> 5; sector <= last >> 5; sector++) {
@@ -89,6 +101,7 @@ void lanes_of(lanes *out, const ls_cta *cta, const ls_dyn *dyn, const ls_inst *i
         dense(out, first, first + active * width);
     } else {
         uint64_t addresses[32];
+        memset(out->place, 0, sizeof out->place);
         ls_cta_addresses(cta, dyn, addresses);
         if (atomic)
             atomics(out, addresses, dyn->mask);
@@ -100,9 +113,9 @@ void lanes_of(lanes *out, const ls_cta *cta, const ls_dyn *dyn, const ls_inst *i
                 touch(out, addresses[lane], width);
         }
         /* Scattered words fill sectors only where all lanes stand together: taken from the count of lanes. */
-        for (uint32_t i = 0; i < out->count && !atomic; i++)
-            if ((uint64_t)__builtin_popcount(dyn->mask) * width >= (uint64_t)out->count * 128)
-                out->at[i].full = out->at[i].sectors;
+        bool full = (uint64_t)__builtin_popcount(dyn->mask) * width >= (uint64_t)out->count * 128;
+        for (uint32_t i = 0; i < out->count && !atomic && full; i++)
+            out->at[i].full = out->at[i].sectors;
     }
     for (uint32_t i = 0; i < out->count; i++)
         out->sectors += out->at[i].requests;

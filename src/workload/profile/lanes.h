@@ -14,8 +14,9 @@ typedef struct lanes_line {
 } lanes_line;
 
 typedef struct lanes {
-    uint32_t count;   /* lines */
-    uint32_t sectors; /* requests of all lines */
+    uint32_t count;    /* lines */
+    uint32_t sectors;  /* requests of all lines */
+    uint8_t place[64]; /* by hash of a line: its number plus 1; 0: none */
     lanes_line at[LANES_LINES_MAX];
 } lanes;
 

@@ -7,6 +7,8 @@
 /* If cores meet at L2 (each slice has waited for DRAM once), how often changes as they drift apart: a
  * longer part of the kernel is walked. */
 #define SAMPLED_ACCESSES 16000u
+/* A longer kernel needs no longer sample: so many times what a request asks for, at most. */
+#define SAMPLES_MOST 20u
 
 const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
 
@@ -256,6 +258,7 @@ ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_
         /* The blocks that stand on the cores first, if they are not too long, so that each instruction is
          * met; of long kernels a share. */
         uint64_t part = total_insts(p) / 40, wave = p->read_insts < 4 * sample ? p->read_insts : 4 * sample;
+        part = part < SAMPLES_MOST * sample ? part : SAMPLES_MOST * sample;
         part = part > wave ? part : wave;
         sample = part > sample ? part : sample;
         status = run_sampled(p, sample, out, err);

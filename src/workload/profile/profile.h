@@ -80,8 +80,8 @@ typedef struct ls_profile_request {
     const ls_inst *insts;
     uint64_t command, ctas;
     ls_profile_source source;
-    /* So many warp instructions (or a fortieth of the kernel, or up to four times as many so that a wave of
-     * blocks is in it) with cold caches, and so many with warm ones, stand for the kernel; 0: all are
+    /* So many warp instructions (or a fortieth of the kernel up to 20 times as many, or up to four times as many
+     * so that a wave of blocks is in it) with cold caches, and so many with warm ones, stand for the kernel; 0: all are
      * walked. */
     uint64_t sample;
 } ls_profile_request;

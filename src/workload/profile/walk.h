@@ -31,12 +31,17 @@ typedef struct walk_warp {
 
 /* What walking needs to know of a static instruction. */
 typedef struct walk_inst {
+    /* What a warp may have to look at it for: a bit for each register, by its number modulo WALK_SKETCH; WALK_MEMORY;
+     * WALK_WAITS for fences; all bits if nobody has looked at it yet, or if it has many registers. */
+    uint64_t sketch;
     bool known, memory, fence;
     uint8_t count; /* of reg[]; UINT8_MAX: more than it holds */
     uint16_t reg[WALK_REGS];
-    uint64_t
-        sketch; /* a bit for each register, by its number modulo 64; all of them if it always has to be looked at */
 } walk_inst;
+
+#define WALK_SKETCH 62u
+#define WALK_WAITS (UINT64_C(1) << 62)  /* of a warp: it waits for memory */
+#define WALK_MEMORY (UINT64_C(1) << 63) /* always */
 
 typedef struct walk_cta {
     const ls_cta *cta;

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #define WALK_TURN 16u
-/* A warp that waits for memory has this bit beside those of its registers: fences look at all bits. */
-#define WAITS (UINT64_C(1) << 62)
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
@@ -190,16 +188,16 @@ static bool must_wait(const walk_warp *w, const ls_inst *inst)
     return (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
 }
 
-/* Returns the registers as in walk_inst.sketch. */
+/* Returns what to look for from now on, as in walk_inst.sketch. */
 static uint64_t wait_for(walk_warp *w, const ls_inst *inst)
 {
-    uint64_t sketch = 0;
+    uint64_t sketch = WALK_WAITS;
     for (uint32_t i = 0; i < inst->dst_count; i++)
         for (uint32_t k = 0; k < (i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u); k++)
             if (inst->dst[i] + k < LS_REG_COUNT && inst->dst[i] != LS_REG_ZERO) {
-                uint64_t bit = UINT64_C(1) << ((inst->dst[i] + k) & 63);
-                w->pending[(inst->dst[i] + k) >> 6] |= bit;
-                sketch |= bit;
+                uint32_t reg = inst->dst[i] + k;
+                w->pending[reg >> 6] |= UINT64_C(1) << (reg & 63);
+                sketch |= UINT64_C(1) << reg % WALK_SKETCH;
             }
     w->waits = true;
     return sketch;
@@ -216,13 +214,13 @@ static void add_registers(walk_inst *plan, uint32_t reg, uint32_t span)
     }
 }
 
-/* NULL without memory. */
-static const walk_inst *learn(const ls_profiler *p, walk_hand *hand, uint32_t place)
+/* false without memory. */
+static bool learn(const ls_profiler *p, walk_hand *hand, uint32_t place)
 {
     while (hand->insts.count <= place)
-        if (!ls_vec_push(&hand->insts, ((walk_inst){ 0 }))) {
+        if (!ls_vec_push(&hand->insts, ((walk_inst){ .sketch = UINT64_MAX }))) {
             hand->failed = true;
-            return NULL;
+            return false;
         }
     const ls_inst *inst = &p->request->insts[place];
     walk_inst *plan = &hand->insts.at[place];
@@ -233,11 +231,12 @@ static const walk_inst *learn(const ls_profiler *p, walk_hand *hand, uint32_t pl
         add_registers(plan, inst->src[i], inst->src_span[i]);
     for (uint32_t i = 0; i < inst->dst_count; i++)
         add_registers(plan, inst->dst[i], i == 0 ? inst->dst_span : 1);
+    plan->sketch = (plan->memory ? WALK_MEMORY : 0) | (plan->fence ? WALK_WAITS : 0);
     for (uint32_t i = 0; plan->count != UINT8_MAX && i < plan->count; i++)
-        plan->sketch |= UINT64_C(1) << (plan->reg[i] & 63);
-    if (plan->fence || plan->count == UINT8_MAX)
+        plan->sketch |= UINT64_C(1) << plan->reg[i] % WALK_SKETCH;
+    if (plan->count == UINT8_MAX)
         plan->sketch = UINT64_MAX;
-    return plan;
+    return true;
 }
 
 static inline bool must_stop(const walk_warp *w, const walk_inst *plan, const ls_inst *inst)
@@ -262,20 +261,19 @@ static void run_warp(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_t cor
     const ls_dyn *next = begin, *const end = w->end;
     const walk_inst *plans = hand->insts.at;
     uint32_t plan_count = (uint32_t)hand->insts.count;
-    uint64_t waits = 0; /* 0: for nothing */
-    for (; next != end && accesses < WALK_TURN; next++) {
-        const walk_inst *plan = &plans[next->inst];
-        if (next->inst >= plan_count || !plan->known) {
-            plan = learn(p, hand, next->inst);
-            if (plan == NULL)
+    uint64_t look = WALK_MEMORY;
+    for (; next != end; next++) {
+        if (next->inst < plan_count && (plans[next->inst].sketch & look) == 0)
+            continue;
+        if (next->inst >= plan_count || !plans[next->inst].known) {
+            if (!learn(p, hand, next->inst))
                 return;
             plans = hand->insts.at;
             plan_count = (uint32_t)hand->insts.count;
         }
-        if (!plan->memory && (waits & plan->sketch) == 0)
-            continue;
+        const walk_inst *plan = &plans[next->inst];
         const ls_inst *inst = &p->request->insts[next->inst];
-        if ((waits & plan->sketch) != 0 && must_stop(w, plan, inst))
+        if ((look & WALK_WAITS) != 0 && must_stop(w, plan, inst))
             break;
         if (!plan->memory || next->mask == 0 || next->addr == LS_ADDR_NONE)
             continue;
@@ -284,11 +282,13 @@ static void run_warp(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_t cor
         if (space == LS_SPACE_SHARED)
             continue;
         accesses++;
-        if (!access_memory(p, hand, c, core, w, inst, space) || inst->mem_op == LS_MEM_STORE)
-            continue;
-        waits |= wait_for(w, inst) | WAITS;
-        if (inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) {
-            next++; /* the warp waits for its answer */
+        bool waits = access_memory(p, hand, c, core, w, inst, space) && inst->mem_op != LS_MEM_STORE;
+        if (waits)
+            look |= wait_for(w, inst);
+        /* A warp waits for the answer of an atomic at once. */
+        bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
+        if (accesses == WALK_TURN || (waits && atomic)) {
+            next++;
             break;
         }
     }
