@@ -1,8 +1,10 @@
 /* link.c: the only way between domains: latency, width, credits, and waking who waits.
  *
- * Messages lie in a ring with one slot per credit: a slot is written by the sender, read by the receiver at least
- * one window later, and written again only after the credit of its message came home. Credits travel back the
- * same way in a ring of (cycle, count). Neither side ever looks at what the other wrote in the same window. */
+ * A message lies in a slot, which is written by the sender, read by the receiver at least one window later, and
+ * written again only after the credit of its message came home: messages are delivered in order, so as many slots as
+ * credits came home are the oldest. A ring with a place per credit says where the messages are. There are as many
+ * slots as were ever needed at the same time, which is far fewer than credits on most links. Credits travel back in a
+ * ring of (cycle, count). Neither side ever looks at what the other wrote in the same window. */
 #include "engine/state.h"
 
 #include <string.h>
@@ -13,7 +15,7 @@ static void link_serve(void *self, ls_cycle now);
 
 static inline slot_header *slot_at(const ls_link *link, uint64_t position)
 {
-    return (slot_header *)(void *)(link->slots + (size_t)(position & link->slot_mask) * link->slot_bytes);
+    return link->slots[position & link->ring_mask];
 }
 
 /* ---------------------------------------------------------------------------------------------- creation */
@@ -114,15 +116,15 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     ls_status status = check_spec(engine, spec, err);
     if (status != LS_OK)
         return status;
-    uint32_t slot_count = 1;
-    while (slot_count < spec->credits)
-        slot_count <<= 1;
+    uint32_t ring_size = 1;
+    while (ring_size < spec->credits)
+        ring_size <<= 1;
     uint32_t slot_bytes = (SLOT_HEADER_BYTES + spec->payload_bytes + 15u) & ~15u;
 
     /* Each half and each ring lives with the domain that writes it. */
     ls_link *link = ls_domain_alloc(spec->from->domain, sizeof *link);
-    uint8_t *slots = ls_domain_alloc(spec->from->domain, (size_t)slot_count * slot_bytes);
-    credit_entry *credit_ring = ls_domain_alloc(spec->to->domain, slot_count * sizeof *credit_ring);
+    slot_header **slots = ls_domain_alloc(spec->from->domain, ring_size * sizeof *slots);
+    credit_entry *credit_ring = ls_domain_alloc(spec->to->domain, ring_size * sizeof *credit_ring);
     char *name = ls_arena_strdup(&engine->arena, spec->name != NULL ? spec->name : "(unnamed)");
     const char *from_name = end_name(engine, spec->from_name, spec->from);
     const char *to_name = end_name(engine, spec->to_name, spec->to);
@@ -136,7 +138,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->to = spec->to;
     link->slots = slots;
     link->credit_ring = credit_ring;
-    link->slot_mask = slot_count - 1;
+    link->ring_mask = ring_size - 1;
     link->slot_bytes = slot_bytes;
     link->latency_cycles = spec->latency_cycles;
     link->credit_latency_cycles = (uint32_t)credit_latency(spec);
@@ -184,13 +186,16 @@ const char *ls_link_name(const ls_link *link)
 
 static void collect_credits(ls_link *link, ls_cycle now)
 {
-    while (link->credit_head != link->credit_seen) {
-        const credit_entry *entry = &link->credit_ring[link->credit_head & link->slot_mask];
+    uint32_t count = 0, head = link->credit_head, seen = link->credit_seen;
+    for (; head != seen; head++) {
+        const credit_entry *entry = &link->credit_ring[head & link->ring_mask];
         if (entry->cycle > now)
             break;
-        link->credits += entry->count;
-        link->credit_head++;
+        count += entry->count;
     }
+    link->credit_head = head;
+    link->credits += count;
+    link->home += count;
     hot_assert(link->credits <= link->credit_total);
 }
 
@@ -216,8 +221,8 @@ uint32_t ls_link_credits(const ls_link *link)
     ls_cycle now = link->from->running ? link->from->now : LS_CYCLE_MAX;
     uint32_t credits = link->credits;
     for (uint32_t i = link->credit_head; i != link->credit_seen; i++)
-        if (link->credit_ring[i & link->slot_mask].cycle <= now)
-            credits += link->credit_ring[i & link->slot_mask].count;
+        if (link->credit_ring[i & link->ring_mask].cycle <= now)
+            credits += link->credit_ring[i & link->ring_mask].count;
     return credits;
 }
 
@@ -275,10 +280,43 @@ static COLD void *send_slow(ls_link *link, slot_header *slot)
     return (uint8_t *)slot + SLOT_HEADER_BYTES;
 }
 
-static COLD void *send_without_credits(ls_link *link, uint32_t wire_bytes)
+#define FIRST_SLOTS 4u
+
+/* Doubles the number of slots: a run has what it needs in its first moments. */
+static COLD bool add_slots(ls_link *link)
 {
-    collect_credits(link, link->from->now);
-    return link->credits == 0 ? NULL : ls_link_send(link, wire_bytes);
+    uint32_t count = link->slot_count == 0 ? FIRST_SLOTS : link->slot_count;
+    uint32_t room = link->credit_total - link->slot_count;
+    count = count < room ? count : room;
+    ls_domain *domain = link->from->domain;
+    link->fresh = ls_domain_alloc(domain, (size_t)count * link->slot_bytes);
+    if (link->fresh == NULL) {
+        ls_domain_stop(domain);
+        atomic_store_explicit(&domain->engine->out_of_memory, true, memory_order_relaxed);
+        return false;
+    }
+    link->slot_count += count;
+    link->fresh_count = count;
+    return true;
+}
+
+/* No slot is known to be home. NULL: nothing can be sent. More are made when few are home, so that this is not asked
+ * with every message of a busy link. */
+static __attribute__((noinline)) slot_header *find_slot(ls_link *link, ls_cycle now)
+{
+    if (link->fresh_count == 0) {
+        collect_credits(link, now);
+        if (link->credits == 0)
+            return NULL;
+        if (link->home - link->reused > link->slot_count / 4 || link->slot_count == link->credit_total)
+            return slot_at(link, link->reused++);
+        if (!add_slots(link))
+            return NULL;
+    }
+    slot_header *slot = (slot_header *)(void *)link->fresh;
+    link->fresh += link->slot_bytes;
+    link->fresh_count--;
+    return slot;
 }
 
 void *ls_link_send(ls_link *link, uint32_t wire_bytes)
@@ -286,9 +324,12 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
     ls_region *from = link->from;
     ls_cycle now = from->now;
     hot_assert(from->running);
-    if (LS_UNLIKELY(link->credits == 0))
-        return send_without_credits(link, wire_bytes);
     if (now < link->wire_cycle)
+        return NULL;
+    slot_header *slot;
+    if (link->reused != link->home)
+        slot = slot_at(link, link->reused++);
+    else if ((slot = find_slot(link, now)) == NULL)
         return NULL;
 
     ls_cycle arrives = now + link->latency_cycles;
@@ -298,7 +339,7 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
         arrives = take_wire(link, now, wire_bytes) + link->latency_cycles;
     from->sent_min = arrives < from->sent_min ? arrives : from->sent_min;
 
-    slot_header *slot = slot_at(link, link->tail);
+    link->slots[link->tail & link->ring_mask] = slot;
     slot->cycle = arrives;
     slot->early_fs = 0;
     slot->wire_bytes = wire_bytes;
@@ -331,7 +372,7 @@ static void arm_wake(ls_link *link)
     if (link->credits == 0) {
         if (link->credit_head == link->credit_seen)
             return; /* link_credit_window() comes back here */
-        ls_cycle home = link->credit_ring[link->credit_head & link->slot_mask].cycle;
+        ls_cycle home = link->credit_ring[link->credit_head & link->ring_mask].cycle;
         cycle = home > cycle ? home : cycle;
     }
     link->wake.cycle = link->wire_cycle > cycle ? link->wire_cycle : cycle;
@@ -446,7 +487,7 @@ void link_deliver(ls_link *link, ls_cycle now)
 static void release_at(ls_link *link, ls_cycle cycle, uint32_t entries)
 {
     uint64_t window = link->to->window;
-    link->credit_ring[link->credit_tail & link->slot_mask] =
+    link->credit_ring[link->credit_tail & link->ring_mask] =
         (credit_entry){ .cycle = cycle, .count = entries };
     link->published_credit_tail[window & 1] = ++link->credit_tail;
 }
@@ -478,7 +519,7 @@ void ls_link_release(ls_link *link, uint32_t entries)
         return;
     }
     /* Pushed in this window, so the sender has not seen it yet and it may still grow. */
-    credit_entry *newest = &link->credit_ring[(link->credit_tail - 1) & link->slot_mask];
+    credit_entry *newest = &link->credit_ring[(link->credit_tail - 1) & link->ring_mask];
     if (newest->cycle == cycle)
         newest->count += entries;
     else

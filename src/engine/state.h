@@ -124,7 +124,7 @@ struct ls_region {
 
 /* ------------------------------------------------------------------------------------------------- link */
 
-/* Before each payload in the ring of a link. */
+/* Before each payload of a link. */
 typedef struct slot_header {
     ls_cycle cycle; /* of the receiver's clock */
     ls_time early_fs;
@@ -149,9 +149,9 @@ typedef struct end_mark {
 struct ls_link {
     /* Set once. */
     ls_region *from, *to;
-    uint8_t *slots; /* ring; a slot is free again once its message was delivered */
+    slot_header **slots; /* ring: where the messages are */
     credit_entry *credit_ring;
-    uint32_t slot_mask, slot_bytes;
+    uint32_t ring_mask, slot_bytes;
     uint32_t latency_cycles, credit_latency_cycles;
     uint32_t width_units; /* wire units per cycle: width_bytes; 0: no limit */
     uint32_t flit_units;  /* wire units of one flit: flit_bytes * width_cycles */
@@ -170,11 +170,15 @@ struct ls_link {
     uint64_t sent_window; /* the last window in which something was sent; 0: none yet */
     uint32_t credits;     /* at hand */
     uint32_t credit_head, credit_seen; /* positions in credit_ring: taken; visible */
-    uint64_t published_tail[2];        /* read by the receiver one window later */
-    end_mark to_mark[2];               /* by parity: where the receiver's domain is told that there is news */
-    ls_event *waiters;                 /* newest of a circular list */
-    bool serving;                      /* waiters are being run */
-    ls_event serve;                    /* runs waiters that came while the link was ready */
+    uint32_t home, reused;             /* messages whose slots came home, and that were used again */
+    uint32_t slot_count;               /* slots that were made: up to credit_total */
+    uint32_t fresh_count;              /* of them never used yet */
+    uint8_t *fresh;
+    uint64_t published_tail[2]; /* read by the receiver one window later */
+    end_mark to_mark[2];        /* by parity: where the receiver's domain is told that there is news */
+    ls_event *waiters;          /* newest of a circular list */
+    bool serving;               /* waiters are being run */
+    ls_event serve;             /* runs waiters that came while the link was ready */
     arrival wake;
 
     /* Receiver's half. */

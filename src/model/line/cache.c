@@ -201,24 +201,24 @@ static __attribute__((noinline)) void call_waiters(line_cache *c, ls_cycle now)
     for (uint32_t left = c->wait_count; left > 0; left--) {
         if (is_busy(c, now)) {
             for (uint32_t i = 0; i < left; i++)
-                note_waiter(c, &c->clients[c->waiters[(c->wait_head + i) % CACHE_CLIENTS_MAX].client]);
+                note_waiter(c, &c->clients[c->waiters[(c->wait_head + i) & c->client_mask].client]);
             wait_for_port(c, now);
             return;
         }
-        cache_waiter waiter = c->waiters[c->wait_head++ % CACHE_CLIENTS_MAX];
+        cache_waiter waiter = c->waiters[c->wait_head++ & c->client_mask];
         cache_client *client = &c->clients[waiter.client];
         uint32_t taken = c->cycle == now ? c->taken : 0;
         c->wait_count--;
         bool due = (client->needs & CACHE_TIME) != 0 && client->again <= now;
         if (!due && (client->needs & c->freed) == 0) {
             note_waiter(c, client);
-            c->waiters[(c->wait_head + c->wait_count++) % CACHE_CLIENTS_MAX] = waiter;
+            c->waiters[(c->wait_head + c->wait_count++) & c->client_mask] = waiter;
             continue;
         }
         client->waiting = false;
         client->ops->retry(client->self, now);
         if (client->waiting && c->taken == taken) /* in vain: it keeps its age */
-            c->waiters[(c->wait_head + c->wait_count - 1) % CACHE_CLIENTS_MAX].since = waiter.since;
+            c->waiters[(c->wait_head + c->wait_count - 1) & c->client_mask].since = waiter.since;
     }
     cache_arm(c, c->wait_due, now);
     c->freed = 0;
@@ -274,12 +274,34 @@ void line_cache_waits(const void *self, ls_wait_sink *sink)
     ls_wait_report(sink, c->name, "the level below", detail);
 }
 
+/* Few caches have many requesters: room for them doubles as they come. */
+static ls_status make_room(line_cache *c, ls_error *err)
+{
+    uint32_t room = c->client_count == 0 ? 4 : 2 * c->client_count;
+    ls_domain *domain = ls_region_domain(c->region);
+    cache_client *clients = ls_domain_alloc(domain, room * sizeof *clients);
+    cache_waiter *waiters = ls_domain_alloc(domain, room * sizeof *waiters);
+    if (clients == NULL || waiters == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the requesters of '%s'", c->name);
+    if (c->client_count > 0)
+        memcpy(clients, c->clients, c->client_count * sizeof *clients);
+    c->clients = clients;
+    c->waiters = waiters; /* before the run nobody waits */
+    c->client_mask = room - 1;
+    return LS_OK;
+}
+
 static ls_status cache_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
                               ls_error *err)
 {
     line_cache *c = self;
     if (c->client_count == CACHE_CLIENTS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", c->name, CACHE_CLIENTS_MAX);
+    if (c->client_count == 0 || c->client_count > c->client_mask) {
+        ls_status status = make_room(c, err);
+        if (status != LS_OK)
+            return status;
+    }
     c->clients[c->client_count] = (cache_client){ .ops = ops, .self = client };
     *out = (line_port){
         .ops = &line_cache_memory, .self = c, .client = c->client_count++, .line_bytes = c->store.line_bytes

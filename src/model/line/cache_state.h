@@ -116,10 +116,11 @@ typedef struct line_cache {
     ls_cycle again; /* while stepping: somebody must be called again then */
 
     uint32_t client_count, wait_head, wait_count;
-    uint32_t wait_needs; /* what some waiter waits for, */
-    ls_cycle wait_due;   /* and the first time that one waits for; LS_CYCLE_MAX: none does */
-    cache_waiter waiters[CACHE_CLIENTS_MAX]; /* ring, in the order of being refused */
-    cache_client clients[CACHE_CLIENTS_MAX];
+    uint32_t wait_needs;   /* what some waiter waits for, */
+    ls_cycle wait_due;     /* and the first time that one waits for; LS_CYCLE_MAX: none does */
+    uint32_t client_mask;  /* there is room for so many clients and one more: a power of two */
+    cache_waiter *waiters; /* ring, in the order of being refused */
+    cache_client *clients;
 } line_cache;
 
 bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now);
@@ -198,7 +199,7 @@ static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counte
     if (!who->waiting) {
         who->waiting = true;
         who->needs = 0;
-        c->waiters[(c->wait_head + c->wait_count++) % CACHE_CLIENTS_MAX] =
+        c->waiters[(c->wait_head + c->wait_count++) & c->client_mask] =
             (cache_waiter){ .since = now, .client = client };
     }
     if (again != 0) {

@@ -336,7 +336,7 @@ static inline bool page_allows(const line_cache *c, const line_message *m)
 static inline bool open_to(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
     if (c->wait_count > 0 && !c->stepping) {
-        const cache_waiter *first = &c->waiters[c->wait_head % CACHE_CLIENTS_MAX];
+        const cache_waiter *first = &c->waiters[c->wait_head & c->client_mask];
         if (first->client != client && now - first->since > STARVING_CYCLES)
             return cache_refuse(c, client, &c->n.refused_port, now, now + 1);
     }

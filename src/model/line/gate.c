@@ -16,23 +16,25 @@ typedef struct gate_counters {
     uint64_t reply_waited; /* answers that found their link busy */
 } gate_counters;
 
-/* An answer that waits for its link. */
-typedef struct gate_answer {
+/* A message that waits: an answer for its link, or a request for a cache. */
+typedef struct gate_node {
     uint32_t next;
     line_message m;
-} gate_answer;
+} gate_node;
+
+typedef struct gate_list {
+    uint32_t first, last; /* first NONE: empty */
+} gate_list;
 
 typedef struct gate_link {
     struct gate *gate;
     ls_link *in, *out;
-    uint32_t head, tail;  /* of held */
-    uint32_t first, last; /* answers that wait; NONE: none */
+    gate_list held, answers; /* requests and answers that wait */
     uint32_t inside;
     uint32_t sweep_sent, sweep_answered; /* slices that an invalidate or flush went to, and that answered */
     bool sweeping;
-    bool blocked;       /* the first that waits does so for an answer to leave, not for a cache */
-    line_message *held; /* ring of requests that wait */
-    ls_event event;     /* while answers wait */
+    bool blocked;   /* the first that waits does so for an answer to leave, not for a cache */
+    ls_event event; /* while answers wait */
     line_port slices[SLICES_MAX];
 } gate_link;
 
@@ -40,13 +42,38 @@ typedef struct gate {
     gate_counters n;
     const char *name;
     ls_region *region;
-    uint32_t link_count, held_mask, slice_count, line_bytes;
+    uint32_t link_count, slice_count, line_bytes;
     bool mapped;
     mem_map map;
     gate_link *links;
-    gate_answer *answers;
-    uint32_t free_answer, fresh_answers; /* given back; never used yet */
+    gate_node *nodes;
+    uint32_t free_node, fresh_nodes; /* given back; never used yet */
 } gate;
+
+/* --- messages that wait --- */
+
+static void hold(gate *g, gate_list *list, const line_message *m, uint32_t data_bytes)
+{
+    uint32_t i = g->free_node != NONE ? g->free_node : g->fresh_nodes++;
+    gate_node *node = &g->nodes[i];
+    if (g->free_node != NONE)
+        g->free_node = node->next;
+    line_copy(&node->m, m, data_bytes);
+    node->next = NONE;
+    if (list->first == NONE)
+        list->first = i;
+    else
+        g->nodes[list->last].next = i;
+    list->last = i;
+}
+
+static void drop_first(gate *g, gate_list *list)
+{
+    uint32_t i = list->first;
+    list->first = g->nodes[i].next;
+    g->nodes[i].next = g->free_node;
+    g->free_node = i;
+}
 
 /* --- requests --- */
 
@@ -89,17 +116,17 @@ void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cy
     const line_message *m = payload;
     l->in = link;
     g->n.requests++;
-    if (l->head == l->tail && hand_over(l, m, now))
+    if (l->held.first == NONE && hand_over(l, m, now))
         return;
     g->n.waited++;
-    line_copy(&l->held[l->tail++ & g->held_mask], m, line_request_data(m, g->line_bytes));
+    hold(g, &l->held, m, line_request_data(m, g->line_bytes));
 }
 
 static void slice_retry(void *self, ls_cycle now)
 {
     gate_link *l = self;
-    while (l->head != l->tail && hand_over(l, &l->held[l->head & l->gate->held_mask], now))
-        l->head++;
+    while (l->held.first != NONE && hand_over(l, &l->gate->nodes[l->held.first].m, now))
+        drop_first(l->gate, &l->held);
 }
 
 /* --- answers --- */
@@ -120,20 +147,11 @@ static bool send_answer(gate_link *l, const line_message *m)
 static void hold_answer(gate_link *l, const line_message *m)
 {
     gate *g = l->gate;
-    uint32_t i = g->free_answer != NONE ? g->free_answer : g->fresh_answers++;
-    gate_answer *answer = &g->answers[i];
-    if (g->free_answer != NONE)
-        g->free_answer = answer->next;
-    line_copy(&answer->m, m, line_reply_data(m, g->line_bytes));
-    answer->next = NONE;
+    bool first = l->answers.first == NONE;
+    hold(g, &l->answers, m, line_reply_data(m, g->line_bytes));
     g->n.reply_waited++;
-    if (l->first == NONE) {
-        l->first = i;
+    if (first)
         ls_link_wait(l->out, &l->event);
-    } else {
-        g->answers[l->last].next = i;
-    }
-    l->last = i;
 }
 
 static void slice_reply(void *self, const line_message *m, ls_cycle now)
@@ -144,7 +162,7 @@ static void slice_reply(void *self, const line_message *m, ls_cycle now)
             return;
         l->sweeping = false;
     }
-    if (l->first != NONE || !send_answer(l, m)) {
+    if (l->answers.first != NONE || !send_answer(l, m)) {
         hold_answer(l, m);
         return;
     }
@@ -156,15 +174,12 @@ static void out_ready(void *self, ls_cycle now)
 {
     gate_link *l = self;
     gate *g = l->gate;
-    while (l->first != NONE) {
-        uint32_t i = l->first;
-        if (!send_answer(l, &g->answers[i].m)) {
+    while (l->answers.first != NONE) {
+        if (!send_answer(l, &g->nodes[l->answers.first].m)) {
             ls_link_wait(l->out, &l->event);
             break;
         }
-        l->first = g->answers[i].next;
-        g->answers[i].next = g->free_answer;
-        g->free_answer = i;
+        drop_first(g, &l->answers);
     }
     if (l->blocked)
         slice_retry(l, now);
@@ -180,7 +195,7 @@ static ls_status gate_init(ls_block *block, void *state, const void *spec, ls_er
     (void)spec, (void)err;
     g->name = ls_block_name(block);
     g->region = ls_block_region(block);
-    g->free_answer = NONE;
+    g->free_node = NONE;
     return LS_OK;
 }
 
@@ -190,11 +205,14 @@ static void gate_waits(const void *self, ls_wait_sink *sink)
     char detail[128];
     for (uint32_t i = 0; i < g->link_count; i++) {
         const gate_link *l = &g->links[i];
-        if (l->head == l->tail && l->first == NONE)
+        if (l->held.first == NONE && l->answers.first == NONE)
             continue;
-        snprintf(detail, sizeof detail, "link %u: %u requests held, %u inside%s", i, l->tail - l->head,
-                 l->inside, l->first != NONE ? ", answers wait for the way out" : "");
-        ls_wait_report(sink, g->name, l->first != NONE ? ls_link_name(l->out) : "its caches", detail);
+        uint32_t held = 0;
+        for (uint32_t at = l->held.first; at != NONE; at = g->nodes[at].next)
+            held++;
+        snprintf(detail, sizeof detail, "link %u: %u requests held, %u inside%s", i, held, l->inside,
+                 l->answers.first != NONE ? ", answers wait for the way out" : "");
+        ls_wait_report(sink, g->name, l->answers.first != NONE ? ls_link_name(l->out) : "its caches", detail);
     }
 }
 
@@ -226,21 +244,15 @@ ls_status line_gate_create(ls_region *region, const char *name, uint32_t links, 
     if (status != LS_OK)
         return status;
     gate *g = ls_block_state(*out);
-    uint32_t size = 1;
-    while (size < credits)
-        size *= 2;
-    g->held_mask = size - 1;
     g->link_count = links;
     g->links = ls_domain_alloc(domain, links * sizeof *g->links);
-    g->answers = ls_domain_alloc(domain, (size_t)links * INSIDE_MAX * sizeof *g->answers);
-    bool ok = g->links != NULL && g->answers != NULL;
+    g->nodes = ls_domain_alloc(domain, (size_t)links * (INSIDE_MAX + credits) * sizeof *g->nodes);
+    bool ok = g->links != NULL && g->nodes != NULL;
     for (uint32_t i = 0; ok && i < links; i++) {
         gate_link *l = &g->links[i];
         l->gate = g;
-        l->first = NONE;
-        l->held = ls_domain_alloc(domain, size * sizeof *l->held);
+        l->held.first = l->answers.first = NONE;
         ls_event_init(&l->event, out_ready, l);
-        ok = l->held != NULL;
     }
     return ok ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", name);
 }

@@ -27,11 +27,11 @@ typedef struct hub {
     hub_counters n;
     const char *name;
     ls_region *region;
-    uint32_t line_bytes, link_count, client_count;
+    uint32_t line_bytes, link_count, client_count, client_room;
     bool mapped, plain; /* plain: the channel is a few bits of the address */
     mem_map map;
     ls_link **links;
-    hub_client clients[CLIENTS_MAX];
+    hub_client *clients;
 } hub;
 
 static void call_again(void *self, ls_cycle now)
@@ -131,12 +131,33 @@ static ls_status hub_attach(void *self, const line_client_ops *ops, void *client
 
 static const line_memory_ops hub_memory = { .request = hub_request, .attach = hub_attach };
 
+/* Before the run: no event is under way, so they can move. */
+static ls_status make_room(hub *h, ls_error *err)
+{
+    uint32_t room = h->client_room == 0 ? 4 : 2 * h->client_room;
+    hub_client *clients = ls_domain_alloc(ls_region_domain(h->region), room * sizeof *clients);
+    if (clients == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the requesters of '%s'", h->name);
+    for (uint32_t i = 0; i < h->client_count; i++) {
+        clients[i] = h->clients[i];
+        ls_event_init(&clients[i].event, call_again, &clients[i]);
+    }
+    h->clients = clients;
+    h->client_room = room;
+    return LS_OK;
+}
+
 static ls_status hub_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
                             ls_error *err)
 {
     hub *h = self;
     if (h->client_count == CLIENTS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", h->name, CLIENTS_MAX);
+    if (h->client_count == h->client_room) {
+        ls_status status = make_room(h, err);
+        if (status != LS_OK)
+            return status;
+    }
     hub_client *c = &h->clients[h->client_count];
     *c = (hub_client){ .ops = ops, .self = client, .hub = h };
     ls_event_init(&c->event, call_again, c);
