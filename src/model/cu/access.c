@@ -116,30 +116,13 @@ void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now)
         link = &c->accesses[*link].next;
     *link = number;
     c->timed_used[bucket / 64] |= 1ull << bucket % 64;
-    c->timed_count++;
+    if (visit < c->timed_next)
+        c->timed_next = visit;
     cu_wake(c, visit, now);
 }
 
-void cu_access_timed(cu *c, ls_cycle now)
-{
-    unsigned bucket = (unsigned)(now % CU_TIMED);
-    if (!(c->timed_used[bucket / 64] >> bucket % 64 & 1))
-        return;
-    uint16_t number = c->timed[bucket];
-    c->timed[bucket] = CU_NONE;
-    c->timed_used[bucket / 64] &= ~(1ull << bucket % 64);
-    while (number != CU_NONE) {
-        cu_access *a = &c->accesses[number];
-        number = a->next;
-        c->timed_count--;
-        if (a->start > now)
-            cu_access_ends_at(c, a, a->start, now);
-        else
-            cu_access_complete(c, a, now);
-    }
-}
-
-ls_cycle cu_access_next(const cu *c, ls_cycle now)
+/* The first cycle from the next one on in which some end. */
+static ls_cycle access_next(const cu *c, ls_cycle now)
 {
     unsigned from = (unsigned)((now + 1) % CU_TIMED);
     for (unsigned i = 0; i <= CU_TIMED / 64;
@@ -154,6 +137,23 @@ ls_cycle cu_access_next(const cu *c, ls_cycle now)
         }
     }
     return UINT64_MAX;
+}
+
+void cu_access_timed(cu *c, ls_cycle now)
+{
+    unsigned bucket = (unsigned)(now % CU_TIMED);
+    uint16_t number = c->timed[bucket];
+    c->timed[bucket] = CU_NONE;
+    c->timed_used[bucket / 64] &= ~(1ull << bucket % 64);
+    c->timed_next = access_next(c, now);
+    while (number != CU_NONE) {
+        cu_access *a = &c->accesses[number];
+        number = a->next;
+        if (a->start > now)
+            cu_access_ends_at(c, a, a->start, now);
+        else
+            cu_access_complete(c, a, now);
+    }
 }
 
 /* --- the end -------------------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static inline uint64_t ahead_turned(uint64_t cycles, ls_cycle from)
     return cycles >> by | cycles << (CU_RING - by) % CU_RING;
 }
 
-/* The first cycle in which another wave of the SIMD is looked at; the wave itself is out of the ring. */
+/* The first cycle in which another wave of the SIMD is looked at; the wave itself is not in the ring. */
 static inline ls_cycle ahead_limit(const cu_simd *simd, ls_cycle now)
 {
     ls_cycle limit = now + AHEAD_CYCLES;
@@ -74,19 +74,20 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
 {
     const cu_inst *inst = w->head;
     ls_cycle at = w->ready, last = at;
-    if (at - now >= AHEAD_CYCLES || w->ahead != 0 || w->tape || w->record || w->arch.gpr_idx_mode)
+    if (at - now >= AHEAD_CYCLES || w->ahead != 0 || w->tape || w->record || w->arch.gpr_idx_mode) {
+        cu_issue_enter(c, w, now);
         return;
-    ahead_leave_ring(simd, w->slot, at);
+    }
     ls_cycle limit = ahead_limit(simd, now);
     uint64_t block = c->spec->fetch_bytes, end = (w->arch.pc & ~(block - 1)) + block;
-    uint64_t most = w->group->kernel->max_instructions, lanes = ahead_lanes(w), landing[2], cycles = 0;
+    uint64_t lanes = ahead_lanes(w), landing[2], cycles = 0;
     cu_tally *tally = &w->group->done.tally;
     cu_ahead before = { .begin = at, .first = inst, .valu_free = simd->valu_free, .slot = w->slot };
     memcpy(before.last, simd->last, sizeof before.last);
     ahead_landing(c, w, landing);
     for (; inst->alone && at < limit && inst->next < end && inst[1].next <= w->fetched; inst++) {
         if ((inst->touches[0] & landing[0]) != 0 || (inst->touches[1] & landing[1]) != 0 ||
-            !ahead_can(c, simd, w, inst, at) || (most != 0 && w->issued >= most))
+            !ahead_can(c, simd, w, inst, at) || w->issued >= w->most)
             break;
         w->arch.pc = inst->next;
         if (inst->what == CU_PLAIN)
@@ -109,7 +110,7 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         at = cu_served(c, w->simd, at);
     }
     if (cycles == 0) {
-        cu_issue_at(c, w, at, now);
+        cu_issue_enter(c, w, now);
         return;
     }
     c->active |= cycles;

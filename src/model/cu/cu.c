@@ -81,9 +81,10 @@ void cu_book(cu *c, ls_cycle now)
     cycles -= active;
     if (cycles == 0)
         return;
-    uint32_t why = c->waiting_mask;
-    for (unsigned i = 0; i < c->spec->simds; i++)
-        why |= c->simds[i].held;
+    uint64_t held[CU_SIMDS_MAX / 2];
+    memcpy(held, c->held, sizeof held);
+    held[0] |= held[1] | held[2] | held[3];
+    uint32_t why = c->waiting_mask | (uint32_t)held[0] | (uint32_t)(held[0] >> 32);
     for (uint32_t left = why; left != 0; left &= left - 1)
         n->stall[__builtin_ctz(left)] += cycles;
 }
@@ -126,7 +127,7 @@ static inline ls_cycle cu_later(ls_cycle a, ls_cycle b)
 static void cu_look(cu *c, unsigned s, ls_cycle now)
 {
     ls_cycle at = cu_served(c, s, c->ticked_once && c->ticked == now ? now + 1 : now);
-    c->simds[s].next = cu_earlier(c->simds[s].next, at);
+    c->next[s] = cu_earlier(c->next[s], at);
     cu_wake(c, at, now);
 }
 
@@ -150,9 +151,9 @@ void cu_scalar_free(cu *c, ls_cycle now)
 
 static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
 {
-    ls_cycle next = fetch ? now + 1 : UINT64_MAX;
-    for (unsigned i = 0; i < c->spec->simds; i++)
-        next = cu_earlier(next, c->simds[i].next);
+    ls_cycle next = fetch ? now + 1 : c->timed_next;
+    for (unsigned i = 0; i < c->simd_count; i += 2) /* what is not there never has anything to do */
+        next = cu_earlier(next, cu_earlier(c->next[i], c->next[i + 1]));
     for (uint32_t left = c->sending; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         ls_cycle at = now + 1;
@@ -162,7 +163,7 @@ static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
             at = c->scalars[c->scalar_first].issued + c->spec->clock_read_cycles;
         next = cu_earlier(next, cu_later(now + 1, at));
     }
-    return c->timed_count == 0 ? next : cu_earlier(next, cu_access_next(c, now));
+    return next;
 }
 
 static bool cu_tick(void *self, ls_cycle now)
@@ -171,7 +172,7 @@ static bool cu_tick(void *self, ls_cycle now)
     if (c->booked != now)
         cu_book(c, now);
     c->awake = true; /* whatever happens below is looked at when the next cycle is chosen */
-    if (c->timed_count != 0)
+    if (c->timed_next <= now)
         cu_access_timed(c, now);
     for (uint32_t left = c->sending; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
@@ -181,8 +182,8 @@ static bool cu_tick(void *self, ls_cycle now)
             cu_vector_send(c, i, now);
     }
     unsigned issued = 0;
-    for (unsigned i = (unsigned)now & (c->turn - 1); i < c->spec->simds; i += c->turn)
-        if (c->simds[i].next <= now) {
+    for (unsigned i = (unsigned)now & (c->turn - 1); i < c->simd_count; i += c->turn)
+        if (c->next[i] <= now) {
             c->serving = (uint8_t)i;
             issued += cu_issue_simd(c, i, now);
         }
@@ -323,6 +324,8 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     if (status != LS_OK)
         return status;
     c->turn = (uint32_t)c->spec->turn_cycles;
+    c->simd_count = (uint32_t)c->spec->simds;
+    c->timed_next = UINT64_MAX;
     c->pipe_count = 1;
     c->wave_total = (uint32_t)(c->spec->simds * c->spec->waves_per_simd);
     cu_rates(c);
@@ -336,7 +339,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     for (unsigned i = 0; i < CU_SIMDS_MAX; i++) {
         c->simds[i].waves = &c->waves[i < c->spec->simds ? i * c->spec->waves_per_simd : 0];
         c->simds[i].clause_slot = UINT8_MAX;
-        c->simds[i].next = UINT64_MAX;
+        c->next[i] = UINT64_MAX;
     }
     for (unsigned i = 0; i < CU_TIMED; i++)
         c->timed[i] = CU_NONE;

@@ -153,7 +153,7 @@ typedef struct cu_wave {
     uint8_t prefetch; /* lines ahead, s_inst_prefetch */
     uint8_t clause;   /* instructions left of one, s_clause */
     uint8_t pending_count;
-    uint64_t issued;
+    uint64_t issued, most; /* instructions: so far, and that it may */
     uint64_t scalar_touches;        /* what its scalar accesses in flight write, and some that ended */
     amd_tape *tape;                 /* what it does is read from here; NULL: it executes */
     amd_tape_writer *record;        /* what it does is written here; NULL: nowhere */
@@ -190,9 +190,7 @@ typedef struct cu_ahead {
 
 typedef struct cu_simd {
     cu_wave *waves;                /* its slots */
-    ls_cycle next;                 /* when there is something to do here; in a cycle in which it is served */
     uint32_t units;                /* bit i: ready[i] is not 0 */
-    uint32_t held;                 /* what its waves wait for, of cu_why from CU_WHY_DEPEND on */
     uint32_t ready[CU_UNIT_COUNT]; /* waves whose next instruction can go as soon as the unit can */
     uint32_t resident;
     uint32_t want;    /* waves that have room for instructions */
@@ -250,7 +248,17 @@ typedef struct cu {
     ls_port scheduler;
     scheduler_kind scheduler_kind;
     uint32_t line_bytes, line_shift;
-    uint32_t wave_total, turn, pipe_count;
+    uint32_t wave_total, turn, simd_count, pipe_count;
+
+    /* Of each SIMD: when there is something to do, a cycle in which it is served; what its waves wait for, of cu_why from
+     * CU_WHY_DEPEND on. Beside each other, because every cycle looks at all of them. */
+    _Alignas(64) ls_cycle next[CU_SIMDS_MAX];
+    uint32_t held[CU_SIMDS_MAX];
+    uint64_t active; /* cycles from `booked` on in which something is issued: bit cycle % 64 */
+    ls_cycle booked;
+    cu_wave *issuing;    /* its next instruction's time goes to `ready` only: it is not put into the ring */
+    bool issuing_goes_on; /* ... and has one */
+
     /* By rate and wave size (32, 64): how long the unit is busy, and when the result can be read. */
     uint16_t busy[CU_RATE_COUNT][2], latency[CU_RATE_COUNT][2];
     bool tracks; /* registers, because results take longer than the next instruction */
@@ -270,7 +278,7 @@ typedef struct cu {
     ls_cycle lds_free[2], export_free;
     uint16_t timed[CU_TIMED]; /* accesses that end at that cycle */
     uint64_t timed_used[CU_TIMED / 64];
-    uint32_t timed_count;
+    ls_cycle timed_next; /* the first of these cycles, or UINT64_MAX */
 
     cu_scalar scalars[CU_SCALARS];
     uint16_t free_scalar, fresh_scalar, scalar_first, scalar_last;
@@ -283,8 +291,6 @@ typedef struct cu {
     uint32_t waiting_mask;
     uint32_t want_mask; /* SIMDs with waves that have room for instructions */
     uint32_t resident, resident_groups;
-    uint64_t active; /* cycles from `booked` on in which something is issued: bit cycle % 64 */
-    ls_cycle booked;
 
     /* Reports that wait for the link, by group slot. */
     ls_event report;
@@ -327,6 +333,8 @@ static inline void cu_set_why(cu *c, cu_wave *w, uint32_t why)
 
 /* The wave's next instruction is in the buffer: it can be issued from `at` on. */
 void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now);
+/* The wave, ready at w->ready, goes into the ring. */
+void cu_issue_enter(cu *c, cu_wave *w, ls_cycle now);
 /* Takes the instruction at the wave's pc as its next one, ready at `at` at the soonest. */
 void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle now);
 /* Goes on behind the wave's instruction, which was issued: at its pc, ready at `at` at the soonest. */
@@ -393,7 +401,6 @@ void cu_access_keep_head(const cu *c, const cu_wave *w, cu_access *a); /* all bu
 void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now);
 void cu_access_complete(cu *c, cu_access *a, ls_cycle now);
 void cu_access_timed(cu *c, ls_cycle now);
-ls_cycle cu_access_next(const cu *c, ls_cycle now);
 /* Counters of the wave go down by what the instruction raised; it may go on. */
 void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now);
 

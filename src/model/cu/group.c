@@ -42,6 +42,7 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     w->scalars = 0;
     w->prefetch = w->clause = w->pending_count = w->ahead = 0;
     w->issued = 0;
+    w->most = g->kernel->max_instructions != 0 ? g->kernel->max_instructions : UINT64_MAX;
     w->fetched_at = now;
     uint32_t *vgpr = c->vgprs + (size_t)w->number * AMD_VGPR_ROWS * 64;
     amd_wave_start(start, &g->arch, size, g->wave_count, index, vgpr, &w->arch);

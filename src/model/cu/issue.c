@@ -13,21 +13,31 @@ static inline void issue_take(cu_simd *simd, unsigned unit, uint32_t bit)
 
 /* --- when ----------------------------------------------------------------------------------------------- */
 
+void cu_issue_enter(cu *c, cu_wave *w, ls_cycle now)
+{
+    unsigned s = w->simd;
+    cu_simd *simd = &c->simds[s];
+    ls_cycle visit = cu_issue_visit(c, w, now);
+    if (visit < simd->ahead.end)
+        cu_ahead_cut(c, simd, visit, now);
+    simd->ring[visit % CU_RING] |= 1u << w->slot;
+    simd->ring_used |= 1ull << visit % CU_RING;
+    c->held[s] |= 1u << CU_WHY_DEPEND;
+    if (visit < c->next[s])
+        c->next[s] = visit;
+    if (!c->awake)
+        cu_wake(c, visit, now);
+}
+
 void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
 {
     ls_cycle soonest = c->ticked_once && c->ticked == now ? now + 1 : now;
     at = cu_served(c, w->simd, at < soonest ? soonest : at);
     w->ready = at;
-    ls_cycle visit = cu_issue_visit(c, w, now);
-    cu_simd *simd = &c->simds[w->simd];
-    if (visit < simd->ahead.end)
-        cu_ahead_cut(c, simd, visit, now);
-    simd->ring[visit % CU_RING] |= 1u << w->slot;
-    simd->ring_used |= 1ull << visit % CU_RING;
-    simd->held |= 1u << CU_WHY_DEPEND;
-    if (visit < simd->next)
-        simd->next = visit;
-    cu_wake(c, visit, now);
+    if (w == c->issuing)
+        c->issuing_goes_on = true;
+    else
+        cu_issue_enter(c, w, now);
 }
 
 /* How long the results of an instruction take; those of memory come later than anything else. */
@@ -306,13 +316,13 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     if (inst->raises != 0 || inst->what == CU_WAIT) {
         uint32_t unmet = cu_issue_unmet(w, inst);
         if (unmet != 0) {
-            issue_take(simd, inst->unit, bit);
+            if (simd->units != 0)
+                issue_take(simd, inst->unit, bit);
             cu_set_why(c, w, unmet);
             return false;
         }
     }
-    uint64_t most = w->group->kernel->max_instructions;
-    if (most != 0 && w->issued >= most) {
+    if (w->issued >= w->most) {
         w->arch.fault = (amd_fault){ .kind = AMD_FAULT_LIMIT, .address = w->arch.pc };
         w->arch.stop = AMD_FAULTED;
         cu_group_fault(c, w, w->arch.pc, now);
@@ -327,7 +337,8 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         if (!taken)
             return false;
     }
-    issue_take(simd, inst->unit, bit);
+    if (simd->units != 0)
+        issue_take(simd, inst->unit, bit);
     issue_tally(w, inst);
     w->issued++;
     simd->last[inst->unit] = w->slot;
@@ -466,8 +477,8 @@ static void issue_next(cu *c, unsigned s, ls_cycle now)
         at = cu_served(c, s, free > at ? free : at);
         next = at < next ? at : next;
     }
-    simd->next = next;
-    simd->held = held;
+    c->next[s] = next;
+    c->held[s] = held;
 }
 
 /* Each unit gets the first of the waves that wait for it. */
@@ -496,6 +507,12 @@ static unsigned issue_all(cu *c, unsigned s, ls_cycle now)
     return issued;
 }
 
+/* Its next instruction would not wait for counters if it were issued now. */
+static inline bool issue_met(const cu_wave *w)
+{
+    return w->head->what != CU_WAIT || cu_issue_unmet(w, w->head) == 0;
+}
+
 /* The only wave that could issue: without a look at the others. */
 static bool issue_single(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
 {
@@ -504,8 +521,18 @@ static bool issue_single(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     const cu_inst *inst = w->head;
     bool busy = !issue_unit_free(c, simd, inst->unit, now) ||
                 (inst->rate == CU_RATE_TRANS && inst->unit == CU_UNIT_VALU && simd->trans_free > now);
-    if (!busy && issue_wave(c, simd, w, now))
-        return true;
+    if (!busy) {
+        c->issuing = w;
+        c->issuing_goes_on = false;
+        bool issued = issue_wave(c, simd, w, now);
+        c->issuing = NULL;
+        if (c->issuing_goes_on && w->head->alone && !c->tracks && issue_met(w))
+            cu_ahead_run(c, simd, w, now);
+        else if (c->issuing_goes_on)
+            cu_issue_enter(c, w, now);
+        if (issued)
+            return true;
+    }
     if (busy || (w->why == 0 && w->state == CU_RUNNING)) /* the unit, or no room in it */
         issue_put(simd, w);
     return false;
@@ -522,8 +549,6 @@ unsigned cu_issue_simd(cu *c, unsigned s, ls_cycle now)
     if (simd->units == 0 && woken != 0 && (woken & (woken - 1)) == 0 && simd->clause_slot == UINT8_MAX) {
         cu_wave *w = &simd->waves[__builtin_ctz(woken)];
         issued = issue_single(c, simd, w, now);
-        if (issued != 0 && w->head->alone && w->why == 0 && w->state == CU_RUNNING && !c->tracks)
-            cu_ahead_run(c, simd, w, now);
     } else {
         for (uint32_t left = woken; left != 0; left &= left - 1) {
             cu_wave *w = &simd->waves[__builtin_ctz(left)];
