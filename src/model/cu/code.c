@@ -378,8 +378,12 @@ ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *er
         free(insts);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the timing of kernel %s", program->name);
     }
-    for (uint32_t i = 1; i <= program->op_count; i++)
+    uint8_t lds = 0;
+    for (uint32_t i = 1; i <= program->op_count; i++) {
         code_one(program, &program->ops[i], &insts[i]);
+        insts[i].lds = lds;
+        lds = (uint8_t)(lds + (insts[i].unit == CU_UNIT_LDS));
+    }
     *code = (cu_code){ .program = program, .insts = insts, .end = program->base + program->word_count * 4 };
     *out = code;
     return LS_OK;

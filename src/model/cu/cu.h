@@ -62,6 +62,7 @@ typedef struct cu_line {
     uint32_t words; /* atomics: dwords of the line that are taken */
     uint16_t next;  /* atomics: the next message of the same line */
     uint8_t half;   /* compare-and-swap */
+    bool dense;     /* lanes in a row, one behind the other in the line as in the data */
 } cu_line;
 
 #define CU_SMALL_LINES 128u /* 64 lanes, each across two lines */
@@ -362,7 +363,11 @@ static inline ls_cycle cu_issue_visit(const cu *c, const cu_wave *w, ls_cycle no
 /* Counters that are above what the instruction allows, as reasons. */
 static inline uint32_t cu_issue_unmet(const cu_wave *w, const cu_inst *inst)
 {
-    uint32_t unmet = 0;
+    uint32_t counters, limits, unmet = 0, top = 0x80808080u; /* neither gets that far */
+    memcpy(&counters, w->counter, sizeof counters);
+    memcpy(&limits, inst->limit, sizeof limits);
+    if ((((limits | top) - counters) & top) == top)
+        return 0;
     for (unsigned i = 0; i < CU_COUNTERS; i++)
         if (w->counter[i] > inst->limit[i])
             unmet |= 1u << i;

@@ -162,15 +162,10 @@ static bool lds_places_aligned(const amd_access *s)
 static void lds_learn(cu *c, const cu_wave *w, const amd_access *s, cu_lds_memo *memo, unsigned cycles,
                       unsigned least)
 {
-    if (memo->inst != w->head) {
-        memo->inst = NULL;
-        memo->misses = 0;
-        if (!amd_mem_lds_form(w->head->inst, &memo->form))
-            return;
-    }
+    if (memo->inst != w->head) /* not of a form that can be learned */
+        return;
     bool seldom = memo->misses >= LDS_MISSES && memo->misses % LDS_MISSES != 0;
     memo->misses = memo->misses == UINT8_MAX ? LDS_MISSES : (uint8_t)(memo->misses + 1);
-    memo->inst = w->head;
     memo->made = UINT32_MAX;
     if (seldom || (s->absent[0] | s->absent[1]) != 0 || (s->piece_bytes & (s->piece_bytes - 1)) != 0 ||
         lds_unit(&memo->form) / 4 > c->spec->lds_banks || !lds_places_aligned(s))
@@ -189,7 +184,41 @@ static void lds_learn(cu *c, const cu_wave *w, const amd_access *s, cu_lds_memo 
 
 static inline cu_lds_memo *lds_memo(cu *c, const cu_inst *inst)
 {
-    return &c->lds.memo[inst->inst->pc / 8 % CU_LDS_MEMOS];
+    return &c->lds.memo[inst->lds % CU_LDS_MEMOS];
+}
+
+/* The banks need as long for one as for the other if the lanes lie alike. */
+static bool lds_alike(const amd_lds_form *a, const amd_lds_form *b)
+{
+    return a->bytes == b->bytes && a->pieces == b->pieces &&
+           (a->pieces == 1 || a->offset[1] - a->offset[0] == b->offset[1] - b->offset[0]);
+}
+
+/* The first time of an instruction: one before it may know the time (loops are unrolled). */
+#define LDS_BEFORE 8u
+static void lds_adopt(cu *c, const cu_wave *w, cu_lds_memo *memo)
+{
+    *memo = (cu_lds_memo){ .inst = w->head, .made = UINT32_MAX };
+    if (!amd_mem_lds_form(w->head->inst, &memo->form)) {
+        memo->inst = NULL;
+        return;
+    }
+    uint32_t base = *lds_addresses(w, &memo->form), unit = lds_unit(&memo->form);
+    for (unsigned i = 1; i <= LDS_BEFORE; i++) {
+        const cu_lds_memo *other = &c->lds.memo[(w->head->lds - i) % CU_LDS_MEMOS];
+        uint32_t apart = base + memo->form.offset[0] - other->base - other->form.offset[0];
+        if (!other->inst || !lds_alike(&memo->form, &other->form) || (apart & (unit - 1)) != 0 ||
+            other->lanes != amd_wave_exec(&w->arch) || other->made != c->lds.made[other->shape] ||
+            !c->lds.ops->is(&c->lds.shape[other->shape], lds_addresses(w, &memo->form)))
+            continue;
+        memo->lanes = other->lanes;
+        memo->base = base;
+        memo->made = other->made;
+        memo->cycles = other->cycles;
+        memo->least = other->least;
+        memo->shape = other->shape;
+        return;
+    }
 }
 
 /* Cycles of the banks, and what they would be without conflicts. */
@@ -225,7 +254,11 @@ static bool lds_quick(cu *c, cu_wave *w, ls_cycle now)
 {
     cu_lds_memo *memo = lds_memo(c, w->head);
     const amd_lds_form *form = &memo->form;
-    if (!form->whole || w->tape || w->record)
+    if (w->tape || w->record)
+        return false;
+    if (memo->inst != w->head)
+        lds_adopt(c, w, memo);
+    if (!form->whole)
         return false;
     const lds_shape *shape = lds_known(c, memo, w);
     if (!shape)

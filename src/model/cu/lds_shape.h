@@ -22,12 +22,14 @@ typedef struct lds_shape {
 /* From the addresses of the lanes, all active. False: they are too far apart. */
 bool lds_shape_learn(lds_shape *shape, const uint32_t *addresses, unsigned lanes);
 
-/* For this host's vectors. `dwords` is 1, 2 or 4; registers of lanes lie `stride` dwords apart. */
+/* For this host's vectors. `dwords` of a lane: 1, 2 or 4. Columns: dword i of lane l is at [i * LDS_SHAPE_COLUMN + l]. */
+#define LDS_SHAPE_COLUMN 64u
 typedef struct lds_shape_ops {
     /* Do the lanes lie like that? */
     bool (*is)(const lds_shape *shape, const uint32_t *addresses);
     /* `lds`: the place of lane 0. */
-    void (*load)(const lds_shape *shape, const uint8_t *lds, uint32_t *to, unsigned dwords, unsigned stride);
+    void (*load)(const lds_shape *shape, const uint8_t *lds, uint32_t *columns, unsigned dwords);
+    /* From registers of `stride` lanes. */
     void (*store)(const lds_shape *shape, uint8_t *lds, const uint32_t *from, unsigned dwords,
                   unsigned stride);
     /* `count` registers of `lanes`, from columns of 64. */

@@ -202,7 +202,7 @@ void cu_source_lds_quick(cu *c, cu_wave *w, cu_access *a, const amd_lds_form *fo
         uint32_t *columns = a->data + (size_t)piece * dwords * 64;
         const uint32_t *from = arch->vgpr + (size_t)(form->data[piece] - AMD_VGPR) * lanes;
         if (load && all) {
-            c->lds.ops->load(shape, lds, columns, dwords, 64);
+            c->lds.ops->load(shape, lds, columns, dwords);
             continue;
         }
         if (all) {

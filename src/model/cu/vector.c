@@ -41,6 +41,8 @@ static bool vector_linear(const amd_access *s, unsigned lanes)
     if (s->pieces != 1 || s->lanes != all || s->in_lds != 0 || s->absent[0] != 0 || (s->piece_bytes & 3) != 0)
         return false;
     uint64_t base = s->address[0][0], step = s->piece_bytes, wrong = 0;
+    if (s->address[0][lanes - 1] - base != (lanes - 1) * step)
+        return false;
     for (unsigned lane = 1; lane < lanes; lane++)
         wrong |= s->address[0][lane] - base - lane * step;
     return wrong == 0;
@@ -59,18 +61,26 @@ static void vector_lines_linear(const cu *c, cu_access *a, const amd_access *s, 
 static void vector_lines(const cu *c, cu_access *a, const amd_access *s)
 {
     vector_table table = { 0 };
-    uint64_t mask = ~(uint64_t)(c->line_bytes - 1);
+    uint64_t bytes = s->piece_bytes, mask = ~(uint64_t)(c->line_bytes - 1);
+    bool dense = s->pieces == 1 && !a->large && (bytes & 3) == 0;
     cu_line *current = NULL;
     for (unsigned piece = 0; piece < s->pieces; piece++)
-        for (uint64_t left = s->lanes & ~s->in_lds & ~s->absent[piece]; left != 0; left &= left - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(left);
-            uint64_t address = s->address[piece][lane], line = address & mask;
-            uint64_t last = (address + s->piece_bytes - 1) & mask;
+        for (uint64_t left = s->lanes & ~s->in_lds & ~s->absent[piece]; left != 0;) {
+            unsigned lane = (unsigned)__builtin_ctzll(left), count = 1;
+            const uint64_t *address = &s->address[piece][lane];
+            uint64_t line = address[0] & mask, last = (address[0] + bytes - 1) & mask;
+            uint64_t next = address[0] + bytes, end = line + c->line_bytes - bytes; /* of a run in the line */
+            uint64_t more = left >> lane >> 1;
+            for (; (more & 1) != 0 && next <= end && address[count] == next; more >>= 1, next += bytes)
+                count++;
+            uint64_t lanes = UINT64_MAX >> (64 - count) << lane;
+            left &= ~lanes;
             a->straddle |= line != last;
             for (;; line += c->line_bytes) {
                 if (!current || current->address != line)
                     current = vector_find(a, &table, line);
-                current->lanes |= 1ull << lane;
+                current->dense = dense && current->lanes == 0 && line == last && !a->straddle;
+                current->lanes |= lanes;
                 if (line == last)
                     break;
             }
@@ -256,6 +266,16 @@ static unsigned vector_overlap(const cu *c, const cu_access *a, const cu_line *l
     return (unsigned)(to - from);
 }
 
+/* The same of lanes that are dense in the line. */
+static unsigned vector_dense(const cu_access *a, const cu_line *l, unsigned *in_line, unsigned *in_data)
+{
+    unsigned first = (unsigned)__builtin_ctzll(l->lanes), end = 64 - (unsigned)__builtin_clzll(l->lanes);
+    unsigned bytes = vector_head(a)->piece_bytes;
+    *in_line = (unsigned)(a->address[first] - l->address);
+    *in_data = first * bytes;
+    return (end - first) * bytes;
+}
+
 static uint64_t vector_bits(unsigned from, unsigned bytes)
 {
     return bytes == 0 ? 0 : UINT64_MAX >> (64 - bytes) << from;
@@ -263,7 +283,9 @@ static uint64_t vector_bits(unsigned from, unsigned bytes)
 
 static void vector_fill_linear(const cu *c, cu_access *a, const cu_line *l, line_message *m, bool store)
 {
-    unsigned in_line, in_data, bytes = vector_overlap(c, a, l, &in_line, &in_data);
+    unsigned in_line, in_data,
+        bytes =
+            a->linear ? vector_overlap(c, a, l, &in_line, &in_data) : vector_dense(a, l, &in_line, &in_data);
     unsigned low = in_line >= 64 ? 0 : in_line + bytes > 64 ? 64 - in_line : bytes;
     m->mask[0] = vector_bits(in_line, low);
     m->mask[1] = vector_bits(in_line > 64 ? in_line - 64 : 0, bytes - low);
@@ -317,6 +339,8 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, line_mess
     m->kind = head->kind == AMD_ACCESS_STORE ? LINE_WRITE : LINE_READ;
     if (a->linear)
         vector_fill_linear(c, a, l, m, m->kind == LINE_WRITE);
+    else if (m->kind == LINE_WRITE && l->dense)
+        vector_fill_linear(c, a, l, m, true);
     else if (m->kind == LINE_WRITE)
         vector_each(c, a, l, m, vector_put);
     else
@@ -412,8 +436,10 @@ static void vector_reply(cu *c, const line_message *m, ls_cycle now)
         ;
     } else if (m->flags & LINE_FAULT) {
         vector_fault(c, a, l, now);
-    } else if (head->kind == AMD_ACCESS_LOAD && a->linear) {
-        unsigned in_line, in_data, bytes = vector_overlap(c, a, l, &in_line, &in_data);
+    } else if (head->kind == AMD_ACCESS_LOAD && (a->linear || l->dense)) {
+        unsigned in_line, in_data,
+            bytes = a->linear ? vector_overlap(c, a, l, &in_line, &in_data)
+                              : vector_dense(a, l, &in_line, &in_data);
         memcpy((uint8_t *)a->data + in_data, m->data + in_line, bytes);
     } else if (head->kind == AMD_ACCESS_LOAD && head->piece_bytes == 4 && head->pieces == 1 &&
                (a->straddle == 0)) {
