@@ -26,7 +26,7 @@ static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cy
 }
 
 /* Finds a place for an address and empties it; STORE_NONE if every way waits for a fetch. Needs room for a write-back. */
-static uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
+static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 {
     uint32_t line = store_victim(&c->store, c->set);
     if (line == STORE_NONE)
@@ -121,8 +121,9 @@ static bool take_past(line_cache *c, uint32_t client, const line_message *m, uin
 }
 
 /* A read, or an atomic at home, that needs the line from below. */
-static bool take_miss(line_cache *c, uint32_t client, const line_message *m, uint32_t line,
-                      uint32_t data_bytes, ls_cycle now)
+static inline __attribute__((always_inline)) bool take_miss(line_cache *c, uint32_t client,
+                                                            const line_message *m, uint32_t line,
+                                                            uint32_t data_bytes, ls_cycle now)
 {
     if (c->fetch_free == STORE_NONE)
         return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
@@ -140,7 +141,8 @@ static bool take_miss(line_cache *c, uint32_t client, const line_message *m, uin
     return true;
 }
 
-static bool take_read(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
+static inline bool take_read(line_cache *c, uint32_t client, const line_message *m, uint32_t line,
+                             ls_cycle now)
 {
     if ((m->flags & c->passing) != 0)
         return take_past(c, client, m, line, now);

@@ -59,11 +59,10 @@ static uint32_t random_victim(store *s, uint32_t first)
     return STORE_NONE;
 }
 
-uint32_t store_victim(store *s, uint32_t set)
+uint32_t store_choose(store *s, uint32_t first)
 {
-    uint32_t first = set * s->ways, found = 0;
     const uint32_t *stamps = &s->stamps[first];
-    uint32_t oldest = stamps[0];
+    uint32_t oldest = stamps[0], found = 0;
     for (uint32_t way = 1; way < s->ways && oldest != 0; way++) {
         found = stamps[way] < oldest ? way : found;
         oldest = stamps[way] < oldest ? stamps[way] : oldest;

@@ -87,8 +87,20 @@ static inline uint32_t store_find(const store *s, uint32_t set, uint64_t address
     return STORE_NONE;
 }
 
+uint32_t store_choose(store *s,
+                      uint32_t first); /* the same for any number of ways, from a set's first line on */
+
 /* The line that a new address would take: an empty one or the one to go; STORE_NONE if all are waiting for a fetch. */
-uint32_t store_victim(store *s, uint32_t set);
+static inline uint32_t store_victim(store *s, uint32_t set)
+{
+    uint32_t first = set * s->ways;
+    if (s->ways != STORE_FEW_WAYS || s->replacement == STORE_RANDOM)
+        return store_choose(s, first);
+    const uint32_t *stamps = &s->stamps[first];
+    uint32_t low = stamps[1] < stamps[0], high = 2u + (stamps[3] < stamps[2]);
+    uint32_t found = stamps[high] < stamps[low] ? high : low;
+    return stamps[found] != STORE_KEPT ? first + found : STORE_NONE;
+}
 
 static inline uint64_t store_address(const store *s, uint32_t line)
 {
