@@ -38,6 +38,9 @@ LS_API void ls_error_clear(ls_error *err);
 
 /* Records status and the sentence, clears where and nearest, returns status. err may be NULL. */
 LS_API ls_status ls_fail(ls_error *err, ls_status status, const char *fmt, ...) LS_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* which cannot see that what is returned is what was given, and so is not LS_OK */
+#define ls_fail(err, status, ...) (ls_fail(err, status, __VA_ARGS__), (status))
+#endif
 LS_API ls_status ls_failv(ls_error *err, ls_status status, const char *fmt, va_list args);
 
 /* Adds the place. line and column count from 1; 0 leaves them out. Returns err->status, so that

@@ -75,7 +75,7 @@ ls_status ls_failv(ls_error *err, ls_status status, const char *fmt, va_list arg
     return status;
 }
 
-ls_status ls_fail(ls_error *err, ls_status status, const char *fmt, ...)
+ls_status(ls_fail)(ls_error *err, ls_status status, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

@@ -1,6 +1,6 @@
 /* cmd_exec.c: `lockstep exec`: runs an unmodified OpenCL program on simulated GPUs, by setting the
- * environment in which the OpenCL loader finds our driver and the driver finds its settings (docs/opencl.md).
- * */
+ * environment in which the OpenCL loader finds our driver and the driver finds its settings
+ * (docs/opencl.md). */
 #include "cli/cli.h"
 
 #include "base/file.h"

@@ -313,7 +313,7 @@ static cl_int build_all(cl_program program, ocl_job *job, const bool *chosen)
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                       build_notify notify, void *user_data)
 {
-    bool chosen[OCL_GPUS_MAX];
+    bool chosen[OCL_GPUS_MAX] = { false };
     ocl_job job = { .stage = OCL_BUILD, .options = options ? options : "" };
     cl_int status;
     job.has_arg_info = asks_for_arg_info(job.options);
@@ -337,7 +337,7 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
                         cl_uint header_count, const cl_program *headers, const char **names,
                         build_notify notify, void *user_data)
 {
-    bool chosen[OCL_GPUS_MAX];
+    bool chosen[OCL_GPUS_MAX] = { false };
     ocl_job job = { .stage = OCL_COMPILE, .options = options ? options : "", .header_count = header_count };
     const char **texts;
     cl_int status;

@@ -39,8 +39,8 @@ static bool add_all(arguments *to, const char *const *words)
 
 /* -------------------------------------------------------------------------------------------- environment */
 
-/* Where the compiler and what it needs are; found once per call, so that a change of the environment counts.
- * */
+/* Where the compiler and what it needs are; found once per call, so that a change of the environment
+ * counts. */
 typedef struct toolchain {
     char clang[1024], lld[1024], libraries[1024];
     char library_option[1100];
@@ -120,9 +120,9 @@ static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *j
  * lists the same. */
 static const char *const c30_features[] = {
     "-Xclang",
-    "-cl-ext=+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"
-    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,"
-    "+__opencl_c_subgroups,+__opencl_c_read_write_images",
+    ("-cl-ext=+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"
+     "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,"
+     "+__opencl_c_subgroups,+__opencl_c_read_write_images"),
     "-D__opencl_c_work_group_collective_functions=1", /* these two only the headers know */
     "-D__opencl_c_atomic_scope_device=1",
     NULL,

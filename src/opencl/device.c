@@ -87,6 +87,7 @@ cl_int clReleaseDevice(cl_device_id device)
 
 /* No way of partitioning is supported, as CL_DEVICE_PARTITION_PROPERTIES says. */
 cl_int clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties, cl_uint room,
+                          /* NOLINTNEXTLINE(readability-non-const-parameter): the header declares it so */
                           cl_device_id *out, cl_uint *count)
 {
     (void)properties, (void)room, (void)out, (void)count;

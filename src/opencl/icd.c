@@ -1,5 +1,5 @@
-/* icd.c: the door: the dispatch table that the loader calls through, and the two functions that it looks for.
- * */
+/* icd.c: the door: the dispatch table that the loader calls through, and the two functions that it looks
+ * for. */
 #include "opencl/ocl.h"
 
 /* ----------------------------------------------------------------------- what this platform does not have */
@@ -26,6 +26,7 @@ static cl_int no_gl_objects(cl_command_queue queue, cl_uint count, const cl_mem 
     return CL_INVALID_OPERATION;
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): the dispatch table has these types */
 static cl_int no_gl_object_info(cl_mem mem, cl_gl_object_type *type, cl_GLuint *name)
 {
     (void)mem, (void)type, (void)name;
@@ -45,6 +46,7 @@ static cl_int no_gl_context_info(const cl_context_properties *properties, cl_gl_
     (void)properties, (void)what, (void)room, (void)value, (void)size_ret;
     return CL_INVALID_OPERATION;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static cl_event no_gl_sync(cl_context context, cl_GLsync sync, cl_int *error)
 {
@@ -80,6 +82,7 @@ cl_mem clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_size,
     return NULL;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the header declares it so */
 cl_int clGetPipeInfo(cl_mem pipe, cl_pipe_info what, size_t room, void *value, size_t *size_ret)
 {
     (void)pipe, (void)what, (void)room, (void)value, (void)size_ret;

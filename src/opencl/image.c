@@ -43,7 +43,8 @@ static bool shape_of(cl_mem_object_type type, image_shape *out)
 /* -------------------------------------------------------------------------------------------- descriptors */
 
 /* The words of a typed buffer: what image1d_buffer_t is. */
-static bool pack_buffer(amd_target target, const cl_mem image, const ocl_texel *texel, uint32_t words[8])
+static bool pack_buffer(amd_target target, const struct _cl_mem *image, const ocl_texel *texel,
+                        uint32_t words[8])
 {
     unsigned data_format, num_format, format;
     words[0] = (uint32_t)image->address;
@@ -64,7 +65,8 @@ static bool pack_buffer(amd_target target, const cl_mem image, const ocl_texel *
     return true;
 }
 
-static bool pack(amd_target target, const cl_mem image, const ocl_texel *texel, uint32_t words[BLOCK_WORDS])
+static bool pack(amd_target target, const struct _cl_mem *image, const ocl_texel *texel,
+                 uint32_t words[BLOCK_WORDS])
 {
     image_shape shape;
     if (!shape_of(image->type, &shape))

@@ -13,7 +13,13 @@ typedef struct ocl_answer {
     size_t *size_ret;
 } ocl_answer;
 
-#define OCL_ANSWER(room_, value_, size_ret_) (&(const ocl_answer){ (room_), (value_), (size_ret_) })
+static inline ocl_answer ocl_answer_of(size_t room, void *value, size_t *size_ret)
+{
+    return (ocl_answer){ room, value, size_ret };
+}
+
+#define OCL_ANSWER(room_, value_, size_ret_)                                                                  \
+    ((const ocl_answer[]){ ocl_answer_of((room_), (value_), (size_ret_)) })
 
 static inline cl_int ocl_give(const ocl_answer *to, const void *data, size_t bytes)
 {

@@ -176,8 +176,8 @@ static inline void *ocl_payload(cl_event command)
 
 /* A command of the queue with room for a payload (zeroed), not yet submitted; NULL: no memory. */
 cl_event ocl_command_create(cl_command_queue queue, cl_command_type type, ocl_run run, size_t payload_bytes);
-/* Keeps a reference of a mem, kernel, sampler until the command is complete; at most 8 of them. NULL is fine.
- * */
+/* Keeps a reference of a mem, kernel, sampler until the command is complete; at most 8 of them. NULL is
+ * fine. */
 void ocl_command_hold(cl_event command, void *object);
 /* Never submitted: frees it. */
 void ocl_command_discard(cl_event command);
@@ -259,8 +259,8 @@ cl_int ocl_gpu_alloc(cl_context context, uint64_t bytes, ls_gpu_address *out);
 void ocl_gpu_free(cl_context context, ls_gpu_address address);
 /* Checks flags and host_ptr as clCreateBuffer and clCreateImage want them. */
 cl_int ocl_check_mem_flags(cl_mem_flags flags, const void *host_ptr);
-/* A mem with its common fields set and nothing allocated on the device; retains the context. NULL: no memory.
- * */
+/* A mem with its common fields set and nothing allocated on the device; retains the context. NULL: no
+ * memory. */
 cl_mem ocl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags);
 void ocl_mem_release(cl_mem mem);
 /* A reference may go at once: what an image has beside its storage (image.c). */

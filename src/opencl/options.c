@@ -1,5 +1,5 @@
-/* options.c: the build options of the standard: splitting them into words, and which of them a stage takes.
- * */
+/* options.c: the build options of the standard: splitting them into words, and which of them a stage
+ * takes. */
 #include "opencl/compile.h"
 
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static char *next_word(const char **at, char **out)
         return NULL;
     for (; *s != '\0' && (quote || (*s != ' ' && *s != '\t' && *s != '\n' && *s != '\r')); s++) {
         if (quote ? *s == quote : *s == '"' || *s == '\'')
-            quote = quote ? 0 : *s;
+            quote = (char)(quote ? 0 : *s);
         else if (*s == '\\' && (s[1] == '"' || s[1] == '\\' || s[1] == ' ' || s[1] == '\''))
             *to++ = *++s;
         else

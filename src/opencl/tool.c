@@ -152,7 +152,7 @@ ls_status ocl_tool_run(const ocl_tool *tool, const char *const *args, const void
     ocl_blob messages = { 0 };
     ls_status status = LS_OK;
     bool is_known = true, is_good = false;
-    pid_t child;
+    pid_t child = -1;
     *out = (ocl_blob){ 0 };
     if (streams[0] < 0 || streams[1] < 0 || streams[2] < 0)
         status = system_failure("cannot make a file in memory", err);

@@ -269,6 +269,14 @@ static void other_bytes_are_noticed(void **state)
         assert_false(read_all(&f, shorter, cut));
         free(shorter);
     }
+    static const uint8_t unended[] = { 64, 1, 0, 0, 0, 0x8b }; /* the path: a byte of a number that goes on */
+    memcpy(copy, unended, sizeof unended);
+    memset(copy + sizeof unended, 0xff, AMD_TAPE_SLACK);
+    uint8_t *exact = realloc(copy, sizeof unended + AMD_TAPE_SLACK);
+    assert_non_null(exact);
+    assert_false(read_all(&f, exact, sizeof unended));
+    copy = realloc(exact, count + AMD_TAPE_SLACK);
+    assert_non_null(copy);
     for (unsigned i = 0; i < 3000; i++) {
         memcpy(copy, f.bytes.at, count + AMD_TAPE_SLACK);
         for (unsigned n = 0; n <= draw(&f, 3); n++)

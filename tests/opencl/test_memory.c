@@ -1,5 +1,5 @@
-/* Buffers: creating, reading, writing, copying, filling, boxes, mapping, sub-buffers; and what each refuses.
- * */
+/* Buffers: creating, reading, writing, copying, filling, boxes, mapping, sub-buffers; and what each
+ * refuses. */
 #include "opencl/fixture.h"
 
 #include <stdlib.h>

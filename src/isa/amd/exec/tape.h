@@ -10,8 +10,9 @@
 #include "isa/amd/exec/program.h"
 
 #define AMD_TAPE_NO_MEMORY UINT32_MAX
-/* Bytes behind a tape that must be readable: a reader looks at its end only now and then. */
-#define AMD_TAPE_SLACK 16
+/* Bytes behind a tape that must be readable, whatever they are: a reader looks at its end only after every two
+ * numbers of up to 10 bytes, of which the first may begin with the last byte. */
+#define AMD_TAPE_SLACK 24
 
 /* A program as tapes count it: instructions by number (program->ops), those that access memory once more by
  * their own. Immutable: threads share it. */

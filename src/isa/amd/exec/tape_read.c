@@ -7,7 +7,7 @@
 
 /* --- bytes ----------------------------------------------------------------------------------------------- */
 
-/* Reads at most 10 bytes, AMD_TAPE_SLACK of which may lie behind the end; that is noticed afterwards. */
+/* Reads at most 10 bytes, most of which may lie behind the end; that is noticed after two of them. */
 static inline uint64_t tape_varint(const uint8_t **p)
 {
     const uint8_t *at = *p;
