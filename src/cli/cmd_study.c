@@ -16,7 +16,7 @@ static size_t split_sets(char *text, const char *out[STUDY_SETS_MAX])
     return count;
 }
 
-static ls_status run_one(const cli_context *ctx, const study_workload *workload, const study_config *config,
+static ls_status run_one(const cli_context *ctx, const study_row *row, const study_config *config,
                          program_result *out, ls_error *err)
 {
     const char *sets[STUDY_SETS_MAX];
@@ -24,14 +24,14 @@ static ls_status run_one(const cli_context *ctx, const study_workload *workload,
     const char *const *dirs = cli_texts(ctx, "platform-dir");
     if (!text || !dirs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    const wl_setting setting = { "size", workload->size };
+    const wl_setting setting = { "size", row->size };
     const program_job job = { .platform = { .platform = config->platform,
                                             .sets = sets,
                                             .set_count = split_sets(text, sets),
                                             .platform_dirs = dirs,
                                             .platform_dir_count = cli_count(ctx, "platform-dir") },
                               .gpu = config->gpu,
-                              .workload = workload->name,
+                              .workload = row->workload->name,
                               .settings = &setting,
                               .setting_count = 1,
                               .threads = (uint32_t)cli_uint(ctx, "threads"),
@@ -42,7 +42,7 @@ static ls_status run_one(const cli_context *ctx, const study_workload *workload,
 /* ------------------------------------------------------------------------------------------------ what to run */
 
 /* NAME or NAME:SIZE. */
-static ls_status choose_one(const char *text, uint64_t shrink, study_workload *out, ls_error *err)
+static ls_status choose_one(const char *text, study_row *out, ls_error *err)
 {
     const char *names[64], *colon = strchr(text, ':');
     size_t count = study_workload_count() < 64 ? study_workload_count() : 64;
@@ -57,43 +57,46 @@ static ls_status choose_one(const char *text, uint64_t shrink, study_workload *o
         ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'", name);
         return ls_error_nearest(err, ls_nearest_of(name, names, count));
     }
-    *out = *study_workload_at(w);
-    out->size = out->size >> shrink ? out->size >> shrink : 1;
-    ls_status status = colon ? ls_parse_u64(colon + 1, strlen(colon + 1), &out->size, err) : LS_OK;
+    out->workload = study_workload_at(w);
+    out->size = 0;
+    if (!colon)
+        return LS_OK;
+    ls_status status = ls_parse_u64(colon + 1, strlen(colon + 1), &out->size, err);
     if (status == LS_OK && out->size == 0)
         status = ls_fail(err, LS_ERR_USAGE, "a size is at least 1");
     return status == LS_OK ? LS_OK : ls_error_prefix(err, "--workload %s", text);
 }
 
-static ls_status choose(const cli_context *ctx, study_workload **list, size_t *count, ls_error *err)
+/* The rows that are to be filled; size 0: the study's own. */
+static ls_status choose(const cli_context *ctx, study_row **rows, size_t *count, ls_error *err)
 {
     size_t named = cli_count(ctx, "workload");
     ls_status status = LS_OK;
     *count = named ? named : study_workload_count();
-    *list = ls_arena_array(ctx->arena, *count, sizeof **list);
-    if (!*list)
+    *rows = ls_arena_array(ctx->arena, *count, sizeof **rows);
+    if (!*rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     for (size_t i = 0; i < *count && status == LS_OK; i++)
-        status = choose_one(named ? cli_text_at(ctx, "workload", i) : study_workload_at(i)->name,
-                            cli_uint(ctx, "shrink"), &(*list)[i], err);
+        status =
+            choose_one(named ? cli_text_at(ctx, "workload", i) : study_workload_at(i)->name, &(*rows)[i], err);
     return status;
 }
 
-static ls_status run_study(const cli_context *ctx, const study *s, const study_workload *list, size_t count,
-                           study_result *out, ls_error *err)
+static ls_status run_study(const cli_context *ctx, const study *s, study_result *out, ls_error *err)
 {
-    study_row *rows = ls_arena_array(ctx->arena, count, sizeof *rows);
+    study_row *rows;
     bool is_watched = isatty(STDERR_FILENO) != 0;
-    if (!rows)
-        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = LS_OK;
-    *out = (study_result){ .study = s, .rows = rows, .row_count = count };
-    for (size_t i = 0; i < count && status == LS_OK; i++) {
-        rows[i].workload = list[i];
+    ls_status status = choose(ctx, &rows, &out->row_count, err);
+    out->study = s;
+    out->rows = rows;
+    for (size_t i = 0; i < out->row_count && status == LS_OK; i++) {
+        uint64_t size = rows[i].workload->sizes[s->sizes] >> cli_uint(ctx, "shrink");
+        if (rows[i].size == 0)
+            rows[i].size = size ? size : 1;
         for (size_t c = 0; c < s->config_count && status == LS_OK; c++) {
             if (is_watched)
-                fprintf(stderr, "\r\033[K%s: %s, %s", s->name, list[i].label, s->configs[c].label);
-            status = run_one(ctx, &list[i], &s->configs[c], &rows[i].results[c], err);
+                fprintf(stderr, "\r\033[K%s: %s, %s", s->name, rows[i].workload->label, s->configs[c].label);
+            status = run_one(ctx, &rows[i], &s->configs[c], &rows[i].results[c], err);
         }
     }
     if (is_watched)
@@ -148,16 +151,16 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const study_result **pointers = ls_arena_array(ctx->arena, count, sizeof *pointers);
     if (!chosen || !results || !pointers)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    study_workload *workloads;
-    size_t workload_count;
-    ls_status status = choose(ctx, &workloads, &workload_count, err);
+    study_row *rows; /* wrong names are told before the first study is run */
+    size_t row_count;
+    ls_status status = choose(ctx, &rows, &row_count, err);
     if (status == LS_OK)
         status = cli_check_outputs(ctx, (const char *[]){ "html", "out", NULL }, err);
     for (size_t i = 0; i < count && status == LS_OK; i++)
         status = study_find(ctx->positionals[i], &chosen[i], err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         pointers[i] = &results[i];
-        status = run_study(ctx, chosen[i], workloads, workload_count, &results[i], err);
+        status = run_study(ctx, chosen[i], &results[i], err);
     }
     if (status == LS_OK)
         status = write_files(ctx, pointers, count, err);

@@ -12,12 +12,11 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-#define STUDY(name_, title_, about_, discussion_)                                                             \
-    { .kind = ENTRY_STUDY,                                                                                    \
-      .study = { .name = name_, .title = title_, .about = about_, .discussion = discussion_ } },
+#define STUDY(name_, sizes_, title_, about_, discussion_)                                                     \
+    { .kind = ENTRY_STUDY, .study = { name_, title_, about_, discussion_, .sizes = STUDY_##sizes_ } },
 #define CONFIG(label_, platform_, gpu_, sets_)                                                                \
     { .kind = ENTRY_CONFIG, .config = { label_, platform_, gpu_, sets_ } },
-#define WORKLOAD(label_, name_, size_)
+#define WORKLOAD(label_, name_, usual_, large_)
 #include "cli/study/studies.def"
 #undef STUDY
 #undef CONFIG
@@ -25,9 +24,9 @@ static const entry entries[] = {
 };
 
 static const study_workload workloads[] = {
-#define STUDY(name_, title_, about_, discussion_)
+#define STUDY(name_, sizes_, title_, about_, discussion_)
 #define CONFIG(label_, platform_, gpu_, sets_)
-#define WORKLOAD(label_, name_, size_) { label_, name_, size_ },
+#define WORKLOAD(label_, name_, usual_, large_) { label_, name_, { usual_, large_ } },
 #include "cli/study/studies.def"
 #undef STUDY
 #undef CONFIG

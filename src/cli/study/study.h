@@ -14,20 +14,25 @@ typedef struct study_config {
     const char *sets; /* "key=value ..." */
 } study_config;
 
+/* Which problems: those that fill the GPU, or those with more data than L2. */
+typedef enum study_sizes { STUDY_USUAL, STUDY_LARGE, STUDY_SIZES } study_sizes;
+
 typedef struct study {
     const char *name, *title, *about, *discussion;
+    study_sizes sizes;
     study_config configs[STUDY_CONFIGS_MAX];
     size_t config_count;
 } study;
 
 typedef struct study_workload {
     const char *label, *name;
-    uint64_t size;
+    uint64_t sizes[STUDY_SIZES];
 } study_workload;
 
 /* One workload under all configurations. */
 typedef struct study_row {
-    study_workload workload; /* with the size that was run */
+    const study_workload *workload;
+    uint64_t size;
     program_result results[STUDY_CONFIGS_MAX];
 } study_row;
 

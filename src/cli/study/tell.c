@@ -39,7 +39,7 @@ void study_tell_text(const study_result *result, FILE *to)
     fputc('\n', to);
     for (size_t i = 0; i < result->row_count; i++) {
         const study_row *row = &result->rows[i];
-        fprintf(to, "  %-8s %8" PRIu64 " %11.1f us", row->workload.label, row->workload.size,
+        fprintf(to, "  %-8s %8" PRIu64 " %11.1f us", row->workload->label, row->size,
                 1e6 * row->results[0].kernel_seconds);
         for (size_t c = 1; c < s->config_count; c++)
             fprintf(to, " %16.2f", study_speedup(row, c));
@@ -58,7 +58,7 @@ void study_tell_text(const study_result *result, FILE *to)
     }
     fputc('\n', to);
     for (size_t i = 0; i < result->row_count; i++) {
-        fprintf(to, "  %-8s ", result->rows[i].workload.label);
+        fprintf(to, "  %-8s ", result->rows[i].workload->label);
         for (size_t c = 0; c < s->config_count; c++)
             for (program_level l = 0; l < PROGRAM_LEVELS; l++)
                 print_rate(to, study_hit_rate(&result->rows[i].results[c], l));
@@ -77,9 +77,8 @@ void study_tell_csv(const study_result *result, FILE *to)
         for (size_t c = 0; c < result->study->config_count; c++) {
             const program_result *r = &result->rows[i].results[c];
             fprintf(to, "%s,%s,%s,%" PRIu64 ",%.9f,%.0f,%" PRIu64 ",%.4f", result->study->name,
-                    result->rows[i].workload.label, result->study->configs[c].label,
-                    result->rows[i].workload.size, r->kernel_seconds, r->kernel_cycles, r->instructions,
-                    study_speedup(&result->rows[i], c));
+                    result->rows[i].workload->label, result->study->configs[c].label, result->rows[i].size,
+                    r->kernel_seconds, r->kernel_cycles, r->instructions, study_speedup(&result->rows[i], c));
             for (program_level l = 0; l < PROGRAM_LEVELS; l++)
                 fprintf(to, ",%" PRIu64 ",%" PRIu64, r->reads[l], r->hits[l]);
             fputc('\n', to);
@@ -113,12 +112,12 @@ static void bars(const study_result *result, FILE *to, const char *unit, double 
             double v = value(&result->rows[i], c), h = isnan(v) ? 0 : height * (v > top ? top : v) / top;
             fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\">",
                     x + bar * (double)c, 8 + height - h, bar - 2, h, colors[c]);
-            fprintf(to, "<title>%s, ", result->rows[i].workload.label);
+            fprintf(to, "<title>%s, ", result->rows[i].workload->label);
             ls_html_text(to, s->configs[c].label);
             fprintf(to, ": %.3f%s</title></rect>\n", v, unit);
         }
         fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x + (group - 12) / 2,
-                8 + height + 16, result->rows[i].workload.label);
+                8 + height + 16, result->rows[i].workload->label);
     }
     fprintf(to, "</svg>\n");
 }
@@ -161,7 +160,7 @@ static void page_table(const study_result *result, FILE *to)
     fprintf(to, "</tr>\n");
     for (size_t i = 0; i < result->row_count; i++) {
         fprintf(to, "<tr>");
-        ls_html_cell(to, "td", result->rows[i].workload.label);
+        ls_html_cell(to, "td", result->rows[i].workload->label);
         for (size_t c = 0; c < s->config_count; c++)
             fprintf(to, "<td>%.1f us (%.2f)</td>", 1e6 * result->rows[i].results[c].kernel_seconds,
                     study_speedup(&result->rows[i], c));
