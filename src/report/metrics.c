@@ -98,11 +98,11 @@ static bool checked_before(const ls_metrics *m, const ls_metric_source *s)
 {
     for (size_t i = 0; i < m->types.count; i++) {
         const metrics_type *t = m->types.at[i];
-        if (t->metrics != s->metrics || t->sources.count == 0)
+        /* Types of the same kind of block in several slots share one table. */
+        if (t->metrics != s->metrics || t->sources.count == 0 || strcmp(t->name, s->type) != 0)
             continue;
         const ls_metric_source *first = &m->sources.at[t->sources.at[0]].decl;
         return first->metric_count == s->metric_count && first->counters_size == s->counters_size &&
-               strcmp(t->name, s->type) == 0 &&
                (uintptr_t)first->counters % sizeof(uint64_t) == (uintptr_t)s->counters % sizeof(uint64_t);
     }
     return false;
@@ -194,6 +194,12 @@ static bool same_table(const metrics_type *t, const ls_metric_source *s)
 /* Finds the source's type, or makes it. */
 static ls_status find_type(ls_metrics *m, const ls_metric_source *s, uint32_t *out, ls_error *err)
 {
+    for (size_t i = 0; i < m->types.count; i++) /* most are one more of a type that is there */
+        if (m->types.at[i]->metrics == s->metrics && m->types.at[i]->metric_count == s->metric_count &&
+            strcmp(m->types.at[i]->name, s->type) == 0) {
+            *out = (uint32_t)i;
+            return LS_OK;
+        }
     for (size_t i = 0; i < m->types.count; i++) {
         metrics_type *t = m->types.at[i];
         if (strcmp(t->name, s->type) != 0)
@@ -314,7 +320,12 @@ static ls_status add_block(ls_metrics *m, ls_block *block, ls_error *err)
         return ls_fail(err, LS_ERR_INTERNAL,
                        "the counters of '%s' (%s/%s) lie outside its state (offset %u of %zu)", name,
                        type->slot, type->name, type->counters_offset, type->state_size);
-    char *label = ls_arena_printf(&m->arena, "%s/%s", type->slot, type->name);
+    /* There are hundreds of blocks, and printf is slow. */
+    char short_label[128], *label = short_label;
+    if (strlen(type->slot) + strlen(type->name) + 2 <= sizeof short_label)
+        stpcpy(stpcpy(stpcpy(label, type->slot), "/"), type->name);
+    else
+        label = ls_arena_printf(&m->arena, "%s/%s", type->slot, type->name);
     if (!label)
         return no_memory(err);
     ls_metric_source source = {

@@ -74,6 +74,11 @@ static inline uint32_t build_array_of(const builder *b, uint32_t cluster)
     return cluster * b->arrays / b->clusters;
 }
 
+/* Writes a name with a number for each # of the pattern: BUILD_NAME(name, "cluster#.cu#", 3, 1). A machine has two
+ * thousand names, and printf would take as long as all else about a link. */
+void build_name(char *out, const char *pattern, const uint32_t *numbers);
+#define BUILD_NAME(out, pattern, ...) build_name(out, pattern, (const uint32_t[]){ __VA_ARGS__ })
+
 /* build_cluster.c */
 ls_status build_front(builder *b, ls_error *err);
 ls_status build_cluster(builder *b, uint32_t cluster, ls_error *err);

@@ -49,15 +49,15 @@ static ls_status build_cu(builder *b, uint32_t cluster, uint32_t index, ls_block
                        .index = index,
                        .vector_count = (uint32_t)b->spec->vector_caches,
                        .to_command = b->dones[cluster] };
-    snprintf(name, sizeof name, "gpu0.cluster%u.cu%u", cluster, index);
+    BUILD_NAME(name, "gpu0.cluster#.cu#", cluster, index);
     TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu", &cu, err));
-    snprintf(name, sizeof name, "gpu0.cluster%u.cu%u.scheduler", cluster, index);
+    BUILD_NAME(name, "gpu0.cluster#.cu#.scheduler", cluster, index);
     TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu.scheduler", &scheduler, err));
     TRY(ls_block_connect(cu, "scheduler", scheduler, LS_SCHEDULER_PORT, err));
     b->cus[(size_t)cluster * b->per_cluster + index] = cu;
     for (uint32_t i = 0; i < wires.vector_count; i++) {
         ls_block *cache, *tlb;
-        snprintf(name, sizeof name, "gpu0.cluster%u.cu%u.vector%u", cluster, index, i);
+        BUILD_NAME(name, "gpu0.cluster#.cu#.vector#", cluster, index, i);
         TRY(build_cache(b, cluster, name, "vector_cache", &cache, err));
         TRY(build_tlb(b, cluster, name, cache, &tlb, err));
         b->cluster_caches[cluster * b->caches_per_cluster + index * wires.vector_count + i] = cache;
@@ -72,12 +72,12 @@ static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
 {
     char name[64], command[64];
     ls_domain *domain;
-    snprintf(name, sizeof name, "gpu0.cluster%u", i);
+    BUILD_NAME(name, "gpu0.cluster#", i);
     TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
     ls_region *region = b->cluster_regions[i] = ls_domain_region(domain, 0);
-    snprintf(name, sizeof name, "gpu0.cluster%u.orders", i);
+    BUILD_NAME(name, "gpu0.cluster#.orders", i);
     TRY(cluster_create(region, name, &b->cluster_blocks[i], err));
-    snprintf(name, sizeof name, "gpu0.cluster%u.hub", i);
+    BUILD_NAME(name, "gpu0.cluster#.hub", i);
     TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->cluster_hubs[i], err));
     ls_link_spec spec = { .name = name,
                           .from = b->command_region,
@@ -87,16 +87,16 @@ static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
                           .payload_bytes = sizeof(cluster_order),
                           .receive = cluster_receive,
                           .receiver = ls_block_state(b->cluster_blocks[i]) };
-    snprintf(name, sizeof name, "order%u", i);
+    BUILD_NAME(name, "order#", i);
     TRY(ls_link_create(b->engine, &spec, &b->orders[i], err));
     spec.from = region;
     spec.to = b->command_region;
     spec.receiver = ls_block_state(b->command);
-    snprintf(name, sizeof name, "ack%u", i);
+    BUILD_NAME(name, "ack#", i);
     spec.payload_bytes = sizeof(cluster_ack);
     spec.receive = command_receive_ack;
     TRY(ls_link_create(b->engine, &spec, &b->acks[i], err));
-    snprintf(command, sizeof command, "done%u", i);
+    BUILD_NAME(command, "done#", i);
     spec.name = command;
     spec.payload_bytes = sizeof(cu_done);
     spec.receive = command_receive_done;
@@ -109,10 +109,10 @@ ls_status build_cluster(builder *b, uint32_t i, ls_error *err)
     ls_block *scalar, *code, *scalar_tlb, *code_tlb;
     ls_block **caches = &b->cluster_caches[i * b->caches_per_cluster];
     TRY(build_cluster_domain(b, i, err));
-    snprintf(name, sizeof name, "gpu0.cluster%u.scalar", i);
+    BUILD_NAME(name, "gpu0.cluster#.scalar", i);
     TRY(build_cache(b, i, name, "scalar_cache", &scalar, err));
     TRY(build_tlb(b, i, name, scalar, &scalar_tlb, err));
-    snprintf(name, sizeof name, "gpu0.cluster%u.code", i);
+    BUILD_NAME(name, "gpu0.cluster#.code", i);
     TRY(build_cache(b, i, name, "instruction_cache", &code, err));
     TRY(build_tlb(b, i, name, code, &code_tlb, err));
     caches[b->caches_per_cluster - 2] = scalar;

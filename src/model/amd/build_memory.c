@@ -2,28 +2,29 @@
  * memory's side, the DRAM channel), the MMU, and the links that join all of them. */
 #include "model/amd/build.h"
 
-#include <stdio.h>
-#include <string.h>
-
-/* "request.partition3.14": there are a thousand links, and printf takes as long as all else about one. */
-static void link_name(char *out, const char *prefix, const char *name, uint32_t number)
+void build_name(char *out, const char *pattern, const uint32_t *numbers)
 {
-    char digits[10];
-    size_t count = 0;
-    out = stpcpy(stpcpy(out, prefix), name);
-    *out++ = '.';
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    while (count > 0)
-        *out++ = digits[--count];
+    for (; *pattern != 0; pattern++) {
+        if (*pattern != '#') {
+            *out++ = *pattern;
+            continue;
+        }
+        char digits[10];
+        size_t count = 0;
+        uint32_t number = *numbers++;
+        do
+            digits[count++] = (char)('0' + number % 10);
+        while ((number /= 10) != 0);
+        while (count > 0)
+            *out++ = digits[--count];
+    }
     *out = 0;
 }
 
-/* A pair of links between a hub and entry `at` of a gate. */
-static ls_status build_pair(builder *b, const char *name, ls_region *from, ls_block *hub, ls_region *to,
-                            ls_block *gate, uint32_t at, uint32_t request_cycles, uint32_t reply_cycles,
-                            ls_link **out, ls_error *err)
+/* A pair of links between a hub and entry `at` of a gate. names: of both, with the numbers of the place and of `at`. */
+static ls_status build_pair(builder *b, const char *const names[2], uint32_t place, ls_region *from,
+                            ls_block *hub, ls_region *to, ls_block *gate, uint32_t at, uint32_t request_cycles,
+                            uint32_t reply_cycles, ls_link **out, ls_error *err)
 {
     char text[96];
     ls_link *reply;
@@ -38,9 +39,9 @@ static ls_status build_pair(builder *b, const char *name, ls_region *from, ls_bl
                           .payload_bytes = sizeof(line_message),
                           .receive = line_gate_receive,
                           .receiver = line_gate_receiver(gate, at) };
-    link_name(text, "request.", name, at);
+    BUILD_NAME(text, names[0], place, at);
     TRY(ls_link_create(b->engine, &spec, out, err));
-    link_name(text, "reply.", name, at);
+    BUILD_NAME(text, names[1], place, at);
     spec.from = to;
     spec.to = from;
     spec.from_name = ls_block_name(gate);
@@ -60,6 +61,7 @@ static uint32_t pair_credits(uint32_t request_cycles, uint32_t reply_cycles)
 
 ls_status build_arrays(builder *b, ls_error *err)
 {
+    static const char *const names[2] = { "request.array#.#", "reply.array#.#" };
     char name[64];
     uint32_t latency = (uint32_t)b->spec->array_latency_cycles;
     for (uint32_t i = 0; i < b->arrays; i++) {
@@ -68,14 +70,14 @@ ls_status build_arrays(builder *b, ls_error *err)
         uint32_t count = 0;
         for (uint32_t k = 0; k < b->clusters; k++)
             count += build_array_of(b, k) == i;
-        snprintf(name, sizeof name, "gpu0.array%u", i);
+        BUILD_NAME(name, "gpu0.array#", i);
         TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
         ls_region *region = b->array_regions[i] = ls_domain_region(domain, 0);
-        snprintf(name, sizeof name, "gpu0.array%u.gate", i);
+        BUILD_NAME(name, "gpu0.array#.gate", i);
         TRY(line_gate_create(region, name, count, pair_credits(latency, latency), &b->array_gates[i], err));
-        snprintf(name, sizeof name, "gpu0.array%u.hub", i);
+        BUILD_NAME(name, "gpu0.array#.hub", i);
         TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->array_hubs[i], err));
-        snprintf(name, sizeof name, "gpu0.array%u.l1", i);
+        BUILD_NAME(name, "gpu0.array#.l1", i);
         TRY(ls_machine_block(b->machine, region, name, "l1", &l1, err));
         TRY(line_cache_set_below(l1, b->array_hubs[i], err));
         line_cache_set_passing(l1, LINE_DLC);
@@ -88,8 +90,7 @@ ls_status build_arrays(builder *b, ls_error *err)
         uint32_t array = build_array_of(b, k);
         ls_link *link;
         at = k > 0 && build_array_of(b, k - 1) == array ? at + 1 : 0;
-        snprintf(name, sizeof name, "array%u", array);
-        TRY(build_pair(b, name, b->cluster_regions[k], b->cluster_hubs[k], b->array_regions[array],
+        TRY(build_pair(b, names, array, b->cluster_regions[k], b->cluster_hubs[k], b->array_regions[array],
                        b->array_gates[array], at, latency, latency, &link, err));
         TRY(line_hub_set_links(b->cluster_hubs[k], NULL, &link, 1, err));
     }
@@ -104,16 +105,16 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     ls_block *dram, *home, **slices = &b->gpu->l2[i * b->slices];
     uint32_t credits =
         pair_credits((uint32_t)b->spec->request_latency_cycles, (uint32_t)b->spec->reply_latency_cycles);
-    snprintf(name, sizeof name, "gpu0.partition%u", i);
+    BUILD_NAME(name, "gpu0.partition#", i);
     /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
     TRY(ls_domain_create(b->engine, name, b->dram_clock, &domain, err));
     TRY(ls_domain_add_region(domain, b->core_clock, &region, err));
     b->l2_regions[i] = region;
-    snprintf(name, sizeof name, "gpu0.partition%u.gate", i);
+    BUILD_NAME(name, "gpu0.partition#.gate", i);
     TRY(line_gate_create(region, name, b->uppers + 1, credits, &b->gates[i], err));
-    snprintf(name, sizeof name, "gpu0.partition%u.channel", i);
+    BUILD_NAME(name, "gpu0.partition#.channel", i);
     TRY(ls_machine_block(b->machine, region, name, "channel", &home, err));
-    snprintf(name, sizeof name, "gpu0.partition%u.dram", i);
+    BUILD_NAME(name, "gpu0.partition#.dram", i);
     TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), name, "dram", &dram, err));
     TRY(ls_block_connect(home, "dram", dram, "dram", err));
     TRY(ls_block_connect(dram, "reply", home, "reply", err));
@@ -121,14 +122,14 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     b->gpu->homes[i] = home;
     ls_block *below = home;
     if (b->spec->memory_cache) {
-        snprintf(name, sizeof name, "gpu0.partition%u.memory_cache", i);
+        BUILD_NAME(name, "gpu0.partition#.memory_cache", i);
         TRY(ls_machine_block(b->machine, region, name, "memory_cache", &below, err));
         TRY(line_cache_set_below(below, home, err));
         line_cache_set_map(below, &b->gpu->map);
         build_keep_cache(b, below);
     }
     for (uint32_t k = 0; k < b->slices; k++) {
-        snprintf(name, sizeof name, "gpu0.partition%u.l2_%u", i, k);
+        BUILD_NAME(name, "gpu0.partition#.l2_#", i, k);
         TRY(ls_machine_block(b->machine, region, name, "l2", &slices[k], err));
         line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LINE_SYSTEM);
         TRY(line_cache_set_below(slices[k], below, err));
@@ -141,7 +142,7 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
 /* From whatever is above the partitions to all of them. */
 ls_status build_network(builder *b, ls_error *err)
 {
-    char name[64];
+    static const char *const names[2] = { "request.partition#.#", "reply.partition#.#" };
     ls_link *links[256];
     for (uint32_t i = 0; i <= b->uppers; i++) {
         ls_block *hub = i == b->uppers ? b->dma_hub : b->arrays > 0 ? b->array_hubs[i] : b->cluster_hubs[i];
@@ -149,8 +150,7 @@ ls_status build_network(builder *b, ls_error *err)
                             : b->arrays > 0 ? b->array_regions[i]
                                             : b->cluster_regions[i];
         for (uint32_t k = 0; k < b->channels; k++) {
-            snprintf(name, sizeof name, "partition%u", k);
-            TRY(build_pair(b, name, region, hub, b->l2_regions[k], b->gates[k], i,
+            TRY(build_pair(b, names, k, region, hub, b->l2_regions[k], b->gates[k], i,
                            (uint32_t)b->spec->request_latency_cycles, (uint32_t)b->spec->reply_latency_cycles,
                            &links[k], err));
         }
@@ -189,10 +189,10 @@ ls_status build_mmu(builder *b, ls_error *err)
                               .payload_bytes = sizeof(line_walk),
                               .receive = line_mmu_receive,
                               .receiver = line_mmu_receiver(g->mmu, i) };
-        snprintf(name, sizeof name, "walk%u", i);
+        BUILD_NAME(name, "walk#", i);
         TRY(ls_link_create(b->engine, &spec, &ask, err));
         line_translate_set_mmu(g->tlbs[i], ask);
-        snprintf(name, sizeof name, "page%u", i);
+        BUILD_NAME(name, "page#", i);
         spec.from = region;
         spec.to = ls_block_region(g->tlbs[i]);
         spec.from_name = ls_block_name(g->mmu);
