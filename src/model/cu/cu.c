@@ -295,21 +295,42 @@ static ls_status cu_check(const ls_block *block, const cu_spec *s, ls_error *err
     return LS_OK;
 }
 
-static bool cu_make_accesses(cu *c)
+/* The next part of one piece of memory; with a base of NULL only the sizes are added up. */
+static void *cu_part(uint8_t *base, size_t *used, size_t bytes)
 {
-    uint32_t small = (uint32_t)c->spec->vector_in_flight, total = small + CU_LARGE_ACCESSES;
-    c->accesses = ls_domain_alloc(c->domain, total * sizeof *c->accesses);
-    uint64_t *addresses = ls_domain_alloc(c->domain, (size_t)small * 64 * sizeof *addresses);
-    uint32_t *data = ls_domain_alloc(c->domain, (size_t)small * 64 * 4 * sizeof *data);
-    cu_line *lines = ls_domain_alloc(c->domain, (size_t)small * CU_SMALL_LINES * sizeof *lines);
-    amd_access *whole = ls_domain_alloc(c->domain, CU_LARGE_ACCESSES * sizeof *whole);
-    cu_line *large_lines =
-        ls_domain_alloc(c->domain, (size_t)CU_LARGE_ACCESSES * CU_LARGE_LINES * sizeof *lines);
-    if (!c->accesses || !addresses || !data || !lines || !whole || !large_lines)
+    void *part = base ? base + *used : NULL;
+    *used += (bytes + 63) & ~(size_t)63;
+    return part;
+}
+
+static void cu_divide(cu *c, uint8_t *base, size_t *used)
+{
+    size_t small = c->spec->vector_in_flight, waves = c->wave_total, groups = c->spec->groups;
+    c->waves = cu_part(base, used, waves * sizeof *c->waves);
+    c->groups = cu_part(base, used, groups * sizeof *c->groups);
+    c->reports = cu_part(base, used, groups * sizeof *c->reports);
+    c->accesses = cu_part(base, used, (small + CU_LARGE_ACCESSES) * sizeof *c->accesses);
+    c->pool.addresses = cu_part(base, used, small * 64 * sizeof *c->pool.addresses);
+    c->pool.data = cu_part(base, used, small * 64 * 4 * sizeof *c->pool.data);
+    c->pool.lines = cu_part(base, used, small * CU_SMALL_LINES * sizeof *c->pool.lines);
+    c->vgprs = cu_part(base, used, waves * AMD_VGPR_ROWS * 64 * sizeof *c->vgprs);
+    c->lds_bytes = cu_part(base, used, groups * (AMD_LDS_MAX + 64));
+    c->pool.large = cu_part(base, used, CU_LARGE_ACCESSES * sizeof *c->pool.large);
+    c->pool.large_lines =
+        cu_part(base, used, (size_t)CU_LARGE_ACCESSES * CU_LARGE_LINES * sizeof *c->pool.large_lines);
+}
+
+/* All tables in one piece: what no program uses is never touched, and many pieces take the host longer than one. */
+static bool cu_make_tables(cu *c)
+{
+    size_t bytes = 0, used = 0;
+    cu_divide(c, NULL, &bytes);
+    uint8_t *base = ls_domain_alloc(c->domain, bytes);
+    if (!base)
         return false;
-    c->pool = (cu_pool){ addresses, data, lines, large_lines, whole };
+    cu_divide(c, base, &used);
     c->free_small = c->free_large = CU_NONE;
-    c->fresh_large = (uint16_t)small;
+    c->fresh_large = (uint16_t)c->spec->vector_in_flight;
     return true;
 }
 
@@ -329,12 +350,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     c->pipe_count = 1;
     c->wave_total = (uint32_t)(c->spec->simds * c->spec->waves_per_simd);
     cu_rates(c);
-    c->waves = ls_domain_alloc(c->domain, c->wave_total * sizeof *c->waves);
-    c->vgprs = ls_domain_alloc(c->domain, (size_t)c->wave_total * AMD_VGPR_ROWS * 64 * sizeof *c->vgprs);
-    c->groups = ls_domain_alloc(c->domain, c->spec->groups * sizeof *c->groups);
-    c->reports = ls_domain_alloc(c->domain, c->spec->groups * sizeof *c->reports);
-    c->lds_bytes = ls_domain_alloc(c->domain, c->spec->groups * (AMD_LDS_MAX + 64));
-    if (!c->waves || !c->vgprs || !c->groups || !c->reports || !c->lds_bytes || !cu_make_accesses(c))
+    if (!cu_make_tables(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %s", ls_block_name(block));
     for (unsigned i = 0; i < CU_SIMDS_MAX; i++) {
         c->simds[i].waves = &c->waves[i < c->spec->simds ? i * c->spec->waves_per_simd : 0];

@@ -154,7 +154,7 @@ typedef struct cu_wave {
     uint8_t prefetch; /* lines ahead, s_inst_prefetch */
     uint8_t clause;   /* instructions left of one, s_clause */
     uint8_t pending_count;
-    uint64_t issued, most; /* instructions: so far, and that it may */
+    uint64_t issued, most;          /* instructions: so far, and that it may */
     uint64_t scalar_touches;        /* what its scalar accesses in flight write, and some that ended */
     amd_tape *tape;                 /* what it does is read from here; NULL: it executes */
     amd_tape_writer *record;        /* what it does is written here; NULL: nowhere */
@@ -257,7 +257,7 @@ typedef struct cu {
     uint32_t held[CU_SIMDS_MAX];
     uint64_t active; /* cycles from `booked` on in which something is issued: bit cycle % 64 */
     ls_cycle booked;
-    cu_wave *issuing;    /* its next instruction's time goes to `ready` only: it is not put into the ring */
+    cu_wave *issuing;     /* its next instruction's time goes to `ready` only: it is not put into the ring */
     bool issuing_goes_on; /* ... and has one */
 
     /* By rate and wave size (32, 64): how long the unit is busy, and when the result can be read. */
