@@ -41,6 +41,12 @@ typedef struct held {
 
 struct analytic {
     rates_machine machine;
+    /* Of machine and the core's spec, in the form in which each access needs it: */
+    uint64_t request, reply;     /* in RATES_ONE */
+    uint64_t room[2];            /* sectors in RATES_ONE: buffers of stores; MSHRs */
+    uint32_t look_cycles;        /* from the last round of the banks to the tags */
+    uint32_t salt;               /* of the core, for draw() */
+    bool expected;               /* ANALYTIC_EXPECTED */
     ls_cycle unit_free;          /* first cycle in which the unit takes an instruction */
     uint64_t network, l2, dram;  /* ends of the queues, in RATES_ONE of a cycle */
     uint32_t l2_part, dram_part; /* of expected sectors that are not whole yet */
@@ -151,13 +157,13 @@ static inline uint64_t join(uint64_t *end, uint64_t arrival, uint64_t length)
 
 /* The levels come in the shares of the profile whatever the order of instructions is: a sequence that fills
  * [0, 2^32) evenly, for each instruction its own. */
-static inline rates_level draw(analytic *a, const rates_inst *rate, uint32_t core_id)
+static inline rates_level draw(analytic *a, const rates_inst *rate)
 {
     if (rate->to_wait == 0)
         return RATES_L1;
     if (rate->to_dram == UINT32_MAX)
         return RATES_DRAM;
-    uint32_t x = ++a->drawn[rate->place % DRAWS] * GOLDEN + rate->place * 0x85ebca6bu + core_id * 0xc2b2ae35u;
+    uint32_t x = ++a->drawn[rate->place % DRAWS] * GOLDEN + rate->place * 0x85ebca6bu + a->salt;
     if (x < rate->to_dram)
         return RATES_DRAM;
     if (x < rate->to_l2 || rate->to_l2 == UINT32_MAX)
@@ -213,7 +219,7 @@ static ls_cycle access_l1(core *c, const core_launch *launch, const rates_inst *
                           ls_cycle looked)
 {
     analytic *a = c->analytic;
-    if (c->spec->analytic.latency != ANALYTIC_EXPECTED || !load)
+    if (!a->expected || !load)
         return looked;
     uint64_t near = a->machine.request_cycles + a->machine.reply_cycles;
     uint64_t sum = a->mean_part + expected_beyond(rate, near, near + launch->rates->dram_cycles);
@@ -226,8 +232,8 @@ ls_cycle analytic_access(core *c, const core_launch *launch, const rates_inst *r
 {
     analytic *a = c->analytic;
     const rates_machine *m = &a->machine;
-    rates_level level = draw(a, rate, c->id);
-    ls_cycle looked = now + rounds - 1 + c->spec->l1_latency_cycles;
+    rates_level level = draw(a, rate);
+    ls_cycle looked = now + rounds + a->look_cycles;
     c->n.l1.accesses += sectors;
     *(load ? &c->n.l1.reads : &c->n.l1.writes) += sectors;
     if (level == RATES_L1) {
@@ -242,14 +248,12 @@ ls_cycle analytic_access(core *c, const core_launch *launch, const rates_inst *r
     if (level == RATES_WAIT) /* those that fetch were a little earlier, or are back already */
         return a->last_load > looked ? a->last_load : looked;
     held *room = load ? &a->mshrs : &a->buffers;
-    ls_cycle begin =
-        find_room(room, load ? c->spec->l1.mshr_entries << RATES_SHIFT : (uint64_t)m->buffered << RATES_SHIFT,
-                  looked, l2);
+    ls_cycle begin = find_room(room, a->room[load], looked, l2);
     c->n.analytic.mshr_cycles += begin - looked;
     a->unit_free += begin - looked;
     const rates_kernel *rates = launch->rates;
     count_traffic(c, l2, dram, level == RATES_DRAM);
-    uint64_t on_wire = l2 * m->network_cycles >> RATES_SHIFT, request = fixed(m->request_cycles);
+    uint64_t on_wire = l2 * m->network_cycles >> RATES_SHIFT, request = a->request, reply = a->reply;
     uint64_t sent = join(&a->network, fixed(begin), on_wire);
     uint64_t served =
         join(&a->l2, sent - on_wire + request, l2 * launch->cores * rates->l2_cost >> RATES_SHIFT);
@@ -257,21 +261,21 @@ ls_cycle analytic_access(core *c, const core_launch *launch, const rates_inst *r
     uint64_t moved = served;
     if (dram != 0)
         moved = join(&a->dram, served, dram * launch->cores * rates->dram_cost >> RATES_SHIFT);
-    uint64_t alone = fixed(begin) + on_wire + request + fixed(m->reply_cycles), end;
+    uint64_t alone = fixed(begin) + on_wire + request + reply, end;
     if (!load) {
         /* Write-backs wait in the queues of DRAM; a store waits for them once these are full. */
         uint64_t queue = (uint64_t)m->dram_queue * rates->dram_cost;
-        end = (moved > served + queue ? moved - queue : served) + fixed(m->reply_cycles);
-    } else if (c->spec->analytic.latency == ANALYTIC_EXPECTED) {
+        end = (moved > served + queue ? moved - queue : served) + reply;
+    } else if (a->expected) {
         uint64_t near = m->request_cycles + m->reply_cycles;
         end = (moved > served ? moved : served) - request +
               expected_beyond(rate, near, near + rates->dram_cycles);
         alone += expected_beyond(rate, near, near + rates->dram_cycles) - fixed(near);
     } else if (level == RATES_DRAM) {
-        end = moved + fixed(rates->dram_cycles + m->reply_cycles);
+        end = moved + fixed(rates->dram_cycles) + reply;
         alone += fixed(rates->dram_cycles);
     } else {
-        end = served + fixed(m->reply_cycles);
+        end = served + reply;
     }
     c->n.analytic.queue_cycles += end > alone ? (end - alone) >> RATES_SHIFT : 0;
     ls_cycle done = whole(end);
@@ -420,7 +424,15 @@ bool core_is_analytic(const ls_block *block)
 void core_set_machine(ls_block *block, const rates_machine *machine)
 {
     core *c = ls_block_state(block);
-    c->analytic->machine = *machine;
+    analytic *a = c->analytic;
+    a->machine = *machine;
+    a->request = fixed(machine->request_cycles);
+    a->reply = fixed(machine->reply_cycles);
+    a->room[0] = fixed(machine->buffered);
+    a->room[1] = fixed(c->spec->l1.mshr_entries);
+    a->look_cycles = (uint32_t)c->spec->l1_latency_cycles - 1;
+    a->salt = c->id * 0xc2b2ae35u;
+    a->expected = c->spec->analytic.latency == ANALYTIC_EXPECTED;
 }
 
 const rates_machine *core_get_machine(const ls_block *block)

@@ -77,7 +77,7 @@ static inline ls_cycle collect(const flow *f, flow_sub *fs, const flow_inst *d, 
     ls_cycle start = flow_later(enter + d->front, (port + f->port_mask) >> f->port_shift);
     start = flow_later(start, unit_free);
     if (__builtin_expect(start > now + 1 + d->held || enter > now + 1, 0)) {
-        fs->taken |= 1u << d->unit;
+        fs->taken |= d->unit_bit;
         fs->issue_free[d->unit] = start > d->held ? flow_later(enter, start - d->held) : enter;
     }
     return start;
@@ -202,7 +202,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
                 fs->port = port;
                 *unit_free = start + d->interval;
                 if (start > now + 1 + d->held) {
-                    fs->taken |= 1u << d->unit;
+                    fs->taken |= d->unit_bit;
                     fs->issue_free[d->unit] = start - d->held;
                 }
                 d->uses++;
@@ -216,7 +216,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
                     goto stopped;
                 d = decode(c, insts, fw, kernel, next->inst);
                 need = ready_at(c, warp, ready, d);
-                if ((fs->taken >> d->unit & 1) != 0)
+                if ((fs->taken & d->unit_bit) != 0)
                     goto waits;
                 now = soon;
                 if (need > soon) {
@@ -258,12 +258,12 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         need = ready_at(c, warp, ready, d);
         if (__builtin_expect(b->changes, 0) || next == stop)
             break;
-        if (need <= soon && greedy && (fs->taken >> d->unit & 1) == 0 && soon <= limit) {
+        if (need <= soon && greedy && (fs->taken & d->unit_bit) == 0 && soon <= limit) {
             now = soon;
             continue;
         }
     waits:
-        if (__builtin_expect((fs->taken >> d->unit & 1) != 0, 0)) {
+        if (__builtin_expect((fs->taken & d->unit_bit) != 0, 0)) {
             ls_cycle left = fs->issue_free[d->unit];
             if (left > soon && left > need) {
                 if (!alone(fs, bit, left, greedy) || left > last) {
@@ -273,7 +273,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
                 b->held += left - soon;
                 soon = left;
             }
-            fs->taken &= ~(1u << d->unit);
+            fs->taken &= ~d->unit_bit;
         }
         bool waits = need > soon;
         bool lends = waits && greedy && need - soon <= FLOW_GAP && lent + need - soon <= FLOW_LENT;
@@ -542,7 +542,7 @@ static bool tick(void *self, ls_cycle now)
     for (;;) {
         uint32_t sub = 0;
         ls_cycle first = f->next[0], second = LS_CYCLE_MAX;
-        for (uint32_t i = 1; i < c->sub_count; i++) {
+        for (uint32_t i = 1; i < CORE_SUBS_MAX; i++) { /* those that are not there have no cycle */
             ls_cycle at = f->next[i], behind = at < first ? first : at;
             sub = at < first ? i : sub;
             first = at < first ? at : first;

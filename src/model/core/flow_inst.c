@@ -74,6 +74,7 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
                       .interval = from.interval,
                       .delay = from.delay,
                       .unit = from.unit,
+                      .unit_bit = 1u << from.unit,
                       .read_count = from.read_count,
                       .read_waits = from.read_waits,
                       .effects = from.effects,
