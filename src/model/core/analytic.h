@@ -46,9 +46,6 @@ bool analytic_request(struct core *c, uint32_t token);
 
 struct core_launch;
 struct ls_inst;
-/* When an access to L1, global or local memory that the unit takes in cycle `now` is answered. */
-ls_cycle analytic_access(struct core *c, const struct core_launch *launch, const rates_inst *rate, bool load,
-                         uint64_t sectors, uint32_t rounds, ls_cycle now);
 ls_cycle *analytic_unit(struct core *c); /* the first cycle in which the unit takes an instruction */
 /* Cycles in which the sectors of c->sectors enter the banks, in order; two of one bank need two. */
 uint32_t analytic_rounds(const struct core *c);

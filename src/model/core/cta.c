@@ -23,15 +23,17 @@ uint32_t cta_l1_ways(const core_spec *spec, uint64_t shared_bytes)
     return left == 0 ? 1 : (uint32_t)left;
 }
 
+/* Slots side by side; those of resident warps are among the taken ones. */
 static uint32_t find_warps(const core *c, uint32_t count)
 {
-    uint32_t run = 0;
-    for (uint32_t w = 0; w < c->spec->warp_slots; w++) {
-        run = c->warps[w].resident || c->taken_slots >> w & 1 ? 0 : run + 1;
-        if (run == count)
-            return w + 1 - count;
+    uint64_t slots = c->spec->warp_slots >= 64 ? UINT64_MAX : (UINT64_C(1) << c->spec->warp_slots) - 1;
+    uint64_t run = slots & ~c->taken_slots; /* slots at which so many free ones begin, first 1 */
+    for (uint32_t length = 1; length < count;) {
+        uint32_t more = length < count - length ? length : count - length;
+        run &= run >> more;
+        length += more;
     }
-    return UINT32_MAX;
+    return run == 0 ? UINT32_MAX : (uint32_t)__builtin_ctzll(run);
 }
 
 static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stream *stream)

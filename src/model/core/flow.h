@@ -8,6 +8,7 @@
 #ifndef MODEL_CORE_FLOW_H
 #define MODEL_CORE_FLOW_H
 
+#include "model/core/formula.h"
 #include "model/core/hybrid.h"
 
 #include <assert.h>
@@ -200,7 +201,7 @@ static inline flow_access flow_take_sectors(core *c, const flow_warp *fw, const 
 {
     c->n.memory_sectors += sectors;
     *c->flow->unit = start + rounds;
-    ls_cycle end = analytic_access(c, fw->launch, d->rate, d->load, sectors, rounds, start) + 1;
+    ls_cycle end = formula_access(c, fw->launch, d->rate, d->load, sectors, rounds, start) + 1;
     ls_cycle left = start + rounds;
     end = end > left ? end : left;
     return (flow_access){ .registers = end, .done = end };

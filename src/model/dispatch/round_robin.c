@@ -1,5 +1,6 @@
 /* round_robin.c: the block scheduler: launches kernels after their latency and hands one thread block per
  * cycle to each core that has room, cores in turn. Kernels of different streams may run side by side. */
+#include "base/bitset.h"
 #include "model/dispatch/dispatch.h"
 
 #include <assert.h>
@@ -51,6 +52,7 @@ typedef struct dispatch {
     core_capacity capacity;
     ls_link **to_core;
     core_load *loads;
+    uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
     uint32_t core_count, next_core, link_latency;
     bool ahead; /* cores are sent blocks before they have room */
     kernel_state kernels[KERNELS_MAX];
@@ -249,6 +251,15 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     return true;
 }
 
+static void set_full_for(dispatch *d, uint32_t core, uint64_t number)
+{
+    d->loads[core].full_for = number;
+    if (number == 0)
+        ls_bit_set(d->open, core);
+    else
+        ls_bit_clear(d->open, core);
+}
+
 static void finish_if_done(dispatch *d, uint32_t slot)
 {
     kernel_state *k = &d->kernels[slot];
@@ -259,7 +270,7 @@ static void finish_if_done(dispatch *d, uint32_t slot)
         d->slots--;
     d->active--;
     for (uint32_t core = 0; core < d->core_count; core++)
-        d->loads[core].full_for = 0;
+        set_full_for(d, core, 0);
     d->last_end = k->end;
     d->finished = true;
     d->n.busy_cycles += k->end - k->begin;
@@ -290,10 +301,18 @@ static void pump(void *self, ls_cycle now)
         uint32_t first = d->next_core;
         for (uint32_t i = 0, core = first; i < d->core_count; i++, core++) {
             core = core == d->core_count ? 0 : core;
+            if (d->active == 1 && !ls_bit_test(d->open, core)) {
+                /* It is this kernel that the core is full for: on to the next one that may have room. */
+                size_t next = ls_bit_next(d->open, d->core_count, core);
+                uint32_t skipped = (uint32_t)(next == LS_BITSET_NONE ? d->core_count : next) - core;
+                i += skipped - 1;
+                core += skipped - 1;
+                continue;
+            }
             if (d->loads[core].full_for == k->number)
                 continue;
             if (!has_room(d, &d->loads[core], k, slot)) {
-                d->loads[core].full_for = k->number;
+                set_full_for(d, core, k->number);
             } else if (send_block(d, core, slot)) {
                 d->next_core = core + 1 == d->core_count ? 0 : core + 1;
                 again = true;
@@ -337,7 +356,7 @@ void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle 
     const core_done *done = payload;
     kernel_state *k = &d->kernels[done->kernel];
     core_load *load = &d->loads[done->core];
-    load->full_for = 0;
+    set_full_for(d, done->core, 0);
     load->ctas--;
     load->warps -= k->warps;
     load->registers -= k->registers;
@@ -406,8 +425,10 @@ ls_status dispatch_attach(ls_block *block, const core_capacity *capacity, ls_lin
     d->link_latency = link_latency_cycles;
     d->to_core = ls_domain_alloc(d->domain, core_count * sizeof *d->to_core);
     d->loads = ls_domain_alloc(d->domain, core_count * sizeof *d->loads);
-    if (d->to_core == NULL || d->loads == NULL)
+    d->open = ls_domain_alloc(d->domain, LS_BITSET_WORDS(core_count) * sizeof *d->open);
+    if (d->to_core == NULL || d->loads == NULL || d->open == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
+    ls_bit_set_run(d->open, 0, core_count);
     memcpy(d->to_core, to_core, core_count * sizeof *d->to_core);
     return LS_OK;
 }
