@@ -161,6 +161,7 @@ void analytic_take(core *c, uint16_t index)
     const rates_inst *rate = rates_of(launch->rates, f->inst->pc);
     ls_cycle end =
         formula_access(c, launch, rate, f->inst->mem_op != LS_MEM_STORE, c->sector_count, rounds, c->now);
+    formula_count(c);
     ls_cycle left = c->now + rounds; /* the instruction leaves the unit */
     if (f->inst->mem_op == LS_MEM_STORE) {
         /* Its warp goes on; it may not end before the answer. */

@@ -552,6 +552,7 @@ static bool tick(void *self, ls_cycle now)
             break;
         f->next[sub] = step(c, sub, first, second);
     }
+    formula_count(c);
     ls_domain_progress(c->domain);
     c->now = now;
     ls_cycle next = due;

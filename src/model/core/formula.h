@@ -30,22 +30,22 @@ typedef struct formula_held {
 struct analytic {
     rates_machine machine;
     /* Of machine and the core's spec, in the form in which each access needs it: */
-    uint64_t request, reply;     /* in RATES_ONE */
-    uint64_t room[2];            /* sectors in RATES_ONE: buffers of stores; MSHRs */
-    uint32_t look_cycles;        /* from the last round of the banks to the tags */
-    uint32_t salt;               /* of the core, for draw() */
-    bool expected;               /* ANALYTIC_EXPECTED */
-    ls_cycle unit_free;          /* first cycle in which the unit takes an instruction */
-    uint64_t network, l2, dram;  /* ends of the queues, in RATES_ONE of a cycle */
-    uint32_t l2_part, dram_part; /* of expected sectors that are not whole yet */
-    uint32_t mean_part;          /* likewise, of cycles */
-    formula_held mshrs, buffers; /* of loads; of stores */
-    ls_cycle last_load;          /* when the last load that left L1 ends */
-    uint32_t drawn[DRAWS];       /* accesses so far, by pc */
-    ls_cycle due[CORE_FLIGHTS];  /* when the flight ends */
-    uint16_t slots[SLOTS];       /* lists of flights */
-    uint64_t used[SLOTS / 64];   /* bit i: slots[i] is not empty */
-    uint64_t used_words;         /* bit i: used[i] != 0 */
+    uint64_t request, reply;                      /* in RATES_ONE */
+    uint64_t room[2];                             /* sectors in RATES_ONE: buffers of stores; MSHRs */
+    uint32_t look_cycles;                         /* from the last round of the banks to the tags */
+    uint32_t salt;                                /* of the core, for draw() */
+    bool expected;                                /* ANALYTIC_EXPECTED */
+    ls_cycle unit_free;                           /* first cycle in which the unit takes an instruction */
+    uint64_t network, l2, dram;                   /* ends of the queues, in RATES_ONE of a cycle */
+    uint64_t l2_sectors, l2_misses, dram_sectors; /* expected and not counted yet, in RATES_ONE */
+    uint32_t mean_part;                           /* of expected cycles that are not whole yet */
+    formula_held mshrs, buffers;                  /* of loads; of stores */
+    ls_cycle last_load;                           /* when the last load that left L1 ends */
+    uint32_t drawn[DRAWS];                        /* accesses so far, by pc */
+    ls_cycle due[CORE_FLIGHTS];                   /* when the flight ends */
+    uint16_t slots[SLOTS];                        /* lists of flights */
+    uint64_t used[SLOTS / 64];                    /* bit i: slots[i] is not empty */
+    uint64_t used_words;                          /* bit i: used[i] != 0 */
     uint32_t on_way;
     ls_cycle swept; /* every slot before this cycle is empty */
     struct {
@@ -111,16 +111,16 @@ static inline void formula_take_room(formula_held *h, uint64_t sectors, ls_cycle
     h->sectors += sectors;
 }
 
-static inline void formula_count_traffic(core *c, uint64_t l2, uint64_t dram, bool missed)
+/* Whole sectors of what has been expected so far go to the counters. */
+static inline void formula_count(core *c)
 {
     analytic *a = c->analytic;
-    uint64_t sum = a->l2_part + l2;
-    c->n.analytic.l2_sectors += sum >> RATES_SHIFT;
-    c->n.analytic.l2_misses += missed ? sum >> RATES_SHIFT : 0;
-    a->l2_part = (uint32_t)(sum & (RATES_ONE - 1));
-    sum = a->dram_part + dram;
-    c->n.analytic.dram_sectors += sum >> RATES_SHIFT;
-    a->dram_part = (uint32_t)(sum & (RATES_ONE - 1));
+    c->n.analytic.l2_sectors += a->l2_sectors >> RATES_SHIFT;
+    c->n.analytic.l2_misses += a->l2_misses >> RATES_SHIFT;
+    c->n.analytic.dram_sectors += a->dram_sectors >> RATES_SHIFT;
+    a->l2_sectors &= RATES_ONE - 1;
+    a->l2_misses &= RATES_ONE - 1;
+    a->dram_sectors &= RATES_ONE - 1;
 }
 
 /* The mean of the levels' latencies beyond L1, in RATES_ONE: equation 1 without its first term. */
@@ -171,7 +171,9 @@ static inline ls_cycle formula_access(core *c, const core_launch *launch, const 
     c->n.analytic.mshr_cycles += begin - looked;
     a->unit_free += begin - looked;
     const rates_kernel *rates = launch->rates;
-    formula_count_traffic(c, l2, dram, level == RATES_DRAM);
+    a->l2_sectors += l2;
+    a->l2_misses += level == RATES_DRAM ? l2 : 0;
+    a->dram_sectors += dram;
     uint64_t on_wire = l2 * m->network_cycles >> RATES_SHIFT, request = a->request, reply = a->reply;
     uint64_t sent = formula_join(&a->network, formula_fixed(begin), on_wire);
     uint64_t served =

@@ -141,7 +141,8 @@ static bool access_memory(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_
     uint32_t flags = (write ? SENT_WRITE : 0u) | (atomic ? SENT_ATOMIC : 0u) | (bypass ? SENT_BYPASS : 0u);
     sent_list *sent = c->sent;
     const size_t first = sent->requests.count;
-    if (!ls_vec_reserve(&sent->requests, 2 * (size_t)touched->count)) {
+    const size_t room = sent->requests.capacity - first, most = 2 * (size_t)touched->count;
+    if (room < most && !ls_vec_reserve(&sent->requests, most)) {
         c->failed = true;
         return false;
     }
@@ -164,7 +165,10 @@ static bool access_memory(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_
                                  .count = (uint16_t)entries,
                                  .sectors = (uint16_t)touched->sectors,
                                  .write = write };
-    c->failed |= !ls_vec_push(&c->accesses, access);
+    if (c->accesses.count < c->accesses.capacity || ls_vec_reserve(&c->accesses, 1))
+        c->accesses.at[c->accesses.count++] = access;
+    else
+        c->failed = true;
     address_requests(p, c, first);
     return true;
 }
