@@ -2,8 +2,8 @@
 #include "cli/program_job.h"
 
 #include "base/pool.h"
+#include "cli/run_output.h"
 #include "model/amd/amd_gpu.h"
-#include "report/export.h"
 #include "runtime/timing/timing.h"
 
 #include <stdlib.h>
@@ -49,22 +49,6 @@ static uint64_t count(ls_metrics *metrics, const char *type, const char *name)
                : 0;
 }
 
-static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run,
-                              ls_hash *out, ls_error *err)
-{
-    const ls_results results = {
-        .platform = ls_config_name(config),
-        .config_text = ls_config_yaml(config),
-        .end_time = run->end_time,
-        .events = run->events,
-        .messages = run->messages,
-        .ticks = run->ticks,
-        .cycles = run->cycles,
-        .metrics = metrics,
-    };
-    return ls_export_hash(&results, out, err);
-}
-
 static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *metrics, program_result *out,
                      ls_error *err)
 {
@@ -101,7 +85,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
             count(metrics, levels[i].type, "read_hits") + count(metrics, levels[i].type, "read_mshr_hits");
     }
     ls_run_result done = timing_result(system);
-    return job->hash ? hash_results(timing_config(system), metrics, &done, &out->hash, err) : LS_OK;
+    return job->hash ? run_output_hash(timing_config(system), metrics, &done, &out->hash, err) : LS_OK;
 }
 
 ls_status program_simulate(const program_job *job, program_result *out, ls_error *err)

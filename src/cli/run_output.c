@@ -51,3 +51,19 @@ ls_status run_output_write(const ls_results *results, const char *path, ls_error
     ls_arena_fini(&arena);
     return status;
 }
+
+ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,
+                          ls_error *err)
+{
+    const ls_results results = {
+        .platform = ls_config_name(config),
+        .config_text = ls_config_yaml(config),
+        .end_time = run->end_time,
+        .events = run->events,
+        .messages = run->messages,
+        .ticks = run->ticks,
+        .cycles = run->cycles,
+        .metrics = metrics,
+    };
+    return ls_export_hash(&results, out, err);
+}

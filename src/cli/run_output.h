@@ -2,6 +2,7 @@
 #ifndef CLI_RUN_OUTPUT_H
 #define CLI_RUN_OUTPUT_H
 
+#include "platform/config.h"
 #include "report/export.h"
 
 /* Before the run: every format is known, no file is named twice, and each could be created. Nothing is. */
@@ -9,5 +10,9 @@ ls_status run_output_check(const char *const *paths, size_t count, ls_error *err
 
 /* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. */
 ls_status run_output_write(const ls_results *results, const char *path, ls_error *err);
+
+/* The hash of everything that a run measured. */
+ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,
+                          ls_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* simulate.c: one simulation of a validation: machine, trace, numbers, hash of all results. */
 #include "base/pool.h"
+#include "cli/run_output.h"
 #include "cli/validate/validate.h"
 #include "platform/machine.h"
-#include "report/export.h"
 #include "workload/synth/synth.h"
 
 #include <stdlib.h>
@@ -17,22 +17,6 @@ static uint64_t config_uint(const ls_config *config, const char *key)
     if (value && ls_parse_u64(value->text, strlen(value->text), &n, NULL) != LS_OK)
         n = 0;
     return n;
-}
-
-static ls_status hash_results(const ls_config *config, ls_metrics *metrics, const ls_run_result *run,
-                              ls_hash *out, ls_error *err)
-{
-    const ls_results results = {
-        .platform = ls_config_name(config),
-        .config_text = ls_config_yaml(config),
-        .end_time = run->end_time,
-        .events = run->events,
-        .messages = run->messages,
-        .ticks = run->ticks,
-        .cycles = run->cycles,
-        .metrics = metrics,
-    };
-    return ls_export_hash(&results, out, err);
 }
 
 static ls_status collect(ls_arena *arena, const run_trace *t, validate_result *out, ls_error *err)
@@ -97,7 +81,7 @@ ls_status validate_simulate(ls_arena *arena, const validate_job *job, validate_r
     if (status == LS_OK)
         status = collect(arena, &t, out, err);
     if (status == LS_OK && job->hash)
-        status = hash_results(config, metrics, &run, &out->hash, err);
+        status = run_output_hash(config, metrics, &run, &out->hash, err);
     if (status == LS_OK) {
         uint64_t way = config_uint(config, "dispatch_latency_cycles");
         uint64_t launch = config_uint(config, "dispatch.launch_latency_cycles");

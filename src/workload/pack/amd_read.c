@@ -233,25 +233,17 @@ static ls_status read_index(amd_file *f, size_t number, uint64_t offset, ls_erro
 
 static ls_status read_directory(amd_file *f, uint64_t directory, ls_error *err)
 {
-    ls_status status = ls_pack_get_section(&f->in, LS_PACK_DIRECTORY, directory, 0, "the directory", err);
-    if (status != LS_OK)
-        return status;
-    ls_pack_record r = { f->in.payload.at, f->in.payload.at + f->in.payload.count, false };
-    uint64_t catalog = ls_pack_take_varint(&r), count = ls_pack_take_number(&r, f->in.payload.count);
-    uint64_t *indices = ls_arena_array(&f->arena, count + 1, sizeof *indices);
-    if (!indices)
-        return fail_memory(err);
-    for (uint64_t i = 0; i < count; i++)
-        indices[i] = ls_pack_take_varint(&r);
-    if (r.failed || r.at != r.end)
-        return fail_file(f, err, "the directory is wrong");
-    status = ls_pack_get_section(&f->in, LS_PACK_AMD_CATALOG, catalog, 0, "the catalog of launches", err);
+    ls_pack_directory d;
+    ls_status status = ls_pack_get_directory(&f->in, &f->arena, directory, &d, err);
+    if (status == LS_OK)
+        status =
+            ls_pack_get_section(&f->in, LS_PACK_AMD_CATALOG, d.catalog, 0, "the catalog of launches", err);
     if (status == LS_OK)
         status = read_catalog(f, err);
-    if (status == LS_OK && f->launch_count != count)
+    if (status == LS_OK && f->launch_count != d.count)
         return fail_file(f, err, "catalog and directory have different numbers of launches");
     for (size_t i = 0; i < f->launch_count && status == LS_OK; i++)
-        status = read_index(f, i, indices[i], err);
+        status = read_index(f, i, d.indices[i], err);
     return status;
 }
 

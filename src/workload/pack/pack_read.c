@@ -468,25 +468,16 @@ static ls_status read_catalog(pack_trace *t, ls_error *err)
 
 static ls_status read_directory(pack_trace *t, uint64_t directory, ls_error *err)
 {
-    ls_status status = ls_pack_get_section(&t->in, LS_PACK_DIRECTORY, directory, 0, "the directory", err);
-    if (status != LS_OK)
-        return status;
-    ls_pack_record r = { t->in.payload.at, t->in.payload.at + t->in.payload.count, false };
-    uint64_t catalog = ls_pack_take_varint(&r), count = ls_pack_take_number(&r, t->in.payload.count);
-    uint64_t *indices = ls_arena_array(&t->arena, count + 1, sizeof *indices);
-    if (!indices)
-        return fail_memory(err);
-    for (uint64_t i = 0; i < count; i++)
-        indices[i] = ls_pack_take_varint(&r);
-    if (r.failed || r.at != r.end)
-        return fail_file(t, err, "the directory is wrong");
-    status = ls_pack_get_section(&t->in, LS_PACK_CATALOG, catalog, 0, "the catalog", err);
+    ls_pack_directory d;
+    ls_status status = ls_pack_get_directory(&t->in, &t->arena, directory, &d, err);
+    if (status == LS_OK)
+        status = ls_pack_get_section(&t->in, LS_PACK_CATALOG, d.catalog, 0, "the catalog", err);
     if (status == LS_OK)
         status = read_catalog(t, err);
-    if (status == LS_OK && t->kernel_count != count)
+    if (status == LS_OK && t->kernel_count != d.count)
         return fail_file(t, err, "catalog and directory have different numbers of kernels");
     for (uint64_t i = 0; i < t->kernel_count && status == LS_OK; i++)
-        t->kernels[i].index = indices[i];
+        t->kernels[i].index = d.indices[i];
     return status;
 }
 

@@ -432,6 +432,26 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
     return LS_OK;
 }
 
+ls_status ls_pack_get_directory(ls_pack_in *in, ls_arena *arena, uint64_t directory, ls_pack_directory *out,
+                                ls_error *err)
+{
+    ls_status status = ls_pack_get_section(in, LS_PACK_DIRECTORY, directory, 0, "the directory", err);
+    if (status != LS_OK)
+        return status;
+    ls_pack_record r = { in->payload.at, in->payload.at + in->payload.count, false };
+    out->catalog = ls_pack_take_varint(&r);
+    out->count = ls_pack_take_number(&r, in->payload.count);
+    out->indices = ls_arena_array(arena, out->count + 1, sizeof *out->indices);
+    if (!out->indices)
+        return fail_memory(err);
+    for (uint64_t i = 0; i < out->count; i++)
+        out->indices[i] = ls_pack_take_varint(&r);
+    if (!r.failed && r.at == r.end)
+        return LS_OK;
+    ls_fail(err, LS_ERR_INPUT, "the directory is wrong");
+    return ls_error_at(err, in->path, 0, 0);
+}
+
 /* ------------------------------------------------------------------------------------------------ records */
 
 bool ls_pack_add_bytes(ls_pack_bytes *b, const void *data, size_t bytes)

@@ -3,6 +3,7 @@
 #ifndef PACK_SECTION_H
 #define PACK_SECTION_H
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "workload/pack/block.h"
 
@@ -63,6 +64,15 @@ ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, 
  * header as an index gave it, 0 if it is not known. `what` names it in messages. */
 ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
                               ls_error *err);
+
+/* Reads the directory, which `directory` is the place of: where the catalog is, and the indices of what it
+ * lists. */
+typedef struct ls_pack_directory {
+    uint64_t catalog, count;
+    uint64_t *indices; /* in the arena */
+} ls_pack_directory;
+ls_status ls_pack_get_directory(ls_pack_in *in, ls_arena *arena, uint64_t directory, ls_pack_directory *out,
+                                ls_error *err);
 
 /* ------------------------------------------------------------------------------------------------- records */
 
