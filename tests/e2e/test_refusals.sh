@@ -8,6 +8,7 @@ run 0 trace synth vector-add -s n=1024 -o small
 run 0 trace pack small -o small.lspk
 head -c 700 small.lspk >cut.lspk
 printf 'neither\x01\x02 a trace\n' >junk
+: >empty
 object=$SOURCE_DIR/tests/fuzz/corpus/hsa/v5.co
 head -c 500 "$object" >cut.co
 files() { find . ! -name stdout ! -name stderr | LC_ALL=C sort; }
@@ -54,6 +55,7 @@ done <<END
 2|Is a directory|profile small -p rtx3070 -o small
 2|unknown key 'x'|profile small -p rtx3070 -s x=1
 2|neither a list of kernels nor a kernel|trace info junk
+2|empty: the list of kernels is empty|trace info empty
 2|neither a list of kernels nor a kernel|trace check junk
 2|cut off|trace info cut.lspk
 2|cut off|trace check cut.lspk

@@ -68,8 +68,10 @@ static ls_status check_list(const acc_trace *t, ls_error *err)
     for (uint64_t i = 0; i < t->trace.command_count; i++)
         if (commands[i].kind != LS_COMMAND_OTHER || ls_starts_with(commands[i].text, "Memcpy"))
             return LS_OK;
-    if (t->trace.command_count == 0)
-        return LS_OK;
+    if (t->trace.command_count == 0) {
+        ls_fail(err, LS_ERR_INPUT, "the list of kernels is empty");
+        return ls_error_at(err, t->list, 0, 0);
+    }
     ls_fail(err, LS_ERR_INPUT, "this is neither a list of kernels nor a kernel: it begins with '%s'",
             ls_quote(commands[0].text, strlen(commands[0].text), quoted, sizeof quoted));
     return ls_error_at(err, t->list, commands[0].line, 0);
