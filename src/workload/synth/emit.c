@@ -253,15 +253,6 @@ bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n)
 
 /* ------------------------------------------------------------------------------------------------ numbers */
 
-uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b)
-{
-    /* SplitMix64's mixing of a sum that no two small arguments share. */
-    uint64_t z = seed + a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xd1342543de82ef95) + 1;
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 void synth_facts_each(ls_synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps, uint64_t n)
 {
     uint64_t before = exit_row, after = synth_here(p) - exit_row - 1, threads = warps * SYNTH_WARP;

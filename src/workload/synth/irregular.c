@@ -80,9 +80,13 @@ static void gather_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[G_EXIT] + 1, mark[G_INDEX]);
     synth_lanes(w, mark[G_INDEX], synth_array(0) + FLOAT * w->thread, FLOAT);
     synth_run(w, mark[G_INDEX] + 1, mark[G_TABLE]);
-    for (uint32_t i = 0; i < SYNTH_WARP; i++)
-        lanes[i] =
-            synth_array(1) + synth_hash(s->common.seed, w->thread + i, 0) % (256 * s->table_kib) * FLOAT;
+    const uint64_t words = 256 * s->table_kib;
+    const bool power =
+        (words & (words - 1)) == 0; /* most are, and a division takes longer than all the rest */
+    for (uint32_t i = 0; i < SYNTH_WARP; i++) {
+        uint64_t hash = synth_hash(s->common.seed, w->thread + i, 0);
+        lanes[i] = synth_array(1) + (power ? hash & (words - 1) : hash % words) * FLOAT;
+    }
     synth_list(w, mark[G_TABLE], lanes);
     synth_run(w, mark[G_TABLE] + 1, mark[G_STORE]);
     synth_lanes(w, mark[G_STORE], synth_array(2) + FLOAT * w->thread, FLOAT);

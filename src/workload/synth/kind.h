@@ -112,7 +112,14 @@ static inline uint64_t synth_min(uint64_t a, uint64_t b)
 void synth_facts_each(ls_synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps,
                       uint64_t n);
 /* A random number that depends on its arguments only, so that any thread block can be generated alone. */
-uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b);
+static inline uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b)
+{
+    /* SplitMix64's mixing of a sum that no two small arguments share. */
+    uint64_t z = seed + a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xd1342543de82ef95) + 1;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
 /* Sectors that `count` elements of `size` bytes from `address` on, `stride` apart, touch. */
 uint64_t synth_sectors(uint64_t address, uint64_t count, uint64_t size, uint64_t stride);
 
