@@ -139,7 +139,7 @@ void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now)
     cu_tally *tally = &w->group->done.tally;
     simd->valu_free = ahead->valu_free;
     memcpy(simd->last, ahead->last, sizeof simd->last);
-    ls_cycle end = ahead->begin;
+    ls_cycle end = 0;
     for (; left != 0; left &= left - 1, inst++) {
         ls_cycle cycle = ahead->begin + (ls_cycle)__builtin_ctzll(left);
         if (cycle >= at)

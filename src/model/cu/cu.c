@@ -270,6 +270,7 @@ static void cu_rates(cu *c)
             c->latency[i][wide] = (uint16_t)(latency[i] > busy ? latency[i] : busy);
         }
     c->tracks = s->valu_latency_cycles != 0;
+    c->goes_ahead = !c->tracks;
 }
 
 static ls_status cu_check(const ls_block *block, const cu_spec *s, ls_error *err)
@@ -360,7 +361,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     for (unsigned i = 0; i < CU_TIMED; i++)
         c->timed[i] = CU_NONE;
     c->free_scalar = c->scalar_first = c->scalar_last = CU_NONE;
-    c->lds.ops = lds_shape_host();
+    c->lds.ops = lds_shape_host(false);
     ls_event_init(&c->alarm, cu_alarm, c);
     ls_event_init(&c->report, cu_group_report, c);
     return ls_ticker_add(c->region, &c->ticker, cu_tick, c, err);

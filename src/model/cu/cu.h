@@ -257,6 +257,7 @@ typedef struct cu {
     uint32_t held[CU_SIMDS_MAX];
     uint64_t active; /* cycles from `booked` on in which something is issued: bit cycle % 64 */
     ls_cycle booked;
+    bool goes_ahead;      /* waves that are alone issue ahead of time; tests look whether that can be seen */
     cu_wave *issuing;     /* its next instruction's time goes to `ready` only: it is not put into the ring */
     bool issuing_goes_on; /* ... and has one */
 

@@ -526,7 +526,7 @@ static bool issue_single(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         c->issuing_goes_on = false;
         bool issued = issue_wave(c, simd, w, now);
         c->issuing = NULL;
-        if (c->issuing_goes_on && w->head->alone && !c->tracks && issue_met(w))
+        if (c->issuing_goes_on && w->head->alone && c->goes_ahead && issue_met(w))
             cu_ahead_run(c, simd, w, now);
         else if (c->issuing_goes_on)
             cu_issue_enter(c, w, now);

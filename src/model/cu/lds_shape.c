@@ -44,11 +44,12 @@ bool lds_shape_learn(lds_shape *shape, const uint32_t *addresses, unsigned lanes
 #include "model/cu/lds_shape_body.h"
 #endif
 
-const lds_shape_ops *lds_shape_host(void)
+const lds_shape_ops *lds_shape_host(bool plain)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (!plain && __builtin_cpu_supports("avx2"))
         return &shape_avx2_ops;
 #endif
+    (void)plain;
     return &shape_any_ops;
 }
