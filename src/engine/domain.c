@@ -236,9 +236,9 @@ void domain_run_window(ls_domain *domain)
         uint64_t before_run = region->cycles_run;
         ls_cycle next = region_run(region, engine->limits[region->clock_id]);
         domain->work = region->cycles_run - before_run;
-        next = region->sent_min < next ? region->sent_min : next;
         engine->next_time[domain->id] = next == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, next);
-        domain->sent_min = region->sent_min == LS_CYCLE_MAX ? LS_TIME_MAX : engine->next_time[domain->id];
+        domain->sent_min =
+            region->sent_min == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, region->sent_min);
     } else {
         uint64_t cycles = 0;
         for (uint32_t i = 0; i < domain->region_count; i++) {
@@ -246,7 +246,7 @@ void domain_run_window(ls_domain *domain)
             domain->regions[i]->window = domain->window;
             cycles -= domain->regions[i]->cycles_run;
         }
-        ls_time next = run_regions(domain, engine->limits, engine->window_end);
+        engine->next_time[domain->id] = run_regions(domain, engine->limits, engine->window_end);
         domain->sent_min = LS_TIME_MAX;
         for (uint32_t i = 0; i < domain->region_count; i++) {
             const ls_region *region = domain->regions[i];
@@ -257,7 +257,6 @@ void domain_run_window(ls_domain *domain)
             domain->sent_min = time < domain->sent_min ? time : domain->sent_min;
         }
         domain->work = cycles;
-        engine->next_time[domain->id] = domain->sent_min < next ? domain->sent_min : next;
     }
     domain->current = NULL;
 }

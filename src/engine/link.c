@@ -3,8 +3,11 @@
  * A message lies in a slot, which is written by the sender, read by the receiver at least one window later, and
  * written again only after the credit of its message came home: messages are delivered in order, so as many slots as
  * credits came home are the oldest. A ring with a place per credit says where the messages are. There are as many
- * slots as were ever needed at the same time, which is far fewer than credits on most links. Credits travel back in a
- * ring of (cycle, count). Neither side ever looks at what the other wrote in the same window. */
+ * slots as were ever needed at the same time, which is far fewer than credits on most links.
+ *
+ * Credits travel back in a ring of (cycle, count), which the sender looks at when it needs some: nobody is told. It may
+ * find credits that the receiver gives in the same window, or not find them yet, depending on the threads; that makes no
+ * difference, because their cycle is after the window. A sender that waits and finds none looks again in each window. */
 #include "engine/state.h"
 
 #include <string.h>
@@ -184,10 +187,15 @@ const char *ls_link_name(const ls_link *link)
 
 /* ------------------------------------------------------------------------------------------ sender's half */
 
+static inline uint32_t credit_tail(const ls_link *link)
+{
+    return atomic_load_explicit(&link->credit_tail, memory_order_acquire);
+}
+
 static void collect_credits(ls_link *link, ls_cycle now)
 {
-    uint32_t count = 0, head = link->credit_head, seen = link->credit_seen;
-    for (; head != seen; head++) {
+    uint32_t count = 0, head = link->credit_head, tail = credit_tail(link);
+    for (; head != tail; head++) {
         const credit_entry *entry = &link->credit_ring[head & link->ring_mask];
         if (entry->cycle > now)
             break;
@@ -220,30 +228,25 @@ uint32_t ls_link_credits(const ls_link *link)
     /* Between runs everything that has been handed over counts. */
     ls_cycle now = link->from->running ? link->from->now : LS_CYCLE_MAX;
     uint32_t credits = link->credits;
-    for (uint32_t i = link->credit_head; i != link->credit_seen; i++)
+    for (uint32_t i = link->credit_head, tail = credit_tail(link); i != tail; i++)
         if (link->credit_ring[i & link->ring_mask].cycle <= now)
             credits += link->credit_ring[i & link->ring_mask].count;
     return credits;
 }
 
-/* Tells the domain of the other end that this one has something new after this window. */
+/* Tells the domain of the other end that there is something new for it after this window. */
 static inline void tell(const end_mark *mark)
 {
     *mark->dirty = 1;
     atomic_store_explicit(mark->mail, 1, memory_order_relaxed);
 }
 
-static void set_mark(end_mark mark[2], const ls_domain *domain, uint32_t end)
-{
-    for (int parity = 0; parity < 2; parity++)
-        mark[parity] = (end_mark){ .dirty = &domain->dirty[parity][end],
-                                   .mail = &domain->engine->mail[parity][domain->id] };
-}
-
 void link_set_marks(ls_link *link)
 {
-    set_mark(link->to_mark, link->to->domain, link->to_end);
-    set_mark(link->from_mark, link->from->domain, link->from_end);
+    const ls_domain *domain = link->to->domain;
+    for (int parity = 0; parity < 2; parity++)
+        link->to_mark[parity] = (end_mark){ .dirty = &domain->dirty[parity][link->to_end],
+                                            .mail = &domain->engine->mail[parity][domain->id] };
 }
 
 /* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit leaves. */
@@ -361,6 +364,15 @@ void link_prepare(ls_link *link)
                     link->engine->hook_deliver->subscribers != 0;
 }
 
+/* The sender's domain runs in the next window, whatever else it has to do there, and comes back to arm_wake(). */
+static void look_again(const ls_link *link)
+{
+    const ls_domain *domain = link->from->domain;
+    unsigned parity = domain->window & 1;
+    domain->dirty[parity][link->from_end] = 1;
+    atomic_store_explicit(&domain->engine->mail[parity][domain->id], 1, memory_order_relaxed);
+}
+
 /* Puts the link into the sender's wheel for the first cycle in which it will be ready, if that is known. */
 static void arm_wake(ls_link *link)
 {
@@ -370,8 +382,10 @@ static void arm_wake(ls_link *link)
     collect_credits(link, from->now);
     ls_cycle cycle = from->floor;
     if (link->credits == 0) {
-        if (link->credit_head == link->credit_seen)
-            return; /* link_credit_window() comes back here */
+        if (link->credit_head == credit_tail(link)) {
+            look_again(link);
+            return;
+        }
         ls_cycle home = link->credit_ring[link->credit_head & link->ring_mask].cycle;
         cycle = home > cycle ? home : cycle;
     }
@@ -431,13 +445,6 @@ static void link_serve(void *self, ls_cycle now)
     link_wake(link, now);
 }
 
-static void link_credit_window(ls_link *link, unsigned parity)
-{
-    link->credit_seen = link->published_credit_tail[parity];
-    if (link->waiters != NULL)
-        arm_wake(link);
-}
-
 /* ---------------------------------------------------------------------------------------- receiver's half */
 
 static void link_receive_window(ls_link *link, unsigned parity)
@@ -484,27 +491,6 @@ void link_deliver(ls_link *link, ls_cycle now)
     wheel_add_arrival(to, &link->delivery);
 }
 
-static void release_at(ls_link *link, ls_cycle cycle, uint32_t entries)
-{
-    uint64_t window = link->to->window;
-    link->credit_ring[link->credit_tail & link->ring_mask] =
-        (credit_entry){ .cycle = cycle, .count = entries };
-    link->published_credit_tail[window & 1] = ++link->credit_tail;
-}
-
-/* The first release of a window, or clocks that differ. */
-static void release_apart(ls_link *link, ls_cycle cycle, uint32_t entries)
-{
-    uint64_t window = link->to->window;
-    if (!link->same_clock)
-        cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&link->to->clock, cycle));
-    if (link->released_window != window) {
-        link->released_window = window;
-        tell(&link->from_mark[window & 1]);
-    }
-    release_at(link, cycle, entries);
-}
-
 void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
@@ -514,16 +500,20 @@ void ls_link_release(ls_link *link, uint32_t entries)
     link->held -= entries;
     ls_cycle cycle = to->now + link->credit_latency_cycles;
     to->sent_min = cycle < to->sent_min ? cycle : to->sent_min;
-    if (link->special || link->released_window != to->window) {
-        release_apart(link, cycle, entries);
+    if (LS_UNLIKELY(!link->same_clock))
+        cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&link->to->clock, cycle));
+    uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
+    /* One of this window does not count yet for the sender, so it may still grow. */
+    credit_entry *newest = &link->credit_ring[(tail - 1) & link->ring_mask];
+    if (link->released_window == to->window && newest->cycle == cycle) {
+        newest->count += entries;
         return;
     }
-    /* Pushed in this window, so the sender has not seen it yet and it may still grow. */
-    credit_entry *newest = &link->credit_ring[(link->credit_tail - 1) & link->ring_mask];
-    if (newest->cycle == cycle)
-        newest->count += entries;
-    else
-        release_at(link, cycle, entries);
+    link->released_window = to->window;
+    credit_entry *entry = &link->credit_ring[tail & link->ring_mask];
+    entry->cycle = cycle;
+    entry->count = entries;
+    atomic_store_explicit(&link->credit_tail, tail + 1, memory_order_release);
 }
 
 /* ---------------------------------------------------------------------------------------------- both halves */
@@ -545,8 +535,8 @@ void link_exchange(const ls_domain *domain, unsigned parity)
             eight &= eight - 1; /* a byte is 0 or 1 */
             if (end->receives)
                 link_receive_window(end->link, parity);
-            else
-                link_credit_window(end->link, parity);
+            else if (end->link->waiters != NULL)
+                arm_wake(end->link);
         } while (eight != 0);
     }
 }

@@ -33,8 +33,9 @@ typedef struct run {
     ls_time window_fs, until;
     ls_domain **runnable; /* of the window, in domain order (or shuffled) */
     size_t runnable_count;
-    uint32_t *order; /* domain ids in the order of assignment */
-    uint32_t *owner; /* by domain id */
+    ls_time sent_before; /* earliest arrival of what the last window of an earlier run sent */
+    uint32_t *order;     /* domain ids in the order of assignment */
+    uint32_t *owner;     /* by domain id */
     worker *workers;
     ls_barrier barrier;
     bool finished;
@@ -150,6 +151,11 @@ static bool plan_window(run *r)
     ls_time start = LS_TIME_MAX;
     for (size_t i = 0; i < count; i++)
         start = next_time[i] < start ? next_time[i] : start;
+    /* What was sent in the window before is in nobody's wheel yet. */
+    for (size_t i = 0; i < r->runnable_count; i++)
+        start = r->runnable[i]->sent_min < start ? r->runnable[i]->sent_min : start;
+    start = r->sent_before < start ? r->sent_before : start;
+    r->sent_before = LS_TIME_MAX;
     if (start == LS_TIME_MAX) {
         ls_status status = LS_OK;
         if (waits_any(engine))
@@ -354,6 +360,7 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
     if (options->window_fs != 0 && options->window_fs < r->window_fs)
         r->window_fs = options->window_fs;
     r->ns_per_cycle = 100;
+    r->sent_before = LS_TIME_MAX;
     r->progress_seen = total_progress(engine);
     r->next_callback_ns = ls_host_ns() + PROGRESS_INTERVAL_NS;
     r->runnable = ls_arena_array(arena, count, sizeof *r->runnable);
@@ -370,11 +377,10 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
     assign(r);
     for (size_t i = 0; i < count; i++) {
         ls_domain *domain = engine->domains.at[i];
-        ls_time next = domain_next_time(domain);
+        engine->next_time[i] = domain_next_time(domain);
         /* What was sent in the last window of an earlier run has not been handed over yet. */
-        if (domain->window == engine->window_index && domain->window != 0 && domain->sent_min < next)
-            next = domain->sent_min;
-        engine->next_time[i] = next;
+        if (domain->window == engine->window_index && domain->window != 0 && domain->sent_min < r->sent_before)
+            r->sent_before = domain->sent_min;
         domain->stop_time = LS_TIME_MAX;
     }
     for (size_t i = 0; i < engine->links.count; i++)

@@ -5,7 +5,9 @@
  * Who may touch what while windows run: a domain and its regions belong to the thread that runs the domain in
  * this window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`); what one
  * half writes for the other is read one window later, with a barrier in between, from the copy of the other
- * parity. Everything in ls_engine is written by the planner only, while all other threads wait. */
+ * parity. Only credits may be looked at in the window in which they were given: each says from which cycle on it
+ * counts, which is never one of that window. Everything in ls_engine is written by the planner only, while all other
+ * threads wait. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -140,7 +142,7 @@ typedef struct credit_entry {
     uint32_t unused;
 } credit_entry;
 
-/* What a half sets for the domain of the other half when it has something new for it, to be seen one window later. */
+/* What the sender sets for the receiver's domain when it has something new for it, to be seen one window later. */
 typedef struct end_mark {
     uint8_t *dirty;        /* this end's own */
     _Atomic uint8_t *mail; /* the domain's: some end is dirty */
@@ -166,13 +168,13 @@ struct ls_link {
     /* Sender's half. Invariant: credits + those in credit_ring + held + undelivered messages == credit_total. */
     _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
     ls_cycle wire_cycle;                   /* the first cycle in which the wire has room */
-    uint64_t wire_free;   /* first free wire unit (unit u is in cycle u / width_units); not even */
-    uint64_t sent_window; /* the last window in which something was sent; 0: none yet */
-    uint32_t credits;     /* at hand */
-    uint32_t credit_head, credit_seen; /* positions in credit_ring: taken; visible */
-    uint32_t home, reused;             /* messages whose slots came home, and that were used again */
-    uint32_t slot_count;               /* slots that were made: up to credit_total */
-    uint32_t fresh_count;              /* of them never used yet */
+    uint64_t wire_free;    /* first free wire unit (unit u is in cycle u / width_units); not even */
+    uint64_t sent_window;  /* the last window in which something was sent; 0: none yet */
+    uint32_t credits;      /* at hand */
+    uint32_t credit_head;  /* position in credit_ring: those before were taken */
+    uint32_t home, reused; /* messages whose slots came home, and that were used again */
+    uint32_t slot_count;   /* slots that were made: up to credit_total */
+    uint32_t fresh_count;  /* of them never used yet */
     uint8_t *fresh;
     uint64_t published_tail[2]; /* read by the receiver one window later */
     end_mark to_mark[2];        /* by parity: where the receiver's domain is told that there is news */
@@ -185,10 +187,8 @@ struct ls_link {
     _Alignas(LS_CACHE_LINE) uint64_t head; /* messages delivered */
     uint64_t seen;                         /* messages visible */
     uint64_t released_window;
-    uint32_t credit_tail;
-    uint32_t held; /* delivered and not yet released */
-    uint32_t published_credit_tail[2];
-    end_mark from_mark[2];
+    _Atomic uint32_t credit_tail; /* position in credit_ring: the sender may look up to here at any time */
+    uint32_t held;                /* delivered and not yet released */
     arrival delivery;
 
     ls_engine *engine;
@@ -199,7 +199,7 @@ struct ls_link {
 
 /* ----------------------------------------------------------------------------------------------- domain */
 
-/* An end of a link in a domain: receiving messages, or (on the sender's side) receiving credits. */
+/* An end of a link in a domain: receiving messages, or (on the sender's side) waiting for credits. */
 typedef struct link_end {
     ls_link *link;
     bool receives;
@@ -270,7 +270,7 @@ struct ls_engine {
     uint64_t window_index; /* from 1; parity: window_index & 1 */
     ls_time window_start, window_end;
     ls_cycle *limits;         /* per clock: the first cycle that is not in the window */
-    ls_time *next_time;       /* per domain: its next cycle with work, or an arrival it caused */
+    ls_time *next_time;       /* per domain: its next cycle with work */
     _Atomic uint8_t *mail[2]; /* by parity, per domain: some end is dirty */
 
     ls_time last_cycle; /* time of the last cycle of the runs before this one */

@@ -74,7 +74,8 @@ static void test_messages_of_this_window_are_not_seen(void **state)
     }
 }
 
-static void test_credits_of_this_window_are_not_seen(void **state)
+/* Windows of ten cycles, as the latency is: what is given in one counts from the next on, in any order of the sides. */
+static void test_credits_of_this_window_do_not_count(void **state)
 {
     machine *m = *state;
     ls_link *link = m->link;
@@ -87,23 +88,58 @@ static void test_credits_of_this_window_are_not_seen(void **state)
     uint32_t given = 0;
     for (uint64_t window = 2; window < 9; window++) {
         uint32_t before = given;
-        enter(m->to, window, window * 10);
         for (uint64_t i = 0; i < window % 3; i++, given++) {
             enter(m->to, window, window * 10 + i);
             ls_link_release(link, 1);
         }
-        if (link->from->domain->dirty[(window + 1) & 1][link->from_end] != 0)
-            link_exchange(link->from->domain, (window + 1) & 1);
-        enter(m->from, window, 1000); /* long after: only what has not been handed over is missing */
+        enter(m->from, window, window * 10 + 9);
         assert_int_equal(ls_link_credits(link), before);
+        enter(m->from, window + 1, (window + 1) * 10 + 9);
+        assert_int_equal(ls_link_credits(link), given);
     }
+}
+
+/* Nobody is told of credits: a sender that waits in vain asks to be run in the next window. */
+static void waiter(void *self, ls_cycle now)
+{
+    *(ls_cycle *)self = now;
+}
+
+static void test_a_sender_that_waits_looks_again(void **state)
+{
+    machine *m = *state;
+    ls_link *link = m->link;
+    ls_domain *domain = link->from->domain;
+    ls_cycle called = 0;
+    ls_event event;
+    ls_event_init(&event, waiter, &called);
+    domain->window = 1;
+    enter(m->from, 1, 0);
+    for (int i = 0; i < 16; i++)
+        assert_non_null(ls_link_send(link, 1));
+    ls_link_wait(link, &event);
+    assert_int_equal(domain->dirty[1][link->from_end], 1);
+    assert_false(link->wake.queued);
+    domain->window = 2;
+    link_exchange(domain, 1); /* still none: once more */
+    assert_int_equal(domain->dirty[0][link->from_end], 1);
+    link->seen = link->head = link->held = 16;
+    enter(m->to, 2, 23);
+    ls_link_release(link, 3);
+    assert_int_equal(called, 0);
+    domain->window = 3;
+    link_exchange(domain, 0);
+    assert_int_equal(domain->dirty[1][link->from_end], 0);
+    assert_true(link->wake.queued);
+    assert_int_equal(link->wake.cycle, 33);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_messages_of_this_window_are_not_seen, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_credits_of_this_window_are_not_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_credits_of_this_window_do_not_count, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_sender_that_waits_looks_again, setup, teardown),
     };
     return cmocka_run_group_tests_name("link windows", tests, NULL, NULL);
 }
