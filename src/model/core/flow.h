@@ -116,6 +116,7 @@ typedef struct flow {
     uint32_t wait_head, wait_tail;
     flow_due due[FLOW_WAITING];
     uint32_t due_count;
+    uint16_t places[CORE_KERNELS_MAX]; /* by kernel: blocks that are here or due */
     ls_cycle ends[FLOW_WAITING];
     uint32_t end_head, end_tail, ended_kernel;
     uint32_t block_delay; /* cycles from the end of a block to the start of the next one */

@@ -27,15 +27,11 @@ static void set_due(flow *f, const core_launch *launch, ls_cycle start)
 bool flow_block_arrives(core *c, const core_launch *launch)
 {
     flow *f = c->flow;
-    uint32_t places = 0, last = (uint32_t)c->spec->cta_slots;
-    for (uint32_t i = 0; i < last; i++)
-        places += c->ctas[i].used && c->ctas[i].launch.kernel == launch->kernel;
-    for (uint32_t i = 0; i < f->due_count; i++)
-        places += f->due[i].launch.kernel == launch->kernel;
-    if (places >= launch->ctas_per_core) {
+    if (f->places[launch->kernel] >= launch->ctas_per_core) {
         f->waiting[f->wait_tail++ % FLOW_WAITING] = *launch;
         return true;
     }
+    f->places[launch->kernel]++;
     ls_cycle now = ls_region_now(c->region), start = start_of(f, launch->kernel, now);
     if (start <= now)
         return false;
@@ -49,8 +45,9 @@ void flow_block_ended(core *c, uint32_t kernel)
     ls_cycle now = ls_region_now(c->region);
     if (f->wait_head != f->wait_tail && f->waiting[f->wait_head % FLOW_WAITING].kernel == kernel) {
         set_due(f, &f->waiting[f->wait_head++ % FLOW_WAITING], now + f->block_delay);
-        return;
+        return; /* the next one has its place */
     }
+    f->places[kernel]--;
     if (f->ended_kernel != kernel)
         f->end_head = f->end_tail;
     f->ended_kernel = kernel;

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define KERNELS_MAX 128
+#define KERNELS_MAX CORE_KERNELS_MAX
 
 typedef struct dispatch_spec {
     uint64_t launch_latency_cycles, block_latency_cycles;
