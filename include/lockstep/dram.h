@@ -1,8 +1,9 @@
 /* dram.h: memory channels: what stands below the L2 slices of a memory partition.
  *
- * A model is a block of slot "dram" that provides the port "dram" and uses the port "reply". It lives in the DRAM
- * clock's region of the partition's domain; the partition calls it from the L2 clock's region, and it calls back. A
- * request moves one or more atoms of 32 bytes of one row. docs/add-a-block.md builds one from nothing. */
+ * A model is a block of slot "dram" that provides the port "dram" and uses the port "reply". It lives in the
+ * DRAM clock's region of the partition's domain; the partition calls it from the L2 clock's region, and it
+ * calls back. A request moves one or more atoms of 32 bytes of one row. docs/add-a-block.md builds one from
+ * nothing. */
 #ifndef LOCKSTEP_DRAM_H
 #define LOCKSTEP_DRAM_H
 
@@ -28,14 +29,15 @@ typedef struct ls_dram_request {
 typedef struct ls_dram_ops {
     /* Can another request be taken now? */
     bool (*ready)(void *self, bool write);
-    /* Takes it; only when ready. It reaches the channel at the next edge of the DRAM clock. The block wakes itself up. */
+    /* Takes it; only when ready. It reaches the channel at the next edge of the DRAM clock. The block wakes
+     * itself up. */
     void (*push)(void *self, const ls_dram_request *request);
 } ls_dram_ops;
 
 /* Used port. */
 typedef struct ls_dram_reply_ops {
-    /* Is there room for the data of this read? Asked before each; ask again in the next DRAM cycle if not. The answer
-     * to a write needs no room. */
+    /* Is there room for the data of this read? Asked before each; ask again in the next DRAM cycle if not.
+     * The answer to a write needs no room. */
     bool (*ready)(void *self, uint32_t token);
     /* The data of a read is here, or a write is done. Called from the DRAM clock's region. */
     void (*done)(void *self, uint32_t token, bool write);

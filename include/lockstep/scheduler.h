@@ -1,7 +1,7 @@
 /* scheduler.h: warp schedulers: which of the warps that can issue in a cycle goes first.
  *
- * A scheduler is a block of slot "core.scheduler" that provides the port "scheduler" of this interface. Every core
- * has one, which serves all of its sub-cores. docs/add-a-block.md builds one from nothing. */
+ * A scheduler is a block of slot "core.scheduler" that provides the port "scheduler" of this interface. Every
+ * core has one, which serves all of its sub-cores. docs/add-a-block.md builds one from nothing. */
 #ifndef LOCKSTEP_SCHEDULER_H
 #define LOCKSTEP_SCHEDULER_H
 
@@ -24,8 +24,8 @@ typedef struct ls_scheduler_view {
 } ls_scheduler_view;
 
 typedef struct ls_scheduler_ops {
-    /* One of the ready warps; anything else stops the simulation. It issues in this cycle. Called in cycles with a
-     * choice to make (or just one ready warp), never for a sub-core that cannot issue. */
+    /* One of the ready warps; anything else stops the simulation. It issues in this cycle. Called in cycles
+     * with a choice to make (or just one ready warp), never for a sub-core that cannot issue. */
     uint32_t (*choose)(void *self, const ls_scheduler_view *view);
 } ls_scheduler_ops;
 

@@ -40,8 +40,8 @@ enum {
 
 typedef enum { FROM_HEAP, FROM_KERNEL, FROM_GROUND } chunk_source;
 
-/* `size` counts the bytes behind the header. Fresh from calloc or, if it is large, straight from the kernel, so what
- * is handed out is zero already, and untouched pages of a large chunk cost nothing. */
+/* `size` counts the bytes behind the header. Fresh from calloc or, if it is large, straight from the kernel,
+ * so what is handed out is zero already, and untouched pages of a large chunk cost nothing. */
 typedef struct ls_arena_chunk {
     alignas(DEFAULT_ALIGN) struct ls_arena_chunk *next;
     size_t size;

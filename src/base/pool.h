@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Sense-counting barrier for `count` threads. The last thread to arrive runs `last` (may be NULL) alone,
- * before anybody leaves: what every thread wrote before is visible to it, and what it writes is visible to all
- * after. Waiters spin (with a CPU pause), then yield, then sleep on a futex. How long they spin adapts:
+ * before anybody leaves: what every thread wrote before is visible to it, and what it writes is visible to
+ * all after. Waiters spin (with a CPU pause), then yield, then sleep on a futex. How long they spin adapts:
  * waiting in vain halves it, so that a host with other work is not kept busy for nothing; success doubles it
  * again, up to `spins` (0 with more threads than CPUs). Nobody makes a system call while all of them spin. */
 typedef struct ls_barrier {

@@ -39,7 +39,7 @@ static ls_status run_one(const cli_context *ctx, const study_row *row, const stu
     return program_simulate(&job, out, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ what to run */
+/* -------------------------------------------------------------------------------------------- what to run */
 
 /* NAME or NAME:SIZE. */
 static ls_status choose_one(const char *text, study_row *out, ls_error *err)
@@ -104,7 +104,7 @@ static ls_status run_study(const cli_context *ctx, const study *s, study_result 
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ results */
+/* ------------------------------------------------------------------------------------------------ results */
 
 static void list(FILE *to)
 {

@@ -1,5 +1,5 @@
-/* fidelity.h: `--fidelity`: names for common choices of models, and the platform that a command line asks for. A preset is
- * nothing but keys; --set comes after it and may change any of them. */
+/* fidelity.h: `--fidelity`: names for common choices of models, and the platform that a command line asks
+ * for. A preset is nothing but keys; --set comes after it and may change any of them. */
 #ifndef CLI_FIDELITY_H
 #define CLI_FIDELITY_H
 
@@ -21,7 +21,8 @@ extern const char *const fidelity_names[FIDELITY_COUNT + 1]; /* choices of the o
       .help = "choose models: detailed, basic (core.alu hybrid) or memory (and core.memory analytic)" }
 /* clang-format on */
 
-/* The options platform, platform-dir, set and fidelity of the command as a request; all of its lists are in the arena. */
+/* The options platform, platform-dir, set and fidelity of the command as a request; all of its lists are in
+ * the arena. */
 ls_status cli_platform_request(const cli_context *ctx, const char *platform, ls_config_request *out,
                                ls_error *err);
 

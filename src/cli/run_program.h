@@ -1,5 +1,5 @@
-/* run_program.h: the part of `lockstep run` that is about programs: a workload on a simulated AMD GPU, through the
- * driver, or the recording of one; and the tables about it. */
+/* run_program.h: the part of `lockstep run` that is about programs: a workload on a simulated AMD GPU,
+ * through the driver, or the recording of one; and the tables about it. */
 #ifndef CLI_RUN_PROGRAM_H
 #define CLI_RUN_PROGRAM_H
 

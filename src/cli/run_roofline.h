@@ -1,5 +1,6 @@
-/* run_roofline.h: the part of `lockstep run` that says how near kernels came to the roofs of the machine: the numbers join
- * the metrics, so that every form of results has them, and a table of them follows the one of kernels. */
+/* run_roofline.h: the part of `lockstep run` that says how near kernels came to the roofs of the machine: the
+ * numbers join the metrics, so that every form of results has them, and a table of them follows the one of
+ * kernels. */
 #ifndef CLI_RUN_ROOFLINE_H
 #define CLI_RUN_ROOFLINE_H
 

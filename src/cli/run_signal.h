@@ -4,8 +4,8 @@
 
 #include "lockstep/engine.h"
 
-/* From now on SIGINT and SIGTERM set control->stop (the second one of a kind ends the process as it would have
- * without us), and SIGUSR1 sets control->dump. One run at a time. */
+/* From now on SIGINT and SIGTERM set control->stop (the second one of a kind ends the process as it would
+ * have without us), and SIGUSR1 sets control->dump. One run at a time. */
 void run_signal_begin(ls_run_control *control);
 /* Puts everything back as it was. */
 void run_signal_end(void);

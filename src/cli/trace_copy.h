@@ -21,8 +21,8 @@ extern const char *const trace_format_choices[];
       .help = "effort to make a packed file small; reading it is as fast with all of them" }
 /* clang-format on */
 
-/* Opens `path`, copies what options say to `output`, packed or as text, and prints one line. Takes --level and
- * --compress from the command line where the command has them. */
+/* Opens `path`, copies what options say to `output`, packed or as text, and prints one line. Takes --level
+ * and --compress from the command line where the command has them. */
 ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
                      ls_copy_options *options, ls_error *err);
 /* What --format and the name of the output ask for. */

@@ -1,5 +1,6 @@
-/* machine.h: what a machine type's build() sees: an engine to fill, and a model and a spec for each of its sections.
- * Whoever makes one (src/platform, tests) fills this in; build() uses the functions of lockstep/block.h. */
+/* machine.h: what a machine type's build() sees: an engine to fill, and a model and a spec for each of its
+ * sections. Whoever makes one (src/platform, tests) fills this in; build() uses the functions of
+ * lockstep/block.h. */
 #ifndef ENGINE_MACHINE_H
 #define ENGINE_MACHINE_H
 

@@ -264,8 +264,8 @@ static inline void move_up(ls_region *region, ls_cycle floor)
     }
 }
 
-/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle: its
- * clock is moved up to the present. */
+/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle:
+ * its clock is moved up to the present. */
 void region_sync(ls_region *region)
 {
     const ls_region *current = region->domain->current;
@@ -288,7 +288,8 @@ void region_move_up(ls_region *region, ls_time present)
     region->idle_floor = region->floor;
 }
 
-/* No bucket of floor's own word is occupied at or after floor: words after this one, then round to its low bits. */
+/* No bucket of floor's own word is occupied at or after floor: words after this one, then round to its low
+ * bits. */
 static inline ls_cycle search_words(const ls_region *region, uint32_t from)
 {
     if (region->summary == 0)

@@ -1,16 +1,17 @@
-/* execute.c: who executes commands, and when. A device has one executor at a time: a worker thread of its own, or a
- * thread of the program that waits anyway and so spares the switch between threads.
+/* execute.c: who executes commands, and when. A device has one executor at a time: a worker thread of its
+ * own, or a thread of the program that waits anyway and so spares the switch between threads.
  *
- * In simulated time commands run side by side, and when each of them begins is part of the result. A worker would make
- * that depend on the host, so there is none: commands begin when the program waits or asks, all that are ready before
- * time passes. Only a program that wants to be called back gets a worker: it may never wait. */
+ * In simulated time commands run side by side, and when each of them begins is part of the result. A worker
+ * would make that depend on the host, so there is none: commands begin when the program waits or asks, all
+ * that are ready before time passes. Only a program that wants to be called back gets a worker: it may never
+ * wait. */
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
 
 #define CLOCK_START_NS 1000u /* 0 would look like "never" */
 
-/* ------------------------------------------------------------------------------------------------- one command */
+/* -------------------------------------------------------------------------------------------- one command */
 
 static void start_command(cl_event command)
 {
@@ -63,8 +64,8 @@ static void become_executor(cl_device_id device)
     device->executor = pthread_self();
 }
 
-/* Runs a command that was started (with status CL_SUCCESS), or the rest of one that has begun, and ends it. Without the
- * lock; returns with it. */
+/* Runs a command that was started (with status CL_SUCCESS), or the rest of one that has begun, and ends it.
+ * Without the lock; returns with it. */
 static void run_to_end(cl_event command, cl_int status, ls_error *err)
 {
     uint64_t began = ocl_now(command->queue->device);
@@ -101,7 +102,7 @@ static void run_at_once(cl_event command)
     run_to_end(command, status, &err);
 }
 
-/* ----------------------------------------------------------------------------------------------- simulated time */
+/* ----------------------------------------------------------------------------------------- simulated time */
 
 static bool can_begin(const struct _cl_event *command)
 {
@@ -182,7 +183,7 @@ static void end_one(cl_device_id device)
     run_to_end(command, CL_SUCCESS, &err);
 }
 
-/* ------------------------------------------------------------------------------------------------------- steps */
+/* -------------------------------------------------------------------------------------------------- steps */
 
 static bool is_any(const struct _cl_event *command)
 {
@@ -222,7 +223,7 @@ bool ocl_step(cl_device_id device)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- workers */
+/* ------------------------------------------------------------------------------------------------ workers */
 
 static bool has_use_for_workers(void)
 {

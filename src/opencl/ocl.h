@@ -1,14 +1,14 @@
-/* ocl.h: the objects of the OpenCL driver and what its files offer each other. It stands on the driver interface
- * (lockstep/driver.h) and on nothing above it.
+/* ocl.h: the objects of the OpenCL driver and what its files offer each other. It stands on the driver
+ * interface (lockstep/driver.h) and on nothing above it.
  *
  *     library    all of it: the simulated system, its devices, the lock          platform.c
  *     commands   their dependences, who executes them                            schedule.c, execute.c
  *     objects    one file per kind                                               context.c, queue.c, ...
  *
- * One lock, ocl.lock, guards the state of queues, events, mappings and lists; what a command does while it runs
- * happens without it. A second one, ocl.gpu_lock, is around those calls of the driver that are not commands
- * (allocations, modules); it is never taken with ocl.lock held. Objects live as long as somebody has a reference:
- * the program, an object that is made of them, or a command that is not complete. */
+ * One lock, ocl.lock, guards the state of queues, events, mappings and lists; what a command does while it
+ * runs happens without it. A second one, ocl.gpu_lock, is around those calls of the driver that are not
+ * commands (allocations, modules); it is never taken with ocl.lock held. Objects live as long as somebody has
+ * a reference: the program, an object that is made of them, or a command that is not complete. */
 #ifndef OPENCL_OCL_H
 #define OPENCL_OCL_H
 
@@ -35,7 +35,8 @@ struct _cl_device_id {
     uint32_t compute_units; /* that it says to have: programs choose their amount of work by it */
     /* Under ocl.lock: */
     cl_event ready, ready_tail; /* commands that could run, in the order in which they became so */
-    /* Simulated time: commands that have begun and are not over, and what the driver has of them. Of the executor. */
+    /* Simulated time: commands that have begun and are not over, and what the driver has of them. Of the
+     * executor. */
     cl_event *begun;
     ls_gpu_event **under_way;
     size_t begun_count, begun_room;
@@ -135,8 +136,8 @@ typedef struct ocl_event_callback {
 
 /* What a command does; without locks. It may write why it failed into err. */
 typedef cl_int (*ocl_run)(cl_event command, ls_error *err);
-/* Simulated time: puts what it does into a queue of the driver, with the event of the last part; run follows when that
- * is over. Leaves the event NULL if this command can only be done at once, by run alone. */
+/* Simulated time: puts what it does into a queue of the driver, with the event of the last part; run follows
+ * when that is over. Leaves the event NULL if this command can only be done at once, by run alone. */
 typedef cl_int (*ocl_begin)(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err);
 
 struct _cl_event {
@@ -193,8 +194,8 @@ cl_int ocl_check_enqueue(cl_command_queue queue, cl_uint wait_count, const cl_ev
 /* Drops the references that the command keeps. Without the lock. */
 void ocl_command_let_go(cl_event command);
 bool ocl_is_in_order(const struct _cl_command_queue *queue);
-/* Takes the callbacks that the status reaches, in the order in which they were set (with the lock held), and calls them
- * (without). */
+/* Takes the callbacks that the status reaches, in the order in which they were set (with the lock held), and
+ * calls them (without). */
 ocl_event_callback *ocl_take_callbacks(cl_event event, cl_int status);
 void ocl_call_back(cl_event event, cl_int status, ocl_event_callback *list);
 
@@ -203,8 +204,8 @@ void ocl_event_complete(cl_event event, cl_int status);
 void ocl_wait_event(cl_event event); /* executes what it can meanwhile */
 void ocl_wait_queue(cl_command_queue queue);
 void ocl_wake_workers(void);
-/* Executes one command of the device; false if none is ready, or somebody else does. In simulated time one begins, or if
- * none can, time passes until one is over. */
+/* Executes one command of the device; false if none is ready, or somebody else does. In simulated time one
+ * begins, or if none can, time passes until one is over. */
 bool ocl_step(cl_device_id device);
 /* The program asks for the state of an event: if it asks again and again it must see an end. */
 void ocl_move_on(const struct _cl_event *event);

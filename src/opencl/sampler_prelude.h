@@ -1,5 +1,5 @@
-/* sampler_prelude.h: samplers that a kernel's source makes itself. The compiler's library has their words in a
- * table, which for gfx10 says that the border is opaque; OpenCL wants it transparent. Text only. */
+/* sampler_prelude.h: samplers that a kernel's source makes itself. The compiler's library has their words in
+ * a table, which for gfx10 says that the border is opaque; OpenCL wants it transparent. Text only. */
 #ifndef OPENCL_SAMPLER_PRELUDE_H
 #define OPENCL_SAMPLER_PRELUDE_H
 

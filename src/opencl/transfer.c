@@ -55,8 +55,8 @@ ls_status ocl_box_copy(ls_gpu_context *gpu, const ocl_box *to, const ocl_box *fr
 
 /* ----------------------------------------------------------------------------------------------- commands */
 
-/* The program's memory is touched only while it surely is there: when the command begins and when it is over. Between
- * these the driver works with a copy. */
+/* The program's memory is touched only while it surely is there: when the command begins and when it is over.
+ * Between these the driver works with a copy. */
 static cl_int begin_transfer(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err)
 {
     ocl_transfer *t = ocl_payload(command);

@@ -37,8 +37,8 @@ typedef struct ls_compare {
     size_t only_a, only_b; /* kernels that the other side does not have */
 } ls_compare;
 
-/* Refuses a metric or kernel pattern that matches nothing, with the nearest name. The texts of the result belong to the
- * two runs and to it. On success it must be finished. */
+/* Refuses a metric or kernel pattern that matches nothing, with the nearest name. The texts of the result
+ * belong to the two runs and to it. On success it must be finished. */
 ls_status ls_compare_runs(const ls_saved *a, const ls_saved *b, const ls_compare_options *options,
                           ls_compare *out, ls_error *err);
 void ls_compare_fini(ls_compare *compare);

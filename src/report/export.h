@@ -69,8 +69,8 @@ ls_status ls_export_stream(const ls_results *results, ls_export_format format,
 /* Of everything that is simulated (the host's part is left out): equal hashes are equal results. */
 ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err);
 
-/* Makes a database of results that has no run yet, or checks that the file there is one: several processes may add
- * runs to it then, each waiting for the others. */
+/* Makes a database of results that has no run yet, or checks that the file there is one: several processes
+ * may add runs to it then, each waiting for the others. */
 ls_status ls_export_database(const char *path, ls_error *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* points.h: the points of a sweep beside their runs in one database of results. A point is done when its run is there and
- * complete: both come into the file in one transaction each, so a sweep that was killed goes on where it
- * stood. */
+/* points.h: the points of a sweep beside their runs in one database of results. A point is done when its run
+ * is there and complete: both come into the file in one transaction each, so a sweep that was killed goes on
+ * where it stood. */
 #ifndef REPORT_POINTS_H
 #define REPORT_POINTS_H
 

@@ -1,6 +1,6 @@
-/* saved.h: results of earlier runs, read back from the files that export.h wrote: JSON, CSV or SQLite. All three
- * give the same picture: facts of the run, its configuration, its kernels, and a number per scope, block and
- * metric. */
+/* saved.h: results of earlier runs, read back from the files that export.h wrote: JSON, CSV or SQLite. All
+ * three give the same picture: facts of the run, its configuration, its kernels, and a number per scope,
+ * block and metric. */
 #ifndef REPORT_SAVED_H
 #define REPORT_SAVED_H
 
@@ -27,7 +27,8 @@ typedef struct ls_saved_block {
     const char *path;
 } ls_saved_block;
 
-/* a alone for a counter, peak or level; numerator and denominator of a ratio; sum and count of a histogram. */
+/* a alone for a counter, peak or level; numerator and denominator of a ratio; sum and count of a
+ * histogram. */
 typedef struct ls_saved_value {
     double a, b;
     bool present;
@@ -56,8 +57,9 @@ typedef struct ls_saved {
     size_t last_kernel; /* found last: rows of one kernel come together */
 } ls_saved;
 
-/* path may end with "#RUN": the number of a run of a database (default: the only one, or the last). A file that is
- * no result of ours, is cut short, or has a run that does not exist is an error. *out must be destroyed. */
+/* path may end with "#RUN": the number of a run of a database (default: the only one, or the last). A file
+ * that is no result of ours, is cut short, or has a run that does not exist is an error. *out must be
+ * destroyed. */
 ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err);
 void ls_saved_destroy(ls_saved *saved);
 

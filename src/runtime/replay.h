@@ -22,8 +22,8 @@ typedef struct ls_replay_options {
     const ls_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
     uint64_t cta_limit;            /* thread blocks per kernel; 0: all */
     bool warm_l2;                  /* memory copies of the list make their range valid in L2 */
-    /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts, from a
-     * sample of it. Outlives the replay. NULL: none. */
+    /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts,
+     * from a sample of it. Outlives the replay. NULL: none. */
     const ls_profile *profile;
     /* After each kernel, while nothing runs: time to read counters. */
     ls_status (*kernel_done)(void *self, const ls_replay_kernel *kernel, ls_error *err);

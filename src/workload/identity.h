@@ -1,12 +1,13 @@
-/* identity.h: which trace is this? A hash of its content, for results and profiles that are kept and must not be
- * taken for those of another trace. */
+/* identity.h: which trace is this? A hash of its content, for results and profiles that are kept and must not
+ * be taken for those of another trace. */
 #ifndef WORKLOAD_IDENTITY_H
 #define WORKLOAD_IDENTITY_H
 
 #include "base/hash.h"
 
 /* path as for ls_trace_open(): of a generated trace the kind and its parameters as written, of a file its
- * bytes, of a directory (or a list in it) the names and bytes of all its files. Where it lies does not matter. */
+ * bytes, of a directory (or a list in it) the names and bytes of all its files. Where it lies does not
+ * matter. */
 ls_status ls_trace_identity(const char *path, ls_hash *out, ls_error *err);
 
 #endif

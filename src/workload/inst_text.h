@@ -1,4 +1,5 @@
-/* inst_text.h: the text of a static instruction and its fields, for sources that keep the one or the other. */
+/* inst_text.h: the text of a static instruction and its fields, for sources that keep the one or the
+ * other. */
 #ifndef WORKLOAD_INST_TEXT_H
 #define WORKLOAD_INST_TEXT_H
 
@@ -26,7 +27,8 @@ bool ls_inst_text_imm(const char *tail, int64_t *out);
 
 ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
                                 bool unknown_as_alu, ls_inst *out, ls_error *err);
-/* The same from an instruction of the same opcode and width that was decoded before; false if that does not tell. */
+/* The same from an instruction of the same opcode and width that was decoded before; false if that does not
+ * tell. */
 bool ls_inst_fields_decode_like(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like,
                                 ls_inst *out);
 /* All of it: LS_ERR_INPUT for a text that does not have the form of a line; what the decoder says is passed

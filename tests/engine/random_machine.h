@@ -1,9 +1,9 @@
 /* random_machine.h: random machines for property tests: domains, clocks, links and nodes that receive, delay,
  * stall and forward messages at random, all drawn from one seed.
  *
- * Every message carries a budget of hops and a running hash of its way; every node (and in half of the machines
- * also every domain, through the hooks) folds each delivery (time, link, sequence number, payload) into a log. Two
- * runs of a machine are the same if their logs, counters and random streams are. */
+ * Every message carries a budget of hops and a running hash of its way; every node (and in half of the
+ * machines also every domain, through the hooks) folds each delivery (time, link, sequence number, payload)
+ * into a log. Two runs of a machine are the same if their logs, counters and random streams are. */
 #ifndef TESTS_RANDOM_MACHINE_H
 #define TESTS_RANDOM_MACHINE_H
 

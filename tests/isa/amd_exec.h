@@ -82,8 +82,8 @@ static inline bool rig_run(rig *r, const amd_inst *in)
     return body != NULL;
 }
 
-/* One operation on the same values in every lane; the result of lane 5. Registers 2, 4 and 6 are the sources, 8 the
- * destination (and the accumulator, which starts with c). */
+/* One operation on the same values in every lane; the result of lane 5. Registers 2, 4 and 6 are the sources,
+ * 8 the destination (and the accumulator, which starts with c). */
 static inline uint32_t rig_op(rig *r, amd_op op, uint32_t a, uint32_t b, uint32_t c)
 {
     rig_fill(r, 2, a);

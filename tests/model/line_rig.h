@@ -1,6 +1,7 @@
-/* line_rig.h: what the tests of src/model/line share: a small machine of clusters (requesters with a first cache each),
- * optionally one L1 for all of them in a domain of its own, and memory partitions (L2 slices, optionally a memory-side
- * cache, DRAM with a fixed latency) over a window of simulated memory. Requesters follow scripts. */
+/* line_rig.h: what the tests of src/model/line share: a small machine of clusters (requesters with a first
+ * cache each), optionally one L1 for all of them in a domain of its own, and memory partitions (L2 slices,
+ * optionally a memory-side cache, DRAM with a fixed latency) over a window of simulated memory. Requesters
+ * follow scripts. */
 #ifndef TESTS_MODEL_LINE_RIG_H
 #define TESTS_MODEL_LINE_RIG_H
 

@@ -1,5 +1,5 @@
-/* Simulated time: commands that run side by side, the times that events say, and that none of it depends on when the
- * host did what. */
+/* Simulated time: commands that run side by side, the times that events say, and that none of it depends on
+ * when the host did what. */
 #include "opencl/fixture.h"
 
 #include <semaphore.h>
@@ -239,7 +239,7 @@ static void test_called_back(void **state)
     sem_destroy(&called);
 }
 
-/* ------------------------------------------------------------------------------------------------- repeatable */
+/* --------------------------------------------------------------------------------------------- repeatable */
 
 /* What the child prints: times of commands of three queues, with pauses of the host between the calls. */
 static void print_times(long pause_us)

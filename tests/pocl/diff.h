@@ -2,7 +2,7 @@
  *
  * The kernels under kernels/ say by the names of their arguments what the test does with them:
  *
- *     a, b, c ...      inputs with corner values of their type (pairs of corners in a and b), then random bits
+ *     a, b, c ...      inputs: corner values of their type (pairs of corners in a and b), then random bits
  *     unit...          floats in [-1, 1)
  *     small...         whole numbers from 0 to 15
  *     half_...         ushorts with the bits of 16-bit floats

@@ -1,5 +1,5 @@
-/* test_profile_threads.c: a profile is the same whoever walks: by one thread or many, kernel after kernel, of a
- * sample or of everything, with caches or with reuse distances. */
+/* test_profile_threads.c: a profile is the same whoever walks: by one thread or many, kernel after kernel, of
+ * a sample or of everything, with caches or with reuse distances. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

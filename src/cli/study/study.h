@@ -1,5 +1,5 @@
-/* study.h: experiments that one command repeats (`lockstep study`): workloads x configurations, and how the result is
- * told. The experiments are rows of studies.def. */
+/* study.h: experiments that one command repeats (`lockstep study`): workloads x configurations, and how the
+ * result is told. The experiments are rows of studies.def. */
 #ifndef CLI_STUDY_H
 #define CLI_STUDY_H
 

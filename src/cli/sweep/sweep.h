@@ -1,4 +1,5 @@
-/* sweep.h: a grid of configurations over some traces: what cmd_sweep.c prepares, farm.c runs and tell.c shows. */
+/* sweep.h: a grid of configurations over some traces: what cmd_sweep.c prepares, farm.c runs and tell.c
+ * shows. */
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
 

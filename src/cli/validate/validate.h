@@ -52,8 +52,9 @@ void validate_report_fini(validate_report *report);
 /* columns: NULL-terminated. NULL without memory. */
 validate_section *validate_section_add(validate_report *report, const char *name, const char *title,
                                        const char *const *columns);
-/* Adds a row of the columns what, platform, workload, measured, hardware, apart, limit (percent), source: the cells that
- * numbers fill are left to it. A measurement that failed is a row, too (err says why), except without memory. */
+/* Adds a row of the columns what, platform, workload, measured, hardware, apart, limit (percent), source: the
+ * cells that numbers fill are left to it. A measurement that failed is a row, too (err says why), except
+ * without memory. */
 ls_status validate_add_measured(validate_report *report, validate_section *section, validate_row *row,
                                 ls_status measured, double value, double expected, double tolerance,
                                 const char *unit, ls_error *err);

@@ -63,8 +63,8 @@ typedef enum ls_accel_class {
 } ls_accel_class;
 
 ls_accel_class ls_sass_accel_class(size_t row, ls_sass_generation generation);
-/* The class whose unit and latency Accel-Sim gives to the instruction, where it is not the instruction's own: S2UR, VOTEU
- * and REDUX run in the uniform datapath, HMNMX2 is not packed. */
+/* The class whose unit and latency Accel-Sim gives to the instruction, where it is not the instruction's own:
+ * S2UR, VOTEU and REDUX run in the uniform datapath, HMNMX2 is not packed. */
 uint8_t ls_sass_class_in_accelsim(const ls_inst *inst);
 const char *ls_accel_class_name(ls_accel_class c); /* "SP_OP", "SPECIALIZED_UNIT_3_OP", ... */
 
@@ -91,7 +91,8 @@ typedef struct ls_sass_line {
 ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool unknown_as_alu, ls_inst *out,
                          ls_error *err);
 
-/* Floating-point operations of one lane, by the whole opcode (HMMA.16816.F32); 0: none, or a shape that is not known. */
+/* Floating-point operations of one lane, by the whole opcode (HMMA.16816.F32); 0: none, or a shape that is
+ * not known. */
 uint32_t ls_sass_flops(const char *opcode, size_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
-/* build.h: a GPU while it is being built: shared by amd_gpu.c (the machine and its keys), build_cluster.c (command
- * processor, clusters of compute units) and build_memory.c (shader arrays, memory partitions, MMU, network). */
+/* build.h: a GPU while it is being built: shared by amd_gpu.c (the machine and its keys), build_cluster.c
+ * (command processor, clusters of compute units) and build_memory.c (shader arrays, memory partitions, MMU,
+ * network). */
 #ifndef MODEL_AMD_BUILD_H
 #define MODEL_AMD_BUILD_H
 
@@ -74,8 +75,8 @@ static inline uint32_t build_array_of(const builder *b, uint32_t cluster)
     return cluster * b->arrays / b->clusters;
 }
 
-/* Writes a name with a number for each # of the pattern: BUILD_NAME(name, "cluster#.cu#", 3, 1). A machine has two
- * thousand names, and printf would take as long as all else about a link. */
+/* Writes a name with a number for each # of the pattern: BUILD_NAME(name, "cluster#.cu#", 3, 1). A machine
+ * has two thousand names, and printf would take as long as all else about a link. */
 void build_name(char *out, const char *pattern, const uint32_t *numbers);
 #define BUILD_NAME(out, pattern, ...) build_name(out, pattern, (const uint32_t[]){ __VA_ARGS__ })
 

@@ -21,7 +21,8 @@ void build_name(char *out, const char *pattern, const uint32_t *numbers)
     *out = 0;
 }
 
-/* A pair of links between a hub and entry `at` of a gate. names: of both, with the numbers of the place and of `at`. */
+/* A pair of links between a hub and entry `at` of a gate. names: of both, with the numbers of the place and
+ * of `at`. */
 static ls_status build_pair(builder *b, const char *const names[2], uint32_t place, ls_region *from,
                             ls_block *hub, ls_region *to, ls_block *gate, uint32_t at, uint32_t request_cycles,
                             uint32_t reply_cycles, ls_link **out, ls_error *err)

@@ -1,5 +1,5 @@
-/* cluster.h: where the orders of the command processor arrive: the block of each cluster of compute units that hands
- * work-groups to them, cancels kernels, and empties the cluster's caches. */
+/* cluster.h: where the orders of the command processor arrive: the block of each cluster of compute units
+ * that hands work-groups to them, cancels kernels, and empties the cluster's caches. */
 #ifndef MODEL_AMD_CLUSTER_H
 #define MODEL_AMD_CLUSTER_H
 

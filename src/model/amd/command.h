@@ -1,5 +1,6 @@
-/* command.h: the command processor: takes packets from queues, runs kernels through its dispatchers and copies through
- * the DMA engine, and says when each began and ended. What the runtime sees of a simulated AMD GPU. */
+/* command.h: the command processor: takes packets from queues, runs kernels through its dispatchers and
+ * copies through the DMA engine, and says when each began and ended. What the runtime sees of a simulated AMD
+ * GPU. */
 #ifndef MODEL_AMD_COMMAND_H
 #define MODEL_AMD_COMMAND_H
 
@@ -17,7 +18,8 @@ typedef struct command_packet {
     void *client;      /* untouched */
     uint8_t kind;      /* command_kind */
     uint64_t sequence; /* of submission; the command processor's */
-    /* COMMAND_TRANSFER: the transfer. COMMAND_KERNEL: the packet and the arguments, written before the kernel starts. */
+    /* COMMAND_TRANSFER: the transfer. COMMAND_KERNEL: the packet and the arguments, written before the kernel
+     * starts. */
     dma_job transfer;
     cu_kernel kernel;
     uint32_t sgprs; /* of a wave, as the descriptor says */

@@ -1,5 +1,5 @@
-/* command_impl.h: the command processor's own structs, shared by command.c (packets, queues, a kernel's way) and
- * command_deal.c (work-groups to compute units). */
+/* command_impl.h: the command processor's own structs, shared by command.c (packets, queues, a kernel's way)
+ * and command_deal.c (work-groups to compute units). */
 #ifndef MODEL_AMD_COMMAND_IMPL_H
 #define MODEL_AMD_COMMAND_IMPL_H
 
@@ -73,8 +73,8 @@ typedef struct command {
     command_packet *done_head, *done_tail;
     uint64_t place_words;
     ls_event pump;
-    /* Something is always due one lookahead after the end of a packet: so a run that ends there ends at the same time
-     * whatever the windows, and with it begins what comes next. */
+    /* Something is always due one lookahead after the end of a packet: so a run that ends there ends at the
+     * same time whatever the windows, and with it begins what comes next. */
     ls_event rest;
     uint64_t rest_cycles; /* 0: not known yet */
     command_counters n;
@@ -82,8 +82,8 @@ typedef struct command {
 
 /* --- command_deal.c --- */
 
-/* Sends one work-group of one dispatcher, if the interval since the last one is over; dispatchers take turns. *again: a
- * link was not ready. */
+/* Sends one work-group of one dispatcher, if the interval since the last one is over; dispatchers take turns.
+ * *again: a link was not ready. */
 void command_deal(command *c, ls_cycle now, bool *again);
 /* Whether a dispatcher has a work-group and a compute unit that may have room for it. */
 bool command_may_deal(const command *c);

@@ -1,6 +1,6 @@
-/* dma.h: the engine that moves memory: between the host and the GPU over the host link, and inside the GPU. All of it
- * travels as line messages through L2, so that what a kernel left in a cache is what a copy finds. Lives in the command
- * processor's domain; the command processor is its only client. */
+/* dma.h: the engine that moves memory: between the host and the GPU over the host link, and inside the GPU.
+ * All of it travels as line messages through L2, so that what a kernel left in a cache is what a copy finds.
+ * Lives in the command processor's domain; the command processor is its only client. */
 #ifndef MODEL_AMD_DMA_H
 #define MODEL_AMD_DMA_H
 

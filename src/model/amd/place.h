@@ -1,6 +1,6 @@
-/* place.h: what the work-groups on one compute unit hold of it: wave slots, vector and scalar registers, LDS, work-group
- * slots. Registers and LDS are given out in pieces that lie together, by masks, so that what is free but scattered does
- * not help. Plain state and arithmetic: knows neither engine nor messages. */
+/* place.h: what the work-groups on one compute unit hold of it: wave slots, vector and scalar registers, LDS,
+ * work-group slots. Registers and LDS are given out in pieces that lie together, by masks, so that what is
+ * free but scattered does not help. Plain state and arithmetic: knows neither engine nor messages. */
 #ifndef MODEL_AMD_PLACE_H
 #define MODEL_AMD_PLACE_H
 
@@ -63,7 +63,8 @@ ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *er
 place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes,
                          uint32_t sgprs, uint32_t lds_bytes, bool one_half);
 
-/* Takes room on the compute unit: *slot and simd[] say where. PLACE_FITS, or what is short (then nothing is taken). */
+/* Takes room on the compute unit: *slot and simd[] say where. PLACE_FITS, or what is short (then nothing is
+ * taken). */
 place_limit place_take(const place_spec *spec, place_cu *cu, const place_need *need, uint16_t *slot,
                        uint8_t simd[CU_WAVES_PER_GROUP_MAX]);
 void place_give(place_cu *cu, uint16_t slot);

@@ -1,5 +1,5 @@
-/* tags.h: the tags of a set-associative structure with LRU replacement, and nothing else: which keys are present. For
- * read-only caches and TLBs, whose lines have no state of their own. */
+/* tags.h: the tags of a set-associative structure with LRU replacement, and nothing else: which keys are
+ * present. For read-only caches and TLBs, whose lines have no state of their own. */
 #ifndef MODEL_TAGS_H
 #define MODEL_TAGS_H
 

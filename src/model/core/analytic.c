@@ -5,10 +5,11 @@
  * (drawn in the shares of the profile, or their mean), and it waits for what it uses:
  *
  *   the unit     one cycle per round of L1 banks (or per conflict of shared memory); in order
- *   MSHRs        a sector that leaves L1 holds one until it is answered; without a free one the unit stands still
+ *   MSHRs        a sector that leaves L1 holds one until it is answered; without a free one the unit stands
+ *                still
  *   the network  one sector per cycle and core
- *   L2, DRAM     the core's share of what all slices and channels can do: while `cores` of them are at work each
- *                gets one part in `cores`
+ *   L2, DRAM     the core's share of what all slices and channels can do: while `cores` of them are at work
+ *                each gets one part in `cores`
  *
  * The last three are queues of which only the end is known (in RATES_ONE of a core cycle): an access joins at
  * the end and moves it. So nothing is exchanged with other cores, and a core with nothing but loads on their

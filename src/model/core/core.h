@@ -12,9 +12,10 @@
  *   analytic.c  in place of most of ldst.c, where memory is a formula
  *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
  *
- * One cycle runs in the order write-back, execute, operand collection, issue, fetch, as a pipeline whose stages move
- * from the back: what a stage produces is seen by the stage before it in the same cycle and by the one after it in
- * the next. A core without work sleeps; the cycles slept are booked with the stall reasons they had. */
+ * One cycle runs in the order write-back, execute, operand collection, issue, fetch, as a pipeline whose
+ * stages move from the back: what a stage produces is seen by the stage before it in the same cycle and by
+ * the one after it in the next. A core without work sleeps; the cycles slept are booked with the stall
+ * reasons they had. */
 #ifndef MODEL_CORE_H
 #define MODEL_CORE_H
 
@@ -171,8 +172,8 @@ typedef struct sub_core {
     uint8_t collector_unit[CORE_COLLECTORS_MAX];
     uint32_t collector_used, collector_ready;
     uint32_t ready_units; /* units that the ready ones go to */
-    /* Nothing can move before one of ready_units takes an instruction: its collectors are full or nothing is issued, no
-     * operand is missing, and all that is ready waits for its unit. */
+    /* Nothing can move before one of ready_units takes an instruction: its collectors are full or nothing is
+     * issued, no operand is missing, and all that is ready waits for its unit. */
     bool stuck;
     uint16_t bank_queue[CORE_BANKS_MAX][CORE_COLLECTORS_MAX * 4];
     uint8_t bank_head[CORE_BANKS_MAX], bank_tail[CORE_BANKS_MAX];
@@ -210,15 +211,16 @@ typedef struct cta_state {
     uint32_t shared_bytes;
 } cta_state;
 
-/* A model of the way of instructions from the warp to their end; the load/store unit and all around it is the same
- * for all. */
+/* A model of the way of instructions from the warp to their end; the load/store unit and all around it is the
+ * same for all. */
 typedef struct core_alu {
     bool (*init)(struct core *c); /* false: the host has no memory left */
     bool (*tick)(void *self, ls_cycle now);
     void (*release)(struct core *c, const flight *f); /* its registers are written */
     bool (*take_banks)(struct core *c,
                        const flight *f); /* a load writes its registers; false: not in this cycle */
-    /* An answer from memory arrives. True: that is all, the core need not look at it. NULL: it always has to. */
+    /* An answer from memory arrives. True: that is all, the core need not look at it. NULL: it always has
+     * to. */
     bool (*reply)(struct core *c, const mem_message *message, ls_cycle now);
 } core_alu;
 
@@ -254,8 +256,8 @@ typedef struct core {
     uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
     uint32_t collecting, executing, writing;
-    /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which one could
-     * issue but for its unit. */
+    /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which
+     * one could issue but for its unit. */
     uint32_t front_changed, front_ready;
     uint64_t need_fetch; /* warps with an empty buffer and instructions left */
     uint32_t last_fetched;
@@ -348,7 +350,8 @@ void collect_write_back(core *c);
 void collect_execute(core *c);
 void collect_load_store(core *c);
 void collect_operands(core *c);
-/* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move before. */
+/* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move
+ * before. */
 ls_cycle collect_unit_free(const core *c);
 ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
 bool collect_write_banks(core *c, const flight *f);

@@ -59,7 +59,8 @@ typedef struct flow_inst {
     /* For the counters, when the program may be gone already: */
     uint8_t class_, flops_kind;
     uint16_t flops; /* of a lane */
-    /* A mask and the lanes that it lacks: an instruction that not all lanes execute often has the one it had last. */
+    /* A mask and the lanes that it lacks: an instruction that not all lanes execute often has the one it had
+     * last. */
     uint8_t partial_missing;
     uint32_t partial;
 } flow_inst;

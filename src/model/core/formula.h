@@ -1,6 +1,6 @@
 /* formula.h: when an access ends whose memory is not simulated, and what it takes of MSHRs, buffers and the
- * queues of network, L2 and DRAM. For analytic.c and flow*.c, which has it in its innermost loop. Touches its core
- * only. */
+ * queues of network, L2 and DRAM. For analytic.c and flow*.c, which has it in its innermost loop. Touches its
+ * core only. */
 #ifndef MODEL_CORE_FORMULA_H
 #define MODEL_CORE_FORMULA_H
 

@@ -1,5 +1,5 @@
-/* front.h: what the schedulers of all models of the pipeline share: which warp goes first, and how stalls are counted.
- * For front.c and hybrid.c only. */
+/* front.h: what the schedulers of all models of the pipeline share: which warp goes first, and how stalls are
+ * counted. For front.c and hybrid.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 
@@ -23,8 +23,9 @@ static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t s
     return warp;
 }
 
-/* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the one that it meets first:
- * it is at a barrier, it waits for its accesses, it has no instruction, a register is missing, its unit is taken. */
+/* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the one that it
+ * meets first: it is at a barrier, it waits for its accesses, it has no instruction, a register is missing,
+ * its unit is taken. */
 static inline uint32_t front_reasons(const sub_core *s, uint32_t unit_taken)
 {
     if (s->resident == 0)
@@ -63,7 +64,8 @@ static inline stall_reason front_reason(const sub_core *s, bool unit_taken)
     return (s->async & s->resident) != 0 ? STALL_ASYNC : STALL_FETCH;
 }
 
-/* Stalls are booked by interval: from the last look at the sub-core to this one it had the reasons it had then. */
+/* Stalls are booked by interval: from the last look at the sub-core to this one it had the reasons it had
+ * then. */
 static inline void front_book_sub(core *c, sub_core *s, ls_cycle until)
 {
     uint64_t cycles = until - s->booked;

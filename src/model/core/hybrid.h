@@ -1,9 +1,10 @@
 /* hybrid.h: the state of alu: hybrid. For hybrid*.c and, as far as it decodes instructions, flow.c.
  *
- * Time in the operand stage runs in steps, `collect_steps` of them per cycle. What an instruction will wait for is
- * known when it issues, because those before it have already said until when they use what they share: collectors,
- * banks, execute registers, units, result buses. Only a memory instruction that waits for the load/store unit keeps its
- * collector for a time that nobody knows; what needs that collector waits in its issue register until it is known. */
+ * Time in the operand stage runs in steps, `collect_steps` of them per cycle. What an instruction will wait
+ * for is known when it issues, because those before it have already said until when they use what they share:
+ * collectors, banks, execute registers, units, result buses. Only a memory instruction that waits for the
+ * load/store unit keeps its collector for a time that nobody knows; what needs that collector waits in its
+ * issue register until it is known. */
 #ifndef MODEL_CORE_HYBRID_H
 #define MODEL_CORE_HYBRID_H
 
@@ -62,8 +63,9 @@ typedef struct hybrid_wait {
 
 typedef struct hybrid_sub {
     uint64_t collector_free[CORE_COLLECTORS_MAX]; /* step from which on; HYBRID_STEP_NEVER: not known */
-    /* If the last one to book the collector has still to enter it, in this step, and comes after memory instructions when
-     * they want it as well (units.def); else 0. And until when it was booked when one went before. */
+    /* If the last one to book the collector has still to enter it, in this step, and comes after memory
+     * instructions when they want it as well (units.def); else 0. And until when it was booked when one went
+     * before. */
     uint64_t collector_enter[CORE_COLLECTORS_MAX], collector_after[CORE_COLLECTORS_MAX];
     uint64_t bank_base; /* bit i of bank_busy: taken in step bank_base + i */
     uint64_t bank_busy[CORE_BANKS_MAX];
@@ -92,8 +94,8 @@ struct hybrid {
     ls_cycle burst_next;     /* the first of them */
     ls_cycle unit_until;     /* the load/store unit has an access to shared memory before this cycle */
     ls_cycle shared_written; /* the last one's result leaves its pipeline */
-    /* Answers that have to be looked at but cannot be taken yet: so many come in a cycle. Turns are counted in parts of
-     * cycles, network_width of them in each. */
+    /* Answers that have to be looked at but cannot be taken yet: so many come in a cycle. Turns are counted
+     * in parts of cycles, network_width of them in each. */
     uint64_t reply_turn;
     ls_ring late_ring;
     struct {

@@ -1,6 +1,6 @@
-/* hybrid_book.h: booking of collectors, banks, units and result buses, one instruction at a time, in the order of issue;
- * and the cycles beside the registers. The stages and their order are those of collect.c; what is fixed there is a
- * constant here. For hybrid*.c: the inner loop of them all. */
+/* hybrid_book.h: booking of collectors, banks, units and result buses, one instruction at a time, in the
+ * order of issue; and the cycles beside the registers. The stages and their order are those of collect.c;
+ * what is fixed there is a constant here. For hybrid*.c: the inner loop of them all. */
 #ifndef MODEL_CORE_HYBRID_BOOK_H
 #define MODEL_CORE_HYBRID_BOOK_H
 
@@ -8,8 +8,8 @@
 
 #define HYBRID_INLINE static inline __attribute__((always_inline))
 
-/* The numbers that the inner loop is made of. As constants they make divisions shifts and loops straight lines: issue has
- * a version for HYBRID_USUAL (platforms/nvidia.yaml) and one for the rest. */
+/* The numbers that the inner loop is made of. As constants they make divisions shifts and loops straight
+ * lines: issue has a version for HYBRID_USUAL (platforms/nvidia.yaml) and one for the rest. */
 typedef struct hybrid_shape {
     uint32_t steps, banks, collectors;
 } hybrid_shape;
@@ -21,7 +21,7 @@ HYBRID_INLINE hybrid_shape hybrid_any(const hybrid *h)
     return (hybrid_shape){ .steps = h->steps, .banks = h->banks, .collectors = h->collectors };
 }
 
-/* --------------------------------------------------------------------------------------------------------- banks */
+/* -------------------------------------------------------------------------------------------------- banks */
 
 HYBRID_INLINE void hybrid_move_banks(hybrid_sub *s, ls_cycle now, hybrid_shape shape)
 {
@@ -33,8 +33,8 @@ HYBRID_INLINE void hybrid_move_banks(hybrid_sub *s, ls_cycle now, hybrid_shape s
         s->bank_busy[b] = passed >= HYBRID_WINDOW ? 0 : s->bank_busy[b] >> passed;
 }
 
-/* Reads `count` operands from a bank, each in the first step from `at` (after bank_base) on that nobody has; returns the
- * last one. Beyond the window nothing is known. */
+/* Reads `count` operands from a bank, each in the first step from `at` (after bank_base) on that nobody has;
+ * returns the last one. Beyond the window nothing is known. */
 HYBRID_INLINE uint64_t hybrid_read_bank(uint64_t *bank, uint32_t count, uint64_t at)
 {
     if (__builtin_expect(at >= HYBRID_WINDOW, 0))
@@ -49,7 +49,8 @@ HYBRID_INLINE uint64_t hybrid_read_bank(uint64_t *bank, uint32_t count, uint64_t
     return __builtin_expect(last == 0, 0) ? HYBRID_WINDOW : (uint32_t)__builtin_ctzll(last);
 }
 
-/* Reads the operands of an instruction that enters a collector in step `enter`; returns the step of the last one. */
+/* Reads the operands of an instruction that enters a collector in step `enter`; returns the step of the last
+ * one. */
 HYBRID_INLINE uint64_t hybrid_read(const hybrid *h, hybrid_sub *s, const hybrid_inst *d, uint32_t warp,
                                    uint64_t enter, ls_cycle now, hybrid_shape shape)
 {
@@ -96,10 +97,10 @@ HYBRID_INLINE void hybrid_write(const hybrid *h, hybrid_sub *s, uint32_t banks, 
     }
 }
 
-/* --------------------------------------------------------------------------------------------- collectors and units */
+/* ----------------------------------------------------------------------------------- collectors and units */
 
-/* Two results cannot leave a unit in the same cycle; true: one already does in `end`. Of two instructions only the second can
- * be the faster one, so those that no other is slower than need not be kept. */
+/* Two results cannot leave a unit in the same cycle; true: one already does in `end`. Of two instructions
+ * only the second can be the faster one, so those that no other is slower than need not be kept. */
 static bool hybrid_meets(const hybrid_sub *s, uint32_t unit, ls_cycle end)
 {
     for (uint32_t i = 0; i < HYBRID_ENDS; i++)
@@ -108,7 +109,8 @@ static bool hybrid_meets(const hybrid_sub *s, uint32_t unit, ls_cycle end)
     return false;
 }
 
-/* The first cycle from `from` on in which the unit can take the instruction so that its result finds its way. */
+/* The first cycle from `from` on in which the unit can take the instruction so that its result finds its
+ * way. */
 HYBRID_INLINE ls_cycle hybrid_start_unit(hybrid *h, hybrid_sub *s, const hybrid_inst *d, ls_cycle from)
 {
     uint32_t unit = d->unit;
@@ -195,8 +197,8 @@ HYBRID_INLINE ls_cycle hybrid_run(hybrid *h, hybrid_sub *s, uint32_t warp, const
     return start + d->delay;
 }
 
-/* An access to shared memory has the load/store unit until `left`; returns when its registers are written. As ldst.c has
- * it: one result per cycle leaves the pipeline, and is written a cycle later. */
+/* An access to shared memory has the load/store unit until `left`; returns when its registers are written. As
+ * ldst.c has it: one result per cycle leaves the pipeline, and is written a cycle later. */
 static inline ls_cycle hybrid_shared_done(core *c, const flight *f, ls_cycle left)
 {
     hybrid *h = c->hybrid;
@@ -208,7 +210,7 @@ static inline ls_cycle hybrid_shared_done(core *c, const flight *f, ls_cycle lef
     return leaves + (c->spec->network_width == 1);
 }
 
-/* ----------------------------------------------------------------------------------------------------- registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 static inline void hybrid_set_results(core *c, uint32_t warp, const hybrid_inst *d, ls_cycle done)
 {
@@ -241,7 +243,7 @@ static inline ls_cycle hybrid_ready_at(const core *c, uint32_t warp, const hybri
     return a;
 }
 
-/* ------------------------------------------------------------------------------------------------- when to look */
+/* ------------------------------------------------------------------------------------------- when to look */
 
 /* The warp is looked at again in `cycle`; if that is beyond the wheel, before that and then again. */
 static inline void hybrid_wake_at(core *c, uint32_t warp, ls_cycle cycle)
@@ -253,7 +255,8 @@ static inline void hybrid_wake_at(core *c, uint32_t warp, ls_cycle cycle)
     h->wake_words |= 1u << (slot >> 6);
 }
 
-/* The next instruction has its registers in cycle `need`; `soonest`: the first cycle in which it could issue. */
+/* The next instruction has its registers in cycle `need`; `soonest`: the first cycle in which it could
+ * issue. */
 static inline void hybrid_set_need(core *c, sub_core *s, uint32_t warp, ls_cycle need, ls_cycle soonest)
 {
     uint32_t bit = warp_bit(c, warp);

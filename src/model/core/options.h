@@ -1,5 +1,5 @@
-/* options.h: parts of a core that a platform switches on: instruction caches, constant caches, address translation.
- * A part that is off costs one test of a pointer where the core would call it.
+/* options.h: parts of a core that a platform switches on: instruction caches, constant caches, address
+ * translation. A part that is off costs one test of a pointer where the core would call it.
  *
  *   readonly.c    two levels of read-only cache: what the first two are made of
  *   icache.c      fetch: cycle         instructions come through L0 and L1 instruction caches

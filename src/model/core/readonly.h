@@ -1,9 +1,10 @@
-/* readonly.h: two levels of read-only cache in a core and the way to L2 behind them: what instruction caches and
- * constant caches have in common.
+/* readonly.h: two levels of read-only cache in a core and the way to L2 behind them: what instruction caches
+ * and constant caches have in common.
  *
- * The first level has one or more caches (one per sub-core for instructions), each with its own miss entries; the
- * second is one per core and takes one look-up per cycle, whose result is there `l1_latency_cycles` later. A line that
- * is in neither is read from L2 by sectors, through the core's network port. Lines enter both levels. */
+ * The first level has one or more caches (one per sub-core for instructions), each with its own miss entries;
+ * the second is one per core and takes one look-up per cycle, whose result is there `l1_latency_cycles`
+ * later. A line that is in neither is read from L2 by sectors, through the core's network port. Lines enter
+ * both levels. */
 #ifndef MODEL_READONLY_H
 #define MODEL_READONLY_H
 
@@ -76,7 +77,8 @@ bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *co
                    uint32_t number, ls_domain *domain);
 /* A kernel's place in one of the address spaces: launches of one function share it. */
 uint64_t readonly_base(uint64_t space, const char *kernel_name);
-/* READONLY_WAIT: *miss is the entry to wait in; READONLY_FULL: no entry, try again after the next filled(). */
+/* READONLY_WAIT: *miss is the entry to wait in; READONLY_FULL: no entry, try again after the next
+ * filled(). */
 readonly_outcome readonly_access(struct core *c, readonly *r, uint32_t which, uint64_t address,
                                  readonly_miss **miss);
 void readonly_cycle(struct core *c, readonly *r);

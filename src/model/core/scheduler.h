@@ -1,5 +1,5 @@
-/* scheduler.h: the built-in warp schedulers. They are blocks like those of a plug-in; the core knows them by their
- * functions and calls them inline. */
+/* scheduler.h: the built-in warp schedulers. They are blocks like those of a plug-in; the core knows them by
+ * their functions and calls them inline. */
 #ifndef MODEL_CORE_SCHEDULER_H
 #define MODEL_CORE_SCHEDULER_H
 

@@ -301,7 +301,8 @@ static void code_registers(unsigned lanes, cu_inst *out)
     }
 }
 
-/* --- what can be issued ahead of time ---------------------------------------------------------------------- */
+/* --- what can be issued ahead of time
+ * ---------------------------------------------------------------------- */
 
 static void code_touch(cu_inst *out, const cu_range *ranges, unsigned count)
 {

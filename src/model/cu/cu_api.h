@@ -80,8 +80,8 @@ typedef struct cu_done {
 /* What limits how many waves fit, for the dispatcher's masks. */
 typedef struct cu_capacity {
     uint32_t simds, waves_per_simd, groups; /* work-group slots */
-    /* Rows of lane_width lanes and how many are given out together: a register of a wave takes lanes / lane_width rows
-     * (GCN: 1024 rows of 16; RDNA: 1024 rows of 32). */
+    /* Rows of lane_width lanes and how many are given out together: a register of a wave takes lanes /
+     * lane_width rows (GCN: 1024 rows of 16; RDNA: 1024 rows of 32). */
     uint32_t vgprs_per_simd, vgpr_unit;
     uint32_t sgprs_per_simd, sgpr_unit; /* 0 unit: scalar registers never limit (RDNA) */
     uint32_t lds_bytes, lds_unit;

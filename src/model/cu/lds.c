@@ -119,7 +119,8 @@ static inline uint32_t lds_unit(const amd_lds_form *form)
     return form->bytes < 4 ? 4 : form->bytes;
 }
 
-/* The shape of the lanes, if it is the one that the memo knows, at a place that differs by whole units: NULL if not. */
+/* The shape of the lanes, if it is the one that the memo knows, at a place that differs by whole units: NULL
+ * if not. */
 static inline const lds_shape *lds_known(const cu *c, const cu_lds_memo *memo, const cu_wave *w)
 {
     if (memo->inst != w->head || memo->lanes != amd_wave_exec(&w->arch) ||
@@ -249,7 +250,8 @@ static void lds_ends(cu *c, const cu_wave *w, cu_access *a, unsigned cycles, uns
     cu_access_ends_at(c, a, now + c->spec->lds_latency_cycles + cycles - 1, now);
 }
 
-/* Whole registers of lanes that lie as they did the last time, and all in range: true, else nothing has happened. */
+/* Whole registers of lanes that lie as they did the last time, and all in range: true, else nothing has
+ * happened. */
 static bool lds_quick(cu *c, cu_wave *w, ls_cycle now)
 {
     cu_lds_memo *memo = lds_memo(c, w->head);

@@ -1,6 +1,6 @@
-/* lds_shape_body.h: what lds_shape.c does with vectors of eight lanes, for one kind of host: included once for each, with
- * NAME(what) and HOW, the attributes of a function for it. (Inlined from one to the other, vectors would already have
- * been taken apart.) */
+/* lds_shape_body.h: what lds_shape.c does with vectors of eight lanes, for one kind of host: included once
+ * for each, with NAME(what) and HOW, the attributes of a function for it. (Inlined from one to the other,
+ * vectors would already have been taken apart.) */
 
 #define BODY HOW static inline __attribute__((always_inline))
 

@@ -1,8 +1,9 @@
 /* estimate.c: see estimate.h. May look into the specs of DRAM blocks, changes nothing in them.
  *
- * A scheduler that serves open rows first makes one activate for all requests to a row that are in the queue when its
- * turn comes. The time of many requests is then the largest of what four resources need: the data bus, the busiest bank,
- * the activates of the channel, and the command bus; and what the bus loses when it turns between reads and writes. */
+ * A scheduler that serves open rows first makes one activate for all requests to a row that are in the queue
+ * when its turn comes. The time of many requests is then the largest of what four resources need: the data
+ * bus, the busiest bank, the activates of the channel, and the command bus; and what the bus loses when it
+ * turns between reads and writes. */
 #include "model/dram/estimate.h"
 
 #include "model/cache/cache.h"

@@ -1,5 +1,5 @@
-/* estimate.h: how long DRAM channels need for a sequence of requests, without simulating commands: for models that
- * need a bandwidth and a latency instead of a DRAM (core.memory: analytic). */
+/* estimate.h: how long DRAM channels need for a sequence of requests, without simulating commands: for models
+ * that need a bandwidth and a latency instead of a DRAM (core.memory: analytic). */
 #ifndef MODEL_DRAM_ESTIMATE_H
 #define MODEL_DRAM_ESTIMATE_H
 
@@ -30,8 +30,8 @@ ls_status dram_get_service(const ls_block *dram, dram_service *out, ls_error *er
 #define ESTIMATE_QUEUE_MAX 512
 #define ESTIMATE_NONE UINT16_MAX
 
-/* Requests to one channel in the order of arrival. They wait in a queue, by bank and row; when it is full the bank that
- * is behind the others serves the row that has waited longest, whole. */
+/* Requests to one channel in the order of arrival. They wait in a queue, by bank and row; when it is full the
+ * bank that is behind the others serves the row that has waited longest, whole. */
 typedef struct dram_estimate {
     const dram_service *service;
     uint32_t waiting; /* atoms */

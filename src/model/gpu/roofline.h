@@ -1,6 +1,6 @@
-/* roofline.h: how near a GPU came to the roofs of its arithmetic and of its DRAM: sums of what its blocks have counted,
- * beside what they could have done in the time that kernels took. Reads counters and specs of built blocks and writes
- * nothing but its own numbers. */
+/* roofline.h: how near a GPU came to the roofs of its arithmetic and of its DRAM: sums of what its blocks
+ * have counted, beside what they could have done in the time that kernels took. Reads counters and specs of
+ * built blocks and writes nothing but its own numbers. */
 #ifndef MODEL_GPU_ROOFLINE_H
 #define MODEL_GPU_ROOFLINE_H
 

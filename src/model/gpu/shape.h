@@ -1,5 +1,5 @@
-/* shape.h: what a profile needs to know of a built GPU: how blocks are placed, its caches, its memory. Read from the
- * blocks of an engine; no pointer into them is kept. */
+/* shape.h: what a profile needs to know of a built GPU: how blocks are placed, its caches, its memory. Read
+ * from the blocks of an engine; no pointer into them is kept. */
 #ifndef MODEL_GPU_SHAPE_H
 #define MODEL_GPU_SHAPE_H
 
@@ -24,8 +24,8 @@ typedef struct gpu_shape {
 /* LS_ERR_USAGE if the engine has no GPU, LS_ERR_UNSUPPORTED if its DRAM cannot be described. */
 ls_status gpu_get_shape(const ls_engine *engine, gpu_shape *out, ls_error *err);
 
-/* For the builder, when all blocks stand: tells the cores what memory costs that is not simulated. Latencies of the
- * network are in cycles of who sends. */
+/* For the builder, when all blocks stand: tells the cores what memory costs that is not simulated. Latencies
+ * of the network are in cycles of who sends. */
 ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uint32_t reply_cycles,
                            uint32_t credits, ls_error *err);
 

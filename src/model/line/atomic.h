@@ -4,9 +4,11 @@
 
 #include "model/line/line.h"
 
-/* Does it have two operands per address (compare-and-swap and its like)? Then data[] is as line_message.mask says. */
+/* Does it have two operands per address (compare-and-swap and its like)? Then data[] is as line_message.mask
+ * says. */
 bool line_atomic_is_pair(uint8_t atomic);
-/* Performs all of them in the order of their addresses; old values take the places of the operands. Returns how many. */
+/* Performs all of them in the order of their addresses; old values take the places of the operands. Returns
+ * how many. */
 uint32_t line_atomic_apply(line_message *message, uint8_t *line);
 
 #endif

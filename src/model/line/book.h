@@ -1,5 +1,5 @@
-/* book.h: which pages a TLB knows: sets of many ways with LRU replacement, found by hash, so that 64 ways cost what 4
- * do. Knows nothing about time. */
+/* book.h: which pages a TLB knows: sets of many ways with LRU replacement, found by hash, so that 64 ways
+ * cost what 4 do. Knows nothing about time. */
 #ifndef MODEL_LINE_BOOK_H
 #define MODEL_LINE_BOOK_H
 

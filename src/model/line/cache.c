@@ -1,5 +1,5 @@
-/* cache.c: what a cache does after it took a request: messages below, lines from below, flushes, answers. Touches its
- * own state, the port below and the clients above. cache_take.c says what requests wait for. */
+/* cache.c: what a cache does after it took a request: messages below, lines from below, flushes, answers.
+ * Touches its own state, the port below and the clients above. cache_take.c says what requests wait for. */
 #include "model/line/cache_state.h"
 
 #include "model/line/atomic.h"

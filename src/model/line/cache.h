@@ -1,9 +1,9 @@
-/* cache.h: a cache that holds bytes: block of slot "line-cache", model "cycle". Vector, scalar and instruction caches,
- * RDNA's L1, L2 slices and memory-side caches are all this block with other keys.
+/* cache.h: a cache that holds bytes: block of slot "line-cache", model "cycle". Vector, scalar and
+ * instruction caches, RDNA's L1, L2 slices and memory-side caches are all this block with other keys.
  *
- * A request is looked up in the cycle in which it is taken; times follow by arithmetic: a hit is answered directory +
- * data cycles later, a miss leaves after the directory's cycles and is answered fill cycles after its line came. What
- * cannot be taken (port, bank, MSHR, room) is refused and the requester called again. */
+ * A request is looked up in the cycle in which it is taken; times follow by arithmetic: a hit is answered
+ * directory + data cycles later, a miss leaves after the directory's cycles and is answered fill cycles after
+ * its line came. What cannot be taken (port, bank, MSHR, room) is refused and the requester called again. */
 #ifndef MODEL_LINE_CACHE_H
 #define MODEL_LINE_CACHE_H
 
@@ -55,11 +55,12 @@ typedef struct line_cache_counters {
 
 /* The wire to the level below. LS_ERR_UNSUPPORTED for a block that does not provide LINE_CACHE_INTERFACE. */
 ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err);
-/* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are answered
- * with LINE_FAULT. */
+/* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
+ * answered with LINE_FAULT. */
 void line_cache_set_home(ls_block *cache, const ls_window *window);
-/* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below although the line is
- * here, and leave none here: reads and atomics everywhere, writes where they would end here (LINE_BACK). */
+/* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below although
+ * the line is here, and leave none here: reads and atomics everywhere, writes where they would end here
+ * (LINE_BACK). */
 void line_cache_set_passing(ls_block *cache, uint32_t flags);
 /* Sets are picked by addresses without their channel and slice. Copied. */
 void line_cache_set_map(ls_block *cache, const mem_map *map);

@@ -66,9 +66,9 @@ typedef struct cache_waiter {
     uint32_t client;
 } cache_waiter;
 
-/* Invariants: a line with lines[].mshr set has exactly one fetch; nodes are in exactly one place: free, targets of a
- * fetch, the way below (listed in sends, or sent), hits, fills, or the flush. Answers leave in the order of their
- * lists, whose times never decrease. */
+/* Invariants: a line with lines[].mshr set has exactly one fetch; nodes are in exactly one place: free,
+ * targets of a fetch, the way below (listed in sends, or sent), hits, fills, or the flush. Answers leave in
+ * the order of their lists, whose times never decrease. */
 typedef struct line_cache {
     line_port below;
     const line_cache_spec *spec;

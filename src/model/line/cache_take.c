@@ -1,11 +1,11 @@
-/* cache_take.c: a request that comes to a cache: whether it is taken, and what becomes of it. Touches the cache's own
- * state; answers and messages below leave later (cache.c).
+/* cache_take.c: a request that comes to a cache: whether it is taken, and what becomes of it. Touches the
+ * cache's own state; answers and messages below leave later (cache.c).
  *
- * While a line is on its way, everything that comes for it waits in order at its fetch, writes too (they are answered at
- * once): a read that came first must not see them. Writes of a write-through cache and its like go below at once and
- * wait here as well, to be merged into the line that they overtook. When something makes the line on its way too old
- * (an atomic below, a read that misses on purpose, an invalidation), its fetch is closed: later requests go below past
- * it, and the line is not kept. */
+ * While a line is on its way, everything that comes for it waits in order at its fetch, writes too (they are
+ * answered at once): a read that came first must not see them. Writes of a write-through cache and its like
+ * go below at once and wait here as well, to be merged into the line that they overtook. When something makes
+ * the line on its way too old (an atomic below, a read that misses on purpose, an invalidation), its fetch is
+ * closed: later requests go below past it, and the line is not kept. */
 #include "model/line/cache_state.h"
 
 #include "model/line/atomic.h"
@@ -13,7 +13,8 @@
 #define STARVING_CYCLES 64  /* a refused requester that waited so long goes first */
 #define NODES_PER_REQUEST 3 /* it takes at most: itself, its copy for a line on its way, a line that goes */
 
-/* Sends the requester's own message below; its answer goes back to the requester. The caller has looked for room. */
+/* Sends the requester's own message below; its answer goes back to the requester. The caller has looked for
+ * room. */
 static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
     cache_node *node = cache_new_node(c, client, m, now, line_request_data(m, c->store.line_bytes));
@@ -25,7 +26,8 @@ static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cy
     return true;
 }
 
-/* Finds a place for an address and empties it; STORE_NONE if every way waits for a fetch. Needs room for a write-back. */
+/* Finds a place for an address and empties it; STORE_NONE if every way waits for a fetch. Needs room for a
+ * write-back. */
 static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 {
     uint32_t line = store_victim(&c->store, c->set);

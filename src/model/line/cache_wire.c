@@ -1,4 +1,5 @@
-/* cache_wire.c: wiring of whatever block stands in a slot for caches: the functions of cache.h, by interface. */
+/* cache_wire.c: wiring of whatever block stands in a slot for caches: the functions of cache.h, by
+ * interface. */
 #include "model/line/cache.h"
 
 static const line_cache_ops *cache_ops(const ls_block *cache)
@@ -6,7 +7,8 @@ static const line_cache_ops *cache_ops(const ls_block *cache)
     return line_find_ops(cache, LINE_CACHE_INTERFACE);
 }
 
-/* ls_block_state() takes no const block: blocks are named by pointers to const where only their state is read. */
+/* ls_block_state() takes no const block: blocks are named by pointers to const where only their state is
+ * read. */
 static void *state_of(const ls_block *block)
 {
     return ls_block_state((ls_block *)(uintptr_t)block);

@@ -1,5 +1,5 @@
-/* gate.c: from links into the caches of a domain. Each incoming link is a requester of its own at each cache, so that
- * answers find their way without a table. What a cache refuses waits in the order of its link. */
+/* gate.c: from links into the caches of a domain. Each incoming link is a requester of its own at each cache,
+ * so that answers find their way without a table. What a cache refuses waits in the order of its link. */
 #include "model/line/gate.h"
 
 #include <stdio.h>

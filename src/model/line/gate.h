@@ -1,5 +1,6 @@
-/* gate.h: the way into a domain: block of slot "line-gate". Requests that come over links are handed to the caches
- * behind it (L2 slices by address, or one L1 of a shader array) in the order of each link, and answered over links. */
+/* gate.h: the way into a domain: block of slot "line-gate". Requests that come over links are handed to the
+ * caches behind it (L2 slices by address, or one L1 of a shader array) in the order of each link, and
+ * answered over links. */
 #ifndef MODEL_LINE_GATE_H
 #define MODEL_LINE_GATE_H
 

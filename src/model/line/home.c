@@ -1,5 +1,5 @@
-/* home.c: lines to and from a DRAM channel. Lives in the clock region of the caches; DRAM lives in another region of
- * the domain and calls back from there. */
+/* home.c: lines to and from a DRAM channel. Lives in the clock region of the caches; DRAM lives in another
+ * region of the domain and calls back from there. */
 #include "model/line/home.h"
 
 #include "lockstep/dram.h"

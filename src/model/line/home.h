@@ -1,7 +1,7 @@
 /* home.h: the memory channel below the last cache: block of slot "line-home". Hands lines to a DRAM model
- * (lockstep/dram.h) of another region of the domain and moves their bytes to and from the simulated memory: a write's
- * bytes enter it when the write is handed to DRAM, a read's are taken when DRAM answers. Provides LINE_MEMORY_PORT and
- * the port "reply"; uses the port "dram". */
+ * (lockstep/dram.h) of another region of the domain and moves their bytes to and from the simulated memory: a
+ * write's bytes enter it when the write is handed to DRAM, a read's are taken when DRAM answers. Provides
+ * LINE_MEMORY_PORT and the port "reply"; uses the port "dram". */
 #ifndef MODEL_LINE_HOME_H
 #define MODEL_LINE_HOME_H
 
@@ -16,8 +16,9 @@ typedef struct line_home_spec {
     uint64_t delay_cycles;  /* from the cache to the channel, and half of it is not: one way */
 } line_home_spec;
 
-/* Attaches the simulated memory and the address map (copied), and says how long a line is. Fails if a line does not lie
- * in one row of one bank. Called again with the memory if there was none (NULL) while the machine was built. */
+/* Attaches the simulated memory and the address map (copied), and says how long a line is. Fails if a line
+ * does not lie in one row of one bank. Called again with the memory if there was none (NULL) while the
+ * machine was built. */
 ls_status line_home_attach(ls_block *home, ls_window *window, const mem_map *map, uint32_t line_bytes,
                            ls_error *err);
 

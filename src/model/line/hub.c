@@ -1,5 +1,5 @@
-/* hub.c: from the caches of a domain to the links that leave it. A request goes out in the cycle in which it comes, or
- * is refused until its link has a credit and a free wire. */
+/* hub.c: from the caches of a domain to the links that leave it. A request goes out in the cycle in which it
+ * comes, or is refused until its link has a credit and a free wire. */
 #include "model/line/hub.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* line.c: wires between requesters and what stands for memory, found by interface: whatever block stands in a slot. */
+/* line.c: wires between requesters and what stands for memory, found by interface: whatever block stands in a
+ * slot. */
 #include "model/line/line.h"
 
 const void *line_find_ops(const ls_block *block, const char *interface)

@@ -1,6 +1,6 @@
-/* line.h: memory that carries data: what travels between compute units, caches and memory partitions when programs
- * are executed. A message moves one cache line with the bytes that are read or written, so that a load's value is what
- * its reply brought. Sector messages of traces (memory/mem.h) carry none. */
+/* line.h: memory that carries data: what travels between compute units, caches and memory partitions when
+ * programs are executed. A message moves one cache line with the bytes that are read or written, so that a
+ * load's value is what its reply brought. Sector messages of traces (memory/mem.h) carry none. */
 #ifndef MODEL_LINE_LINE_H
 #define MODEL_LINE_LINE_H
 
@@ -34,11 +34,11 @@ enum {                        /* line_message.flags */
 /* A request, and its answer: the answer is the request sent back, with data. */
 typedef struct line_message {
     uint64_t address; /* of the line: a multiple of its size */
-    /* One bit per byte. Write: the bytes of data[] that count. Atomic: the bytes of its operands; each address at most
-     * once, operands lie in data[] where their addresses say. A compare-and-swap spans at most one half of a 128-byte
-     * line's worth of operands: data[] has the new values in its first LINE_BYTES_MAX / 2 bytes and the comparands at the
-     * same places of the second half; `half` says which half of a 128-byte line it is. Read: the bytes somebody wants,
-     * for counters only. */
+    /* One bit per byte. Write: the bytes of data[] that count. Atomic: the bytes of its operands; each
+     * address at most once, operands lie in data[] where their addresses say. A compare-and-swap spans at
+     * most one half of a 128-byte line's worth of operands: data[] has the new values in its first
+     * LINE_BYTES_MAX / 2 bytes and the comparands at the same places of the second half; `half` says which
+     * half of a 128-byte line it is. Read: the bytes somebody wants, for counters only. */
     uint64_t mask[2];
     uint32_t token;  /* the requester's; comes back untouched */
     uint16_t source; /* which requester: each level that forwards sets its own and restores it in the reply */
@@ -65,14 +65,15 @@ typedef struct line_client_ops {
 /* What a cache (or anything that stands for memory) offers. `client` is the number that its builder gave the
  * requester; it comes in through the port, so that one cache serves many. */
 typedef struct line_memory_ops {
-    /* Takes the request (copied) in this cycle, or refuses: then retry() follows once. Every accepted request is
-     * answered exactly once, also writes. Requests of one client to one line keep their order. */
+    /* Takes the request (copied) in this cycle, or refuses: then retry() follows once. Every accepted request
+     * is answered exactly once, also writes. Requests of one client to one line keep their order. */
     bool (*request)(void *self, uint32_t client, const line_message *message, ls_cycle now);
-    /* Before the run: one more requester, who is called through client_ops. *out becomes its end of the wire. */
+    /* Before the run: one more requester, who is called through client_ops. *out becomes its end of the
+     * wire. */
     ls_status (*attach)(void *self, const line_client_ops *client_ops, void *client, struct line_port *out,
                         ls_error *err);
-    /* Before the run: requests of this requester count as coming `cycles` later. NULL: cannot be said. Cheaper than
-     * holding each of them back. */
+    /* Before the run: requests of this requester count as coming `cycles` later. NULL: cannot be said.
+     * Cheaper than holding each of them back. */
     void (*delay)(void *self, uint32_t client, uint32_t cycles);
 } line_memory_ops;
 
@@ -92,8 +93,8 @@ static inline bool line_request(const line_port *port, const line_message *messa
     return port->ops->request(port->self, port->client, message, now);
 }
 
-/* Attaches a requester to a block that provides LINE_MEMORY_PORT: a cache (cache.h), the way out of the domain (hub.h),
- * a memory channel (home.h), a translation (translate.h). */
+/* Attaches a requester to a block that provides LINE_MEMORY_PORT: a cache (cache.h), the way out of the
+ * domain (hub.h), a memory channel (home.h), a translation (translate.h). */
 ls_status line_join(ls_block *memory, const line_client_ops *client_ops, void *client, line_port *out,
                     ls_error *err);
 /* The same for a block's own use: line_bytes of both must be the same; `user` names it in the error. */

@@ -1,5 +1,5 @@
-/* mmu.c: the L2 TLB and page-table walkers of a GPU. A question is looked up when its latency is over; a miss takes a
- * walker, or waits for one; questions for a page that is walked for wait for that walk. */
+/* mmu.c: the L2 TLB and page-table walkers of a GPU. A question is looked up when its latency is over; a miss
+ * takes a walker, or waits for one; questions for a page that is walked for wait for that walk. */
 #include "model/line/mmu.h"
 
 #include "model/line/book.h"

@@ -1,5 +1,5 @@
-/* mmu.h: block of slot "line-mmu": the L2 TLB of a GPU and its page-table walkers, in a domain of their own. L1 TLBs
- * (translate.h) reach it over links. */
+/* mmu.h: block of slot "line-mmu": the L2 TLB of a GPU and its page-table walkers, in a domain of their own.
+ * L1 TLBs (translate.h) reach it over links. */
 #ifndef MODEL_LINE_MMU_H
 #define MODEL_LINE_MMU_H
 
@@ -34,8 +34,8 @@ typedef struct line_mmu_counters {
 /* For `links` L1 TLBs with up to `questions` open each (line_translate_questions()); pages is copied. */
 ls_status line_mmu_attach(ls_block *mmu, const line_pages *pages, uint32_t links, uint32_t questions,
                           ls_error *err);
-/* The receiver of incoming link i (its receive function is line_mmu_receive, its payload a line_walk), and where its
- * questions are answered. */
+/* The receiver of incoming link i (its receive function is line_mmu_receive, its payload a line_walk), and
+ * where its questions are answered. */
 void *line_mmu_receiver(ls_block *mmu, uint32_t i);
 void line_mmu_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now);
 void line_mmu_set_reply(ls_block *mmu, uint32_t i, ls_link *link);

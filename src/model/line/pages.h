@@ -1,5 +1,5 @@
-/* pages.h: where pages lie: what page-table walkers ask. One GPU has every page where its address says; machines of
- * several GPUs bring a table of their own. */
+/* pages.h: where pages lie: what page-table walkers ask. One GPU has every page where its address says;
+ * machines of several GPUs bring a table of their own. */
 #ifndef MODEL_LINE_PAGES_H
 #define MODEL_LINE_PAGES_H
 

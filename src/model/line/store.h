@@ -1,5 +1,5 @@
-/* store.h: the lines of a cache: tags, bytes, which bytes are valid and which are dirty, and who has to go. Knows
- * nothing about time or messages. */
+/* store.h: the lines of a cache: tags, bytes, which bytes are valid and which are dirty, and who has to go.
+ * Knows nothing about time or messages. */
 #ifndef MODEL_LINE_STORE_H
 #define MODEL_LINE_STORE_H
 
@@ -76,8 +76,8 @@ static inline uint32_t store_find(const store *s, uint32_t set, uint64_t address
     uint32_t word = 0;
     do {
         uint64_t differ = marks[word] ^ mark;
-        /* The lowest zero byte is marked exactly; bytes above it may be marked in error, which the tag tells (behind
-         * the last way of a set it is another set's). */
+        /* The lowest zero byte is marked exactly; bytes above it may be marked in error, which the tag tells
+         * (behind the last way of a set it is another set's). */
         for (uint64_t hit = (differ - low) & ~differ & high; hit != 0; hit &= hit - 1) {
             uint32_t way = word * 8 + (uint32_t)__builtin_ctzll(hit) / 8;
             if (tags[way] == tag)
@@ -90,7 +90,8 @@ static inline uint32_t store_find(const store *s, uint32_t set, uint64_t address
 uint32_t store_choose(store *s,
                       uint32_t first); /* the same for any number of ways, from a set's first line on */
 
-/* The line that a new address would take: an empty one or the one to go; STORE_NONE if all are waiting for a fetch. */
+/* The line that a new address would take: an empty one or the one to go; STORE_NONE if all are waiting for a
+ * fetch. */
 static inline uint32_t store_victim(store *s, uint32_t set)
 {
     uint32_t first = set * s->ways;

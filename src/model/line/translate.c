@@ -1,6 +1,6 @@
-/* translate.c: an L1 TLB in front of a cache. A hit passes in the cycle in which it comes (or latency_cycles later);
- * requests for a page that is not known wait, in order, until the MMU has answered, while others pass. Requests that
- * have their page but found the cache busy leave in order, before all that come later. */
+/* translate.c: an L1 TLB in front of a cache. A hit passes in the cycle in which it comes (or latency_cycles
+ * later); requests for a page that is not known wait, in order, until the MMU has answered, while others
+ * pass. Requests that have their page but found the cache busy leave in order, before all that come later. */
 #include "model/line/translate.h"
 
 #include "model/line/book.h"

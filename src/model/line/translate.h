@@ -1,6 +1,7 @@
-/* translate.h: block of slot "line-tlb": an L1 TLB between requesters and their cache. Model "cycle" looks pages up and
- * asks the MMU (mmu.h) over links; model "none" is not there at all: requesters are wired to the cache itself.
- * Both provide LINE_MEMORY_PORT. Answers carry the addresses of the places, not those that were asked for. */
+/* translate.h: block of slot "line-tlb": an L1 TLB between requesters and their cache. Model "cycle" looks
+ * pages up and asks the MMU (mmu.h) over links; model "none" is not there at all: requesters are wired to the
+ * cache itself. Both provide LINE_MEMORY_PORT. Answers carry the addresses of the places, not those that were
+ * asked for. */
 #ifndef MODEL_LINE_TRANSLATE_H
 #define MODEL_LINE_TRANSLATE_H
 
@@ -24,8 +25,8 @@ typedef struct line_tlb_counters {
 
 /* Before requesters join it. */
 ls_status line_translate_set_below(ls_block *tlb, ls_block *cache, ls_error *err);
-/* The link for questions (payload line_walk). Answers come over a link whose receive function is line_translate_receive
- * and whose receiver is the block's state. Not for model "none". */
+/* The link for questions (payload line_walk). Answers come over a link whose receive function is
+ * line_translate_receive and whose receiver is the block's state. Not for model "none". */
 void line_translate_set_mmu(ls_block *tlb, ls_link *link);
 void line_translate_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
 /* How many questions it can have open at once; 0 for model "none", which needs no links. */

@@ -1,8 +1,9 @@
 /* tlb.h: address translation of one core: an L1 TLB, the core's view of an L2 TLB, and page-table walkers.
  *
- * Only time is modelled: pages lie where their addresses say. Latencies are fixed and walkers are few, so the cycle in
- * which a translation will be there is known when it is asked for, and a TLB needs no clock of its own. What other
- * cores bring into a real shared L2 TLB is not seen: state that two cores share would have to travel over links. */
+ * Only time is modelled: pages lie where their addresses say. Latencies are fixed and walkers are few, so the
+ * cycle in which a translation will be there is known when it is asked for, and a TLB needs no clock of its
+ * own. What other cores bring into a real shared L2 TLB is not seen: state that two cores share would have to
+ * travel over links. */
 #ifndef MODEL_TLB_H
 #define MODEL_TLB_H
 

@@ -1,7 +1,7 @@
 /* backend.h: what executes the driver's commands: memory and launches of a machine with several GPUs. The
  * driver above it keeps contexts, queues, events and code objects; a back end knows none of them.
- * Emulation is one (backend_emulate.c: a command runs to its end at once), timing the other (src/runtime/timing:
- * commands are submitted, and advance together in simulated time). */
+ * Emulation is one (backend_emulate.c: a command runs to its end at once), timing the other
+ * (src/runtime/timing: commands are submitted, and advance together in simulated time). */
 #ifndef RUNTIME_DRIVER_BACKEND_H
 #define RUNTIME_DRIVER_BACKEND_H
 
@@ -17,8 +17,8 @@ typedef struct drv_machine {
     bool lenient_barriers;
     const char *trace_path, *trace_filter;
     const char *record_path;
-    /* Timing. gpus is NULL then: the platform says what it is, target which instruction set programs have (NULL: the
-     * platform's own). */
+    /* Timing. gpus is NULL then: the platform says what it is, target which instruction set programs have
+     * (NULL: the platform's own). */
     const char *platform, *target;
     const char *const *sets, *const *platform_dirs;
     size_t set_count, platform_dir_count;
@@ -105,14 +105,14 @@ typedef struct drv_backend {
     ls_status (*run)(void *self, size_t gpu, void *program, const drv_dispatch *dispatch,
                      ls_gpu_counts *counts, ls_error *err);
 
-    /* --- timing only; NULL otherwise. A back end that has them is not asked to run, copy or fill: one thread at a time
-     * submits and advances, and write and read are what the host does past all queues. --- */
+    /* --- timing only; NULL otherwise. A back end that has them is not asked to run, copy or fill: one thread
+     * at a time submits and advances, and write and read are what the host does past all queues. --- */
 
     const ls_gpu_model *(*model)(void *self, size_t gpu);
     /* Starts it; it runs beside everything that was submitted and is not over. */
     ls_status (*submit)(void *self, drv_work *work, ls_error *err);
-    /* Lets time pass until one or more of the submitted commands are over. Fails if time cannot pass: then nothing that
-     * was submitted will ever be over, and all of it is forgotten. */
+    /* Lets time pass until one or more of the submitted commands are over. Fails if time cannot pass: then
+     * nothing that was submitted will ever be over, and all of it is forgotten. */
     ls_status (*advance)(void *self, ls_error *err);
     uint64_t (*now)(void *self); /* simulated nanoseconds */
 } drv_backend;

@@ -6,8 +6,9 @@
  * thread per GPU, started by the first call that does not block, does the same for commands that nobody
  * waits for.
  *
- * With timing nothing runs before somebody waits: then all commands that are ready are submitted together, and time
- * passes until one of them is over, which may make others ready. One thread does that for the whole system. */
+ * With timing nothing runs before somebody waits: then all commands that are ready are submitted together,
+ * and time passes until one of them is over, which may make others ready. One thread does that for the whole
+ * system. */
 #ifndef RUNTIME_DRIVER_DRV_H
 #define RUNTIME_DRIVER_DRV_H
 
@@ -176,7 +177,8 @@ bool drv_time_step_locked(ls_gpu_system *system);
 bool drv_is_ready(const ls_gpu_queue *queue);
 ls_status drv_refusal(const ls_gpu_queue *queue, const drv_command *command, ls_error *err);
 void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status);
-/* For time.c: command.c's and launch.c's. What the command is for a back end with timing; false: the host does it. */
+/* For time.c: command.c's and launch.c's. What the command is for a back end with timing; false: the host
+ * does it. */
 bool drv_command_work(const drv_command *command, drv_work *out);
 
 /* ------------------------------------------------------------------------------------------------ event.c */

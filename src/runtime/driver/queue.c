@@ -13,7 +13,7 @@ uint64_t drv_now(const ls_gpu_system *system)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ------------------------------------------------------------------------------------------------ commands */
+/* ----------------------------------------------------------------------------------------------- commands */
 
 drv_command *drv_command_create(ls_gpu_queue *queue, drv_run_fn run, size_t tail_bytes)
 {
@@ -53,7 +53,7 @@ static void add_counts(ls_gpu_counts *to, const ls_gpu_counts *from)
     to->simulated_ns += from->simulated_ns;
 }
 
-/* ----------------------------------------------------------------------------------------------- executing */
+/* ---------------------------------------------------------------------------------------------- executing */
 
 bool drv_is_ready(const ls_gpu_queue *queue)
 {

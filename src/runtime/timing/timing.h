@@ -1,5 +1,6 @@
-/* timing.h: programs in simulated time: the driver's back end `time` (driver/backend.h), seen by who wants more of it
- * than the driver's interface says: the machine's counters, its configuration, each command's record. */
+/* timing.h: programs in simulated time: the driver's back end `time` (driver/backend.h), seen by who wants
+ * more of it than the driver's interface says: the machine's counters, its configuration, each command's
+ * record. */
 #ifndef RUNTIME_TIMING_TIMING_H
 #define RUNTIME_TIMING_TIMING_H
 
@@ -36,8 +37,8 @@ ls_run_result timing_result(const ls_gpu_system *system);
 
 /* --- timing_replay.c --- */
 
-/* Runs a recording in place of a program: all of its commands, or of its launches only those that are selected (NULL:
- * all). Nothing else may use the system, before or afterwards. Adds to *counts. */
+/* Runs a recording in place of a program: all of its commands, or of its launches only those that are
+ * selected (NULL: all). Nothing else may use the system, before or afterwards. Adds to *counts. */
 ls_status timing_replay(ls_gpu_system *system, amd_file *file, const ls_selection *selection,
                         ls_gpu_counts *counts, ls_error *err);
 

@@ -147,7 +147,8 @@ command_packet timing_packet_of(const amd_kernel *kernel)
     return (command_packet){ .kind = COMMAND_KERNEL,
                              /* Granules of 8; on gfx10 every wave has all scalar registers. */
                              .sgprs = is_gfx10 ? 106 : ((kernel->rsrc1 >> 6 & 15) + 1) * 8,
-                             /* GCN's code knows no modes: on RDNA its work-groups use both halves, as in NaviSim. */
+                             /* GCN's code knows no modes: on RDNA its work-groups use both halves, as in
+                              * NaviSim. */
                              .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
 }
 

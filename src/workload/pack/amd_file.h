@@ -68,7 +68,8 @@ static inline void amd_file_group_id(const amd_file_launch *l, uint64_t index, u
     }
 }
 
-/* --- writing --------------------------------------------------------------------------------------------- */
+/* --- writing
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct amd_file_writer amd_file_writer;
 typedef struct amd_file_part amd_file_part; /* a launch that is being recorded */
@@ -88,7 +89,8 @@ ls_status amd_file_begin(amd_file_writer *writer, const amd_file_command *comman
                          const amd_file_launch *launch, const uint8_t *code, uint32_t *number,
                          amd_file_part **out, ls_error *err);
 /* Work-group `index` (x fastest): varint waves, then their tapes; `instructions` of all of them. They may
- * come in any order: those that are ahead of others are kept, so that the file does not depend on the order. */
+ * come in any order: those that are ahead of others are kept, so that the file does not depend on the
+ * order. */
 ls_status amd_file_put(amd_file_part *part, uint64_t index, uint32_t waves, uint64_t instructions,
                        const uint8_t *bytes, size_t count, ls_error *err);
 /* Frees the part. An error if not all work-groups came. */
@@ -97,7 +99,8 @@ ls_status amd_file_end(amd_file_part *part, ls_error *err);
 ls_status amd_file_finish(amd_file_writer *writer, ls_error *err);
 void amd_file_abort(amd_file_writer *writer);
 
-/* --- reading --------------------------------------------------------------------------------------------- */
+/* --- reading
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct amd_file amd_file;
 
@@ -115,7 +118,8 @@ const amd_file_command *amd_file_command_at(const amd_file *file, size_t index);
 size_t amd_file_launch_count(const amd_file *file);
 const amd_file_launch *amd_file_launch_at(const amd_file *file, size_t index);
 
-/* Which launches are meant by "3-7,name:*gemm*"; NULL: all. `command` of each is the launch's number from 0. */
+/* Which launches are meant by "3-7,name:*gemm*"; NULL: all. `command` of each is the launch's number from
+ * 0. */
 ls_status amd_file_select(const amd_file *file, const char *text, ls_selection *out, ls_error *err);
 
 /* The program of a launch, with its code in the window: at the recorded address, which this maps if it is
@@ -133,7 +137,8 @@ void amd_file_group_fini(amd_file_group *group);
 /* Threads may read at once. */
 ls_status amd_file_read(amd_file *file, size_t launch, uint64_t index, amd_file_group *out, ls_error *err);
 
-/* --- walking (amd_walk.c) -------------------------------------------------------------------------------- */
+/* --- walking (amd_walk.c)
+ * -------------------------------------------------------------------------------- */
 
 /* What a wavefront executed next. */
 typedef struct amd_walk_step {

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* ------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 typedef struct ls_pack_out {
     FILE *stream;
@@ -35,7 +35,7 @@ ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *er
  * small. */
 void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload, size_t bytes);
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 /* A file of which any part can be read; several may share one descriptor. */
 typedef struct ls_pack_in {
@@ -74,7 +74,7 @@ typedef struct ls_pack_directory {
 ls_status ls_pack_get_directory(ls_pack_in *in, ls_arena *arena, uint64_t directory, ls_pack_directory *out,
                                 ls_error *err);
 
-/* ------------------------------------------------------------------------------------------------- records */
+/* ------------------------------------------------------------------------------------------------ records */
 
 /* Numbers and texts one after another; failures stick, so that one check at the end is enough. */
 

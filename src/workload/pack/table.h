@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "workload/pack/section.h"
 
-/* ------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 /* Columns of the table: each is a record of its own, so that like stands beside like. */
 enum {
@@ -34,7 +34,7 @@ void ls_pack_table_writer_clear(ls_pack_table_writer *w);
 bool ls_pack_table_add(ls_pack_table_writer *w, const ls_inst_text *text, bool *has_addresses);
 bool ls_pack_table_payload(const ls_pack_table_writer *w, ls_pack_bytes *out);
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 typedef struct ls_pack_table {
     uint32_t count;

@@ -1,8 +1,8 @@
 /* meet.h: where cores meet: requests of an epoch that find their sector on its way to a slice of L2. An
  * MSHR holds only so many of them; one more, and the slice does nothing until DRAM has answered. How long
  * slices stand still is found by letting the requests of an epoch pass with time: cores send a sector per
- * cycle, a slice serves one after the other, DRAM answers after its latency. Slices know nothing of each other
- * within an epoch, so each part of L2 can be settled by a thread of its own. */
+ * cycle, a slice serves one after the other, DRAM answers after its latency. Slices know nothing of each
+ * other within an epoch, so each part of L2 can be settled by a thread of its own. */
 #ifndef PROFILE_MEET_H
 #define PROFILE_MEET_H
 

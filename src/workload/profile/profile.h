@@ -80,9 +80,9 @@ typedef struct ls_profile_request {
     const ls_inst *insts;
     uint64_t command, ctas;
     ls_profile_source source;
-    /* So many warp instructions (or a fortieth of the kernel up to 20 times as many, or up to four times as many
-     * so that a wave of blocks is in it) with cold caches, and so many with warm ones, stand for the kernel; 0: all are
-     * walked. */
+    /* So many warp instructions (or a fortieth of the kernel up to 20 times as many, or up to four times as
+     * many so that a wave of blocks is in it) with cold caches, and so many with warm ones, stand for the
+     * kernel; 0: all are walked. */
     uint64_t sample;
 } ls_profile_request;
 
@@ -91,8 +91,8 @@ typedef struct ls_profiler ls_profiler;
 ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out,
                              ls_error *err);
 void ls_profiler_destroy(ls_profiler *profiler);
-/* Walks with all threads of the pool from now on, which has to outlive the profiler or the next call; NULL: with
- * the caller alone, as at first. What is found is the same. Not while a kernel is walked. */
+/* Walks with all threads of the pool from now on, which has to outlive the profiler or the next call; NULL:
+ * with the caller alone, as at first. What is found is the same. Not while a kernel is walked. */
 ls_status ls_profiler_use(ls_profiler *profiler, ls_pool *pool, ls_error *err);
 /* A copy to the device: its bytes are in L2. */
 void ls_profiler_warm(ls_profiler *profiler, uint64_t address, uint64_t bytes);

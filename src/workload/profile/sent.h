@@ -1,5 +1,6 @@
-/* sent.h: what the cores of a profile have sent to L2 in an epoch. Cores write their lists, parts of L2 answer in
- * them, cores read the answers: three steps, in each of which threads touch nothing of each other's. */
+/* sent.h: what the cores of a profile have sent to L2 in an epoch. Cores write their lists, parts of L2
+ * answer in them, cores read the answers: three steps, in each of which threads touch nothing of each
+ * other's. */
 #ifndef PROFILE_SENT_H
 #define PROFILE_SENT_H
 

@@ -1,7 +1,8 @@
 /* walk.h: the functional machine that a profile is taken on; for profile.c and walk*.c only.
  *
  * An epoch has three steps, and between them all threads meet. In each step a thread takes one core or one
- * part of L2 after the other and touches nothing else, so that what is found does not depend on who takes what:
+ * part of L2 after the other and touches nothing else, so that what is found does not depend on who takes
+ * what:
  *
  *   1  cores     warps run through L1 and write down what they send to L2      walk_core_run()
  *   2  parts     requests of all cores in the order of warps, then cores       walk_part_run()
@@ -31,8 +32,9 @@ typedef struct walk_warp {
 
 /* What walking needs to know of a static instruction. */
 typedef struct walk_inst {
-    /* What a warp may have to look at it for: a bit for each register, by its number modulo WALK_SKETCH; WALK_MEMORY;
-     * WALK_WAITS for fences; all bits if nobody has looked at it yet, or if it has many registers. */
+    /* What a warp may have to look at it for: a bit for each register, by its number modulo WALK_SKETCH;
+     * WALK_MEMORY; WALK_WAITS for fences; all bits if nobody has looked at it yet, or if it has many
+     * registers. */
     uint64_t sketch;
     bool known, memory, fence;
     uint8_t count; /* of reg[]; UINT8_MAX: more than it holds */

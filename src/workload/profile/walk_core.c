@@ -1,5 +1,5 @@
-/* walk_core.c: the warps of one core for one epoch, through its L1. May touch the core, its warps, its list of
- * requests and what belongs to the thread. */
+/* walk_core.c: the warps of one core for one epoch, through its L1. May touch the core, its warps, its list
+ * of requests and what belongs to the thread. */
 #include "workload/profile/walk.h"
 
 #include <string.h>

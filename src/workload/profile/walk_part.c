@@ -1,5 +1,5 @@
-/* walk_part.c: requests of an epoch at their slices of L2, and what these ask DRAM for. May touch the slices and
- * channels of its part, and the answers in the requests to them. */
+/* walk_part.c: requests of an epoch at their slices of L2, and what these ask DRAM for. May touch the slices
+ * and channels of its part, and the answers in the requests to them. */
 #include "workload/profile/walk.h"
 
 static void to_dram(ls_profiler *p, uint32_t channel, uint64_t line, uint8_t sectors, bool write)

@@ -26,7 +26,7 @@ typedef struct synth_common {
 
 extern const uint32_t synth_versions[];
 
-/* ------------------------------------------------------------------------------------------------ programs */
+/* ----------------------------------------------------------------------------------------------- programs */
 
 typedef struct synth_program {
     uint32_t version; /* 61, 70, ... */
@@ -62,7 +62,7 @@ uint32_t synth_barrier(synth_program *p);
 uint32_t synth_exit(synth_program *p);
 const char *synth_ldg(const synth_program *p); /* the plain load's spelling */
 
-/* --------------------------------------------------------------------------------------------------- warps */
+/* -------------------------------------------------------------------------------------------------- warps */
 
 typedef struct synth_warp {
     const synth_program *program;
@@ -90,7 +90,7 @@ void synth_loop_end(synth_warp *w, uint32_t from, uint32_t to, bool again);
  * n; false if none is left and the warp has ended. */
 bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n);
 
-/* ------------------------------------------------------------------------------------------------- numbers */
+/* ------------------------------------------------------------------------------------------------ numbers */
 
 /* Addresses of the arrays: 4 GiB apart, as far as anything here is large. */
 static inline uint64_t synth_array(unsigned number)
@@ -123,7 +123,7 @@ static inline uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b)
 /* Sectors that `count` elements of `size` bytes from `address` on, `stride` apart, touch. */
 uint64_t synth_sectors(uint64_t address, uint64_t count, uint64_t size, uint64_t stride);
 
-/* --------------------------------------------------------------------------------------------------- kinds */
+/* -------------------------------------------------------------------------------------------------- kinds */
 
 /* shape() of kinds whose blocks are all alike. */
 uint64_t synth_all_alike(const void *spec, uint32_t launch, const uint32_t id[3]);

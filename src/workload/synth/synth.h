@@ -44,7 +44,7 @@ typedef struct ls_synth_facts {
 /* Of a trace that ls_synth_open() made; false for any other. */
 bool ls_synth_get_facts(const ls_trace *trace, ls_synth_facts *out);
 
-/* ------------------------------------------------------------------------------------------------- anchors */
+/* ------------------------------------------------------------------------------------------------ anchors */
 
 /* The one-purpose traces whose cycles are known exactly. `count` instructions are appended by the caller. */
 typedef struct ls_synth_anchor {

@@ -1,8 +1,9 @@
-/* divide.c: the parts of double-precision division and argument reduction that no vector instruction does: a fused
- * product with a scaled result, and the digits of 2/pi. Pure functions of their arguments. */
+/* divide.c: the parts of double-precision division and argument reduction that no vector instruction does: a
+ * fused product with a scaled result, and the digits of 2/pi. Pure functions of their arguments. */
 #include "isa/amd/exec/divide.h"
 
-/* --- a * b + c scaled, one rounding ---------------------------------------------------------------------- */
+/* --- a * b + c scaled, one rounding
+ * ---------------------------------------------------------------------- */
 
 /* 192 bits, least significant word first. */
 typedef struct wide {
@@ -166,7 +167,8 @@ uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale)
     return order > 0 ? pack(wide_subtract(p, z), e + scale, sp) : pack(wide_subtract(z, p), e + scale, sc);
 }
 
-/* --- 2/pi ------------------------------------------------------------------------------------------------ */
+/* --- 2/pi
+ * ------------------------------------------------------------------------------------------------ */
 
 /* The first 1201 binary digits after the point, then zeros. */
 static const uint64_t two_over_pi[21] = {

@@ -373,7 +373,8 @@ FAST void fast_store(const uint32_t *from, unsigned lanes, unsigned bytes, unsig
     }
 }
 
-/* --- bodies -------------------------------------------------------------------------------------------------
+/* --- bodies
+ * -------------------------------------------------------------------------------------------------
  *
  * WHERE is the kind of address, n the bytes of a lane. */
 

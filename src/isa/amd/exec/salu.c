@@ -1,9 +1,10 @@
-/* salu.c: the bodies of the scalar unit, stamped from salu.def, and its operands and hardware registers. Knows one wave
- * only; what a barrier or the end of a wave means is up to whoever runs it. */
+/* salu.c: the bodies of the scalar unit, stamped from salu.def, and its operands and hardware registers.
+ * Knows one wave only; what a barrier or the end of a wave means is up to whoever runs it. */
 #include "isa/amd/exec/salu.h"
 #include "isa/amd/exec/ints.h"
 
-/* --- operands -------------------------------------------------------------------------------------------- */
+/* --- operands
+ * -------------------------------------------------------------------------------------------- */
 
 static uint64_t vcc_now(const amd_wave *w)
 {
@@ -113,7 +114,8 @@ static unsigned relative(const amd_wave *w, unsigned code, unsigned words)
     return bounded(code + (w->sgpr[AMD_M0] & 0xffffu), words);
 }
 
-/* --- bits ------------------------------------------------------------------------------------------------ */
+/* --- bits
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Each group of four lanes with any bit set becomes whole. */
 static uint64_t whole_quads(uint64_t x)
@@ -154,7 +156,8 @@ static uint64_t field_signed(int64_t x, uint32_t offset, uint32_t width, uint32_
     return (uint64_t)((int64_t)((uint64_t)x << (64 - offset - width)) >> (64 - width));
 }
 
-/* --- control --------------------------------------------------------------------------------------------- */
+/* --- control
+ * --------------------------------------------------------------------------------------------- */
 
 static inline void branch(amd_wave *w, const amd_inst *in)
 {
@@ -216,7 +219,8 @@ static void subvector_end(amd_wave *w, const amd_inst *in)
     }
 }
 
-/* --- hardware registers ---------------------------------------------------------------------------------- */
+/* --- hardware registers
+ * ---------------------------------------------------------------------------------- */
 
 enum {
     HWREG_MODE = 1,
@@ -294,7 +298,8 @@ static void salu_setreg(amd_wave *w, uint32_t simm, uint32_t value)
     }
 }
 
-/* --- bodies ---------------------------------------------------------------------------------------------- */
+/* --- bodies
+ * ---------------------------------------------------------------------------------------------- */
 
 #define TYPE_U32 uint32_t
 #define TYPE_I32 int32_t

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* --- bytes ----------------------------------------------------------------------------------------------- */
+/* --- bytes
+ * ----------------------------------------------------------------------------------------------- */
 
 /* Reads at most 10 bytes, most of which may lie behind the end; that is noticed after two of them. */
 static inline uint64_t tape_varint(const uint8_t **p)
@@ -47,7 +48,8 @@ static bool tape_fail(amd_tape *tape)
     return false;
 }
 
-/* --- the path and EXEC ----------------------------------------------------------------------------------- */
+/* --- the path and EXEC
+ * ----------------------------------------------------------------------------------- */
 
 static bool tape_next_run(amd_tape *tape, uint64_t end)
 {
@@ -159,7 +161,8 @@ bool amd_tape_is_whole(const amd_tape *tape)
            tape->lists_at == tape->lists_end;
 }
 
-/* --- accesses -------------------------------------------------------------------------------------------- */
+/* --- accesses
+ * -------------------------------------------------------------------------------------------- */
 
 static bool tape_masks(amd_tape *tape, unsigned pieces, amd_access *out)
 {
@@ -200,7 +203,8 @@ static uint64_t tape_offsets(const uint8_t *at, unsigned width, unsigned shift, 
     return any;
 }
 
-/* The addresses of a grid. Those of lanes that take no part do not matter, so with many lanes all are written. */
+/* The addresses of a grid. Those of lanes that take no part do not matter, so with many lanes all are
+ * written. */
 static void tape_grid(const amd_tape_memory *m, uint64_t base, uint64_t lanes, uint64_t *address)
 {
     if (__builtin_popcountll(lanes) < 16) {
@@ -400,7 +404,8 @@ void amd_tape_again(amd_tape *tape)
     tape->took = false;
 }
 
-/* --- in place of execution ------------------------------------------------------------------------------- */
+/* --- in place of execution
+ * ------------------------------------------------------------------------------- */
 
 void amd_tape_start(const amd_tape *tape, amd_wave *wave)
 {
