@@ -265,8 +265,8 @@ static void *zeroed(size_t count, size_t size, size_t align)
 ls_status walk_divide(ls_profiler *p, ls_error *err)
 {
     const uint32_t threads = p->pool == NULL ? 1 : ls_pool_threads(p->pool), cores = p->shape.cores;
-    uint32_t parts = p->shape.map.channels < WALK_PARTS ? p->shape.map.channels : WALK_PARTS;
-    parts = threads == 1 || p->l2_levels == 1 ? 1 : parts;
+    uint32_t parts = threads == 1 || p->l2_levels == 1 ? 1 : WALK_PARTS * threads;
+    parts = parts < p->shape.map.channels ? parts : p->shape.map.channels;
     give_up_team(p);
     if (p->cores == NULL)
         p->cores = zeroed(cores, sizeof *p->cores, _Alignof(walk_core));

@@ -19,7 +19,7 @@
 #include "workload/profile/profile.h"
 
 #define WALK_REG_WORDS ((LS_REG_COUNT + 63) / 64)
-#define WALK_PARTS 8u /* of L2, at most: whole channels each */
+#define WALK_PARTS 2u /* of L2, whole channels each, per thread: one that is done early takes another */
 #define WALK_REGS 14u
 
 typedef struct walk_warp {
