@@ -53,9 +53,9 @@ static size_t next_line(csv_in *in, char **cells)
             while (in->at < in->end && !strchr(",\r\n", *in->at))
                 *to++ = *in->at++;
         }
-        char after = in->at < in->end ? *in->at : '\n';
+        char after = '\n';
         if (in->at < in->end)
-            in->at++;
+            after = *in->at++;
         if (after == '\r' && in->at < in->end && *in->at == '\n')
             in->at++;
         *to = 0;

@@ -34,6 +34,9 @@ static ls_status place_each(const hsa_kernel *k, const ls_gpu_launch *launch, ui
     if (launch->arg_count != k->explicit_count)
         return ls_fail(err, LS_ERR_USAGE, "kernel '%s' has %zu arguments, not %zu", k->name, k->explicit_count,
                        launch->arg_count);
+    if (launch->arg_count > 0 && !launch->args)
+        return ls_fail(err, LS_ERR_USAGE, "kernel '%s' has %zu arguments, but args is NULL", k->name,
+                       k->explicit_count);
     for (size_t i = 0; i < launch->arg_count; i++) {
         const ls_gpu_arg *given = &launch->args[i];
         const hsa_arg *arg = &k->args[i];

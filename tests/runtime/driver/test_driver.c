@@ -164,6 +164,8 @@ static void wrong_launches(void **state)
     (void)state;
     REFUSED(ls_gpu_run(b.context, increment, &launch, &err), LS_ERR_USAGE, "has 2 arguments, not 1");
     launch.arg_count = 2;
+    launch.args = NULL;
+    REFUSED(ls_gpu_run(b.context, increment, &launch, &err), LS_ERR_USAGE, "but args is NULL");
     launch.args = bad;
     REFUSED(ls_gpu_run(b.context, increment, &launch, &err), LS_ERR_USAGE,
             "argument 2 (uint count) of kernel 'increment' has 4 bytes, not 8");
