@@ -35,7 +35,7 @@ void ls_engine_destroy(ls_engine *engine)
         ls_domain *domain = engine->domains.at[i];
         for (uint32_t r = 0; r < domain->region_count; r++)
             wheel_fini(domain->regions[r]);
-        ls_vec_fini(&domain->ends);
+        ls_vec_fini(&domain->incoming);
         ls_arena_fini(&domain->arena);
     }
     hooks_fini(engine);

@@ -91,14 +91,6 @@ static void set_width(ls_link *link, const ls_link_spec *spec)
     }
 }
 
-static ls_status add_end(ls_domain *domain, ls_link *link, bool receives, uint32_t *index, ls_error *err)
-{
-    *index = (uint32_t)domain->ends.count;
-    if (!ls_vec_push(&domain->ends, ((link_end){ .link = link, .receives = receives })))
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s'", link->name);
-    return LS_OK;
-}
-
 /* Ends have few different names: one that the link before had is not copied again. */
 static const char *end_name(ls_engine *engine, const char *given, const ls_region *region)
 {
@@ -158,10 +150,8 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->from_name = from_name;
     link->to_name = to_name;
 
-    if ((status = add_end(spec->to->domain, link, true, &link->to_end, err)) != LS_OK ||
-        (status = add_end(spec->from->domain, link, false, &link->from_end, err)) != LS_OK)
-        return status;
-    if (!ls_vec_push(&engine->links, link))
+    link->to_end = (uint32_t)spec->to->domain->incoming.count;
+    if (!ls_vec_push(&spec->to->domain->incoming, link) || !ls_vec_push(&engine->links, link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s'", link->name);
 
     ls_time there = ls_clock_span(&link->from->clock, link->latency_cycles);
@@ -305,7 +295,7 @@ static COLD bool add_slots(ls_link *link)
 
 /* No slot is known to be home. NULL: nothing can be sent. More are made when few are home, so that this is not asked
  * with every message of a busy link. */
-static __attribute__((noinline)) slot_header *find_slot(ls_link *link, ls_cycle now)
+static slot_header *find_slot(ls_link *link, ls_cycle now)
 {
     if (link->fresh_count == 0) {
         collect_credits(link, now);
@@ -322,19 +312,10 @@ static __attribute__((noinline)) slot_header *find_slot(ls_link *link, ls_cycle 
     return slot;
 }
 
-void *ls_link_send(ls_link *link, uint32_t wire_bytes)
+/* The link is ready. */
+static inline void *send_in(ls_link *link, slot_header *slot, uint32_t wire_bytes, ls_cycle now)
 {
     ls_region *from = link->from;
-    ls_cycle now = from->now;
-    hot_assert(from->running);
-    if (now < link->wire_cycle)
-        return NULL;
-    slot_header *slot;
-    if (link->reused != link->home)
-        slot = slot_at(link, link->reused++);
-    else if ((slot = find_slot(link, now)) == NULL)
-        return NULL;
-
     ls_cycle arrives = now + link->latency_cycles;
     if (LS_LIKELY(link->even && wire_bytes <= link->flit_bytes))
         link->wire_cycle = now + (link->width_units != 0);
@@ -358,6 +339,23 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
     return (uint8_t *)slot + SLOT_HEADER_BYTES;
 }
 
+static __attribute__((noinline)) void *send_in_found(ls_link *link, uint32_t wire_bytes, ls_cycle now)
+{
+    slot_header *slot = find_slot(link, now);
+    return slot != NULL ? send_in(link, slot, wire_bytes, now) : NULL;
+}
+
+void *ls_link_send(ls_link *link, uint32_t wire_bytes)
+{
+    ls_cycle now = link->from->now;
+    hot_assert(link->from->running);
+    if (now < link->wire_cycle)
+        return NULL;
+    if (link->reused == link->home)
+        return send_in_found(link, wire_bytes, now);
+    return send_in(link, slot_at(link, link->reused++), wire_bytes, now);
+}
+
 void link_prepare(ls_link *link)
 {
     link->special = !link->same_clock || link->engine->hook_send->subscribers != 0 ||
@@ -365,12 +363,15 @@ void link_prepare(ls_link *link)
 }
 
 /* The sender's domain runs in the next window, whatever else it has to do there, and comes back to arm_wake(). */
-static void look_again(const ls_link *link)
+static void look_again(ls_link *link)
 {
-    const ls_domain *domain = link->from->domain;
-    unsigned parity = domain->window & 1;
-    domain->dirty[parity][link->from_end] = 1;
-    atomic_store_explicit(&domain->engine->mail[parity][domain->id], 1, memory_order_relaxed);
+    ls_domain *domain = link->from->domain;
+    if (!link->looks) {
+        link->looks = true;
+        link->next_looking = domain->looking;
+        domain->looking = link;
+    }
+    atomic_store_explicit(&domain->engine->mail[domain->window & 1][domain->id], 1, memory_order_relaxed);
 }
 
 /* Puts the link into the sender's wheel for the first cycle in which it will be ready, if that is known. */
@@ -518,12 +519,12 @@ void ls_link_release(ls_link *link, uint32_t entries)
 
 /* ---------------------------------------------------------------------------------------------- both halves */
 
-/* Takes over what other domains sent in the window before. */
-void link_exchange(const ls_domain *domain, unsigned parity)
+/* Takes over what other domains sent in the window before, and looks for credits that somebody waits for. */
+void link_exchange(ls_domain *domain, unsigned parity)
 {
-    const link_end *ends = domain->ends.at;
+    ls_link *const *incoming = domain->incoming.at;
     uint8_t *dirty = domain->dirty[parity];
-    size_t count = domain->ends.count;
+    size_t count = domain->incoming.count;
     for (size_t base = 0; base < count; base += 8) {
         uint64_t eight;
         memcpy(&eight, dirty + base, 8);
@@ -531,12 +532,16 @@ void link_exchange(const ls_domain *domain, unsigned parity)
             continue;
         memset(dirty + base, 0, 8);
         do {
-            const link_end *end = &ends[base + (unsigned)__builtin_ctzll(eight) / 8];
+            link_receive_window(incoming[base + (unsigned)__builtin_ctzll(eight) / 8], parity);
             eight &= eight - 1; /* a byte is 0 or 1 */
-            if (end->receives)
-                link_receive_window(end->link, parity);
-            else if (end->link->waiters != NULL)
-                arm_wake(end->link);
         } while (eight != 0);
+    }
+    ls_link *looking = domain->looking;
+    domain->looking = NULL;
+    for (ls_link *next; looking != NULL; looking = next) {
+        next = looking->next_looking;
+        looking->looks = false;
+        if (looking->waiters != NULL)
+            arm_wake(looking);
     }
 }

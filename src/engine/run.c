@@ -312,7 +312,7 @@ static ls_status prepare_engine(ls_engine *engine, ls_error *err)
         ok = ok && engine->mail[parity] != NULL;
         for (size_t i = 0; i < count && ok; i++) {
             ls_domain *domain = engine->domains.at[i];
-            domain->dirty[parity] = ls_domain_alloc(domain, (domain->ends.count + 7) & ~(size_t)7);
+            domain->dirty[parity] = ls_domain_alloc(domain, (domain->incoming.count + 7) & ~(size_t)7);
             ok = domain->dirty[parity] != NULL;
         }
     }

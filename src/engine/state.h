@@ -144,8 +144,8 @@ typedef struct credit_entry {
 
 /* What the sender sets for the receiver's domain when it has something new for it, to be seen one window later. */
 typedef struct end_mark {
-    uint8_t *dirty;        /* this end's own */
-    _Atomic uint8_t *mail; /* the domain's: some end is dirty */
+    uint8_t *dirty;        /* this link's own */
+    _Atomic uint8_t *mail; /* the domain's: some link is dirty */
 } end_mark;
 
 struct ls_link {
@@ -179,6 +179,8 @@ struct ls_link {
     uint64_t published_tail[2]; /* read by the receiver one window later */
     end_mark to_mark[2];        /* by parity: where the receiver's domain is told that there is news */
     ls_event *waiters;          /* newest of a circular list */
+    ls_link *next_looking;      /* of the domain\'s */
+    bool looks;                 /* is one of them */
     bool serving;               /* waiters are being run */
     ls_event serve;             /* runs waiters that came while the link was ready */
     arrival wake;
@@ -193,17 +195,11 @@ struct ls_link {
 
     ls_engine *engine;
     uint32_t credit_total;
-    uint32_t to_end, from_end; /* index among the ends of the receiving and of the sending domain */
+    uint32_t to_end; /* index among the incoming links of the receiving domain */
     const char *name, *from_name, *to_name;
 };
 
 /* ----------------------------------------------------------------------------------------------- domain */
-
-/* An end of a link in a domain: receiving messages, or (on the sender's side) waiting for credits. */
-typedef struct link_end {
-    ls_link *link;
-    bool receives;
-} link_end;
 
 struct ls_domain {
     ls_engine *engine;
@@ -211,8 +207,9 @@ struct ls_domain {
     ls_region **regions;
     ls_region *current; /* whose cycle is running; NULL outside of a window */
     bool touched;       /* a region that is not running may have got or lost work */
-    LS_VEC(link_end) ends;
-    uint8_t *dirty[2]; /* by parity, one byte per end: something new for this end. Multiple of 8 bytes. */
+    LS_VEC(ls_link *) incoming;
+    uint8_t *dirty[2]; /* by parity, one byte per incoming link: something new from it. Multiple of 8 bytes. */
+    ls_link *looking;  /* outgoing links that look for credits in the next window */
     int64_t pending;
     uint64_t progress;
     uint64_t window;   /* the last window that it ran in; 0: none yet */
@@ -271,7 +268,7 @@ struct ls_engine {
     ls_time window_start, window_end;
     ls_cycle *limits;         /* per clock: the first cycle that is not in the window */
     ls_time *next_time;       /* per domain: its next cycle with work */
-    _Atomic uint8_t *mail[2]; /* by parity, per domain: some end is dirty */
+    _Atomic uint8_t *mail[2]; /* by parity, per domain: it has to look */
 
     ls_time last_cycle; /* time of the last cycle of the runs before this one */
     ls_text report;
@@ -296,7 +293,7 @@ void region_move_up(ls_region *region, ls_time present); /* the same between run
 /* link.c */
 void link_deliver(ls_link *link, ls_cycle now);
 void link_wake(ls_link *link, ls_cycle now);
-void link_exchange(const ls_domain *domain, unsigned parity);
+void link_exchange(ls_domain *domain, unsigned parity);
 void link_set_marks(ls_link *link); /* once, when the marks of all domains have their places */
 void link_prepare(ls_link *link);   /* before a run: hooks may have got subscribers */
 

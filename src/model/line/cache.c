@@ -95,7 +95,7 @@ static void end_fetch(line_cache *c, const line_message *reply, ls_cycle now)
 }
 
 /* Lines whose fetch is on its way may have writes waiting for it: the flush waits there. */
-static void go_on_flushing(line_cache *c, ls_cycle now)
+static __attribute__((noinline)) void go_on_flushing(line_cache *c, ls_cycle now)
 {
     c->lead = 0;
     for (; c->flush_next < c->store.line_count; c->flush_next++) {
