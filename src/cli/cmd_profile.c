@@ -24,6 +24,7 @@ typedef struct session {
     gpu_shape shape;
     ls_trace *trace;
     ls_selection selection;
+    ls_pool *pool; /* NULL: one thread */
     ls_profiler *profiler;
     ls_profile profile;
 } session;
@@ -93,6 +94,11 @@ static ls_status build(session *s, ls_error *err)
     if (status == LS_OK)
         status =
             ls_profiler_create(&s->shape, (ls_profile_method)cli_choice(ctx, "method"), &s->profiler, err);
+    uint32_t threads = (uint32_t)cli_uint(ctx, "threads");
+    if (status == LS_OK && threads > 1)
+        status = ls_pool_create(threads, &s->pool, err);
+    if (status == LS_OK && s->pool != NULL)
+        status = ls_profiler_use(s->profiler, s->pool, err);
     return status;
 }
 
@@ -100,6 +106,7 @@ static void dispose(session *s)
 {
     ls_profile_fini(&s->profile);
     ls_profiler_destroy(s->profiler);
+    ls_pool_destroy(s->pool);
     ls_selection_fini(&s->selection);
     ls_trace_close(s->trace);
     ls_machine_destroy(s->machine);
@@ -278,7 +285,9 @@ static const cli_option options[] = {
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",
       .help = "only the first N thread blocks of each kernel; 0: all" },
     { .name = "sample", .type = CLI_UINT, .arg = "N", .default_text = "0",
-      .help = "stop in each kernel after N warp instructions or a twentieth of it, whichever is more; 0: never" },
+      .help = "stop in each kernel after N warp instructions or a twentieth of it up to 40 N, whichever is more; 0: never" },
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
+      .help = "host threads; the profile does not depend on it" },
     { .name = "pc", .help = "show each static instruction, not only each kernel" },
     { .name = "output", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write the profile here, for run --profile; else to the cache, where run --profile auto finds it" },

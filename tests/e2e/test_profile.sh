@@ -9,6 +9,8 @@ run 0 profile $k -p rtx3070 -o saxpy.profile
 says 'written to saxpy.profile'
 grep -q '^lockstep-profile ' saxpy.profile || fail "the file does not say what it is"
 [[ ! -e cache ]] || fail "a profile for a file was kept in the cache, too"
+run 0 profile $k -p rtx3070 -o threads.profile -j3
+cmp saxpy.profile threads.profile || fail "three threads find another profile than one"
 
 run 0 run $k -p rtx3070 --fidelity memory
 says 'sampled from each kernel'
