@@ -304,17 +304,26 @@ static void code_registers(unsigned lanes, cu_inst *out)
 /* --- what can be issued ahead of time
  * ---------------------------------------------------------------------- */
 
+static uint64_t code_bits(cu_range range)
+{
+    uint64_t bits = 0;
+    for (unsigned code = range.first; code <= range.last; code++)
+        bits |= 1ull << code % 64;
+    return bits;
+}
+
 static void code_touch(cu_inst *out, const cu_range *ranges, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        for (unsigned code = ranges[i].first; code <= ranges[i].last; code++)
-            out->touches[code < AMD_VGPR] |= 1ull << code % 64;
+        out->touches[ranges[i].first < AMD_VGPR] |= code_bits(ranges[i]);
 }
 
 static void code_touches(cu_inst *out)
 {
     const amd_inst *inst = out->inst;
     code_touch(out, out->writes, out->write_count);
+    for (unsigned i = 0; i < out->write_count; i++)
+        out->write_bits[i] = code_bits(out->writes[i]);
     if (out->what == CU_MEMORY) {
         if (inst->format == AMD_MIMG || (inst->flags & AMD_TFE))
             out->touches[0] = UINT64_MAX; /* how many registers is a matter of run time */

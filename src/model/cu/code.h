@@ -82,6 +82,7 @@ typedef struct cu_inst {
     uint8_t lds; /* number of the LDS instruction, modulo 256 */
     uint8_t read_count, write_count;
     cu_range reads[CU_READS_MAX], writes[CU_WRITES_MAX];
+    uint64_t write_bits[CU_WRITES_MAX]; /* each of `writes`, as in `touches` */
 } cu_inst;
 
 typedef struct cu_code {

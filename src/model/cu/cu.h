@@ -126,6 +126,7 @@ typedef struct cu_scalar {
 typedef struct cu_pending {
     cu_range range;
     ls_cycle ready;
+    uint64_t bits; /* of the registers, as in cu_inst.touches; UINT64_MAX: all there are */
 } cu_pending;
 
 typedef enum cu_state { CU_FREE, CU_RUNNING, CU_ENDED } cu_state;

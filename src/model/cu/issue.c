@@ -13,7 +13,7 @@ static inline void issue_take(cu_simd *simd, unsigned unit, uint32_t bit)
 
 /* --- when ----------------------------------------------------------------------------------------------- */
 
-void cu_issue_enter(cu *c, cu_wave *w, ls_cycle now)
+static inline __attribute__((always_inline)) void issue_enter(cu *c, cu_wave *w, ls_cycle now)
 {
     unsigned s = w->simd;
     cu_simd *simd = &c->simds[s];
@@ -29,7 +29,12 @@ void cu_issue_enter(cu *c, cu_wave *w, ls_cycle now)
         cu_wake(c, visit, now);
 }
 
-void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
+void cu_issue_enter(cu *c, cu_wave *w, ls_cycle now)
+{
+    issue_enter(c, w, now);
+}
+
+static inline __attribute__((always_inline)) void issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
 {
     ls_cycle soonest = c->ticked_once && c->ticked == now ? now + 1 : now;
     at = cu_served(c, w->simd, at < soonest ? soonest : at);
@@ -37,7 +42,12 @@ void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     if (w == c->issuing)
         c->issuing_goes_on = true;
     else
-        cu_issue_enter(c, w, now);
+        issue_enter(c, w, now);
+}
+
+void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
+{
+    issue_at(c, w, at, now);
 }
 
 /* How long the results of an instruction take; those of memory come later than anything else. */
@@ -54,13 +64,16 @@ static ls_cycle issue_depends(const cu *c, cu_wave *w, const cu_inst *inst, ls_c
 {
     ls_cycle ready = at;
     uint32_t latency = issue_latency(c, w, inst);
+    bool memory = inst->what == CU_MEMORY; /* what it reads is not among what it touches */
     unsigned kept = 0;
     for (unsigned i = 0; i < w->pending_count; i++) {
         if (w->pending[i].ready <= at)
             continue;
-        w->pending[kept] = w->pending[i];
+        if (kept != i)
+            w->pending[kept] = w->pending[i];
         const cu_pending *p = &w->pending[kept++];
-        if (p->ready <= ready)
+        if (p->ready <= ready ||
+            (!memory && p->bits != UINT64_MAX && (p->bits & inst->touches[p->range.first < AMD_VGPR]) == 0))
             continue;
         bool met = false;
         for (unsigned j = 0; j < inst->read_count && !met; j++)
@@ -84,9 +97,9 @@ static void issue_writes(cu_wave *w, const cu_inst *inst, ls_cycle ready)
     for (unsigned i = 0; i < inst->write_count; i++) {
         if (w->pending_count == CU_PENDING) { /* more than ever happens: one entry stands for all registers */
             cu_pending *any = &w->pending[0];
-            *any = (cu_pending){ { 0, UINT16_MAX }, any->ready > ready ? any->ready : ready };
+            *any = (cu_pending){ { 0, UINT16_MAX }, any->ready > ready ? any->ready : ready, UINT64_MAX };
         } else {
-            w->pending[w->pending_count++] = (cu_pending){ inst->writes[i], ready };
+            w->pending[w->pending_count++] = (cu_pending){ inst->writes[i], ready, inst->write_bits[i] };
         }
     }
 }
@@ -101,7 +114,7 @@ static void issue_writes_scalar(cu_wave *w, const cu_inst *inst, ls_cycle ready,
     w->pending_count = (uint8_t)kept;
     for (unsigned i = 0; i < inst->write_count; i++)
         if (inst->writes[i].first < AMD_VGPR && w->pending_count < CU_PENDING)
-            w->pending[w->pending_count++] = (cu_pending){ inst->writes[i], ready };
+            w->pending[w->pending_count++] = (cu_pending){ inst->writes[i], ready, inst->write_bits[i] };
 }
 
 /* Without tracking only scalar operations and branches look at what is pending: registers of vector ones. */
@@ -111,7 +124,8 @@ static bool issue_looks(const cu *c, const cu_wave *w, const cu_inst *inst)
            (c->tracks || inst->unit == CU_UNIT_SCALAR || inst->unit == CU_UNIT_BRANCH);
 }
 
-void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle now)
+static inline __attribute__((always_inline)) void issue_head(cu *c, cu_wave *w, const cu_inst *head,
+                                                             ls_cycle at, ls_cycle now)
 {
     w->head = head;
     if (issue_looks(c, w, head))
@@ -120,7 +134,12 @@ void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle
     if (head->next > w->fetched)
         cu_set_why(c, w, w->why | 1u << CU_WHY_FETCH);
     else
-        cu_issue_at(c, w, at, now);
+        issue_at(c, w, at, now);
+}
+
+void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle now)
+{
+    issue_head(c, w, head, at, now);
 }
 
 /* Goes on behind the instruction that was just issued. */
@@ -137,7 +156,7 @@ void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
         if (head) {
             if (((pc ^ (pc - inst->bytes)) & block) != 0)
                 cu_fetch_room(c, w);
-            cu_issue_head(c, w, head, at, now);
+            issue_head(c, w, head, at, now);
             return;
         }
     }
