@@ -215,7 +215,7 @@ bool ls_link_ready(ls_link *link)
 
 uint32_t ls_link_credits(const ls_link *link)
 {
-    /* Between runs everything that has been handed over counts. */
+    /* Between runs everything that was given counts. */
     ls_cycle now = link->from->running ? link->from->now : LS_CYCLE_MAX;
     uint32_t credits = link->credits;
     for (uint32_t i = link->credit_head, tail = credit_tail(link); i != tail; i++)

@@ -7,9 +7,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "report/sqlite.h"
 
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,17 +76,17 @@ static ls_status fail_sqlite(const sqlite_out *o, int code, ls_error *err)
         ls_fail(err, LS_ERR_INPUT, "the file exists and is not an SQLite database");
         break;
     case SQLITE_CORRUPT:
-        ls_fail(err, LS_ERR_INPUT, "the database is damaged (%s)", sqlite3_errmsg(o->db));
+        ls_fail(err, LS_ERR_INPUT, "the database is damaged (%s)", sqlite.errmsg(o->db));
         break;
     default:
-        ls_fail(err, LS_ERR_IO, "cannot write the database: %s", sqlite3_errmsg(o->db));
+        ls_fail(err, LS_ERR_IO, "cannot write the database: %s", sqlite.errmsg(o->db));
     }
     return ls_error_at(err, o->path, 0, 0);
 }
 
 static ls_status run_sql(const sqlite_out *o, const char *sql, ls_error *err)
 {
-    int code = sqlite3_exec(o->db, sql, NULL, NULL, NULL);
+    int code = sqlite.exec(o->db, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
 }
 
@@ -110,16 +110,16 @@ static int bind_cell(sqlite3_stmt *s, int column, const sqlite_cell *cell)
     char text[24];
     switch (cell->kind) {
     case CELL_TEXT:
-        return sqlite3_bind_text(s, column, cell->text, -1, SQLITE_STATIC);
+        return sqlite.bind_text(s, column, cell->text, -1, SQLITE_STATIC);
     case CELL_REAL:
-        return sqlite3_bind_double(s, column, cell->real);
+        return sqlite.bind_double(s, column, cell->real);
     case CELL_KEY:
-        return cell->key < 0 ? sqlite3_bind_null(s, column) : sqlite3_bind_int64(s, column, cell->key);
+        return cell->key < 0 ? sqlite.bind_null(s, column) : sqlite.bind_int64(s, column, cell->key);
     default:
         if (cell->u64 <= INT64_MAX)
-            return sqlite3_bind_int64(s, column, (sqlite3_int64)cell->u64);
+            return sqlite.bind_int64(s, column, (sqlite3_int64)cell->u64);
         snprintf(text, sizeof text, "%" PRIu64, cell->u64);
-        return sqlite3_bind_text(s, column, text, -1, SQLITE_TRANSIENT);
+        return sqlite.bind_text(s, column, text, -1, SQLITE_TRANSIENT);
     }
 }
 
@@ -129,14 +129,14 @@ static int insert_row(sqlite3_stmt *s, const sqlite_cell *cells, int count)
     for (int i = 0; i < count && code == SQLITE_OK; i++)
         code = bind_cell(s, i + 1, &cells[i]);
     if (code == SQLITE_OK)
-        code = sqlite3_step(s);
-    int reset = sqlite3_reset(s);
+        code = sqlite.step(s);
+    int reset = sqlite.reset(s);
     return code == SQLITE_DONE ? reset : code;
 }
 
 static ls_status prepare(const sqlite_out *o, const char *sql, sqlite3_stmt **out, ls_error *err)
 {
-    int code = sqlite3_prepare_v2(o->db, sql, -1, out, NULL);
+    int code = sqlite.prepare_v2(o->db, sql, -1, out, NULL);
     return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
 }
 
@@ -147,11 +147,11 @@ static ls_status ask(const sqlite_out *o, const char *sql, sqlite3_int64 *out, l
     ls_status status = prepare(o, sql, &s, err);
     if (status != LS_OK)
         return status;
-    int code = sqlite3_step(s);
-    *out = code == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    int code = sqlite.step(s);
+    *out = code == SQLITE_ROW ? sqlite.column_int64(s, 0) : 0;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = fail_sqlite(o, code, err);
-    sqlite3_finalize(s);
+    sqlite.finalize(s);
     return status;
 }
 
@@ -166,7 +166,7 @@ static ls_status put_single(const sqlite_out *o, const char *sql, const sqlite_c
     if (status != LS_OK)
         return status;
     int code = insert_row(s, cells, count);
-    sqlite3_finalize(s);
+    sqlite.finalize(s);
     return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
 }
 
@@ -190,7 +190,7 @@ static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
                                   LS_COUNT_OF(run), err);
     if (status != LS_OK)
         return status;
-    o->run = sqlite3_last_insert_rowid(o->db);
+    o->run = sqlite.last_insert_rowid(o->db);
     const sqlite_cell host[] = { KEY(o->run),           TEXT(r->host.run_id),
                                  TEXT(r->host.command), REAL(r->host.wall_seconds),
                                  U64(r->host.threads),  U64(r->host.windows) };
@@ -230,10 +230,10 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
             if (code != SQLITE_OK)
                 status = fail_sqlite(o, code, err);
             if (k == 0)
-                o->metric_base[t] = sqlite3_last_insert_rowid(o->db);
+                o->metric_base[t] = sqlite.last_insert_rowid(o->db);
         }
     }
-    sqlite3_finalize(s);
+    sqlite.finalize(s);
     free(untouched);
     return status;
 }
@@ -251,9 +251,9 @@ static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
         if (code != SQLITE_OK)
             status = fail_sqlite(o, code, err);
         if (i == 0)
-            o->block_base = sqlite3_last_insert_rowid(o->db);
+            o->block_base = sqlite.last_insert_rowid(o->db);
     }
-    sqlite3_finalize(s);
+    sqlite.finalize(s);
     return status;
 }
 
@@ -270,9 +270,9 @@ static ls_status put_kernels(sqlite_out *o, const ls_metrics *m, ls_error *err)
         if (code != SQLITE_OK)
             status = fail_sqlite(o, code, err);
         if (i == 0)
-            o->interval_base = sqlite3_last_insert_rowid(o->db);
+            o->interval_base = sqlite.last_insert_rowid(o->db);
     }
-    sqlite3_finalize(s);
+    sqlite.finalize(s);
     return status;
 }
 
@@ -342,11 +342,14 @@ static ls_status check_schema(const sqlite_out *o, ls_error *err)
 static ls_status write_database(sqlite_out *o, const char *file, bool fresh, const ls_results *r,
                                 const ls_export_options *options, ls_error *err)
 {
+    ls_status status = sqlite_load(err);
+    if (status != LS_OK)
+        return status;
     int flags = SQLITE_OPEN_READWRITE | (fresh ? SQLITE_OPEN_CREATE : 0);
-    int code = sqlite3_open_v2(file, &o->db, flags, NULL);
-    ls_status status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    int code = sqlite.open_v2(file, &o->db, flags, NULL);
+    status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
     if (status == LS_OK) {
-        sqlite3_busy_timeout(o->db, (int)(options->lock_wait_ms ? options->lock_wait_ms : LOCK_WAIT_MS));
+        sqlite.busy_timeout(o->db, (int)(options->lock_wait_ms ? options->lock_wait_ms : LOCK_WAIT_MS));
         /* A new file is thrown away if anything fails, so it needs no journal. */
         if (fresh)
             status = run_sql(o, "PRAGMA journal_mode = OFF", err);
@@ -367,12 +370,12 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
         status = check_schema(o, err);
     if (status == LS_OK && r)
         status = put_all(o, r, err);
-    sqlite3_finalize(o->value);
+    sqlite.finalize(o->value);
     if (status == LS_OK)
         status = run_sql(o, "COMMIT", err);
     if (status != LS_OK && begun)
-        sqlite3_exec(o->db, "ROLLBACK", NULL, NULL, NULL);
-    code = sqlite3_close(o->db);
+        sqlite.exec(o->db, "ROLLBACK", NULL, NULL, NULL);
+    code = sqlite.close(o->db);
     if (status == LS_OK && code != SQLITE_OK)
         status = fail_sqlite(o, code, err);
     free(o->metric_base);

@@ -3,8 +3,8 @@
 
 #include "base/map.h"
 #include "report/export.h"
+#include "report/sqlite.h"
 
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,17 +23,17 @@ static const char schema[] =
 
 static ls_status fail_sqlite(const ls_points *p, ls_error *err)
 {
-    int code = p->db ? sqlite3_errcode(p->db) & 0xff : SQLITE_NOMEM;
+    int code = p->db ? sqlite.errcode(p->db) & 0xff : SQLITE_NOMEM;
     if (code == SQLITE_NOMEM)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the database");
     ls_fail(err, code == SQLITE_NOTADB ? LS_ERR_INPUT : LS_ERR_IO, "%s",
-            code == SQLITE_NOTADB ? "the file exists and is not an SQLite database" : sqlite3_errmsg(p->db));
+            code == SQLITE_NOTADB ? "the file exists and is not an SQLite database" : sqlite.errmsg(p->db));
     return ls_error_at(err, p->path, 0, 0);
 }
 
 static ls_status run_sql(const ls_points *p, const char *sql, ls_error *err)
 {
-    return sqlite3_exec(p->db, sql, NULL, NULL, NULL) == SQLITE_OK ? LS_OK : fail_sqlite(p, err);
+    return sqlite.exec(p->db, sql, NULL, NULL, NULL) == SQLITE_OK ? LS_OK : fail_sqlite(p, err);
 }
 
 ls_status ls_points_open(const char *path, ls_points **out, ls_error *err)
@@ -45,10 +45,10 @@ ls_status ls_points_open(const char *path, ls_points **out, ls_error *err)
     p->path = ls_arena_strdup(&p->arena, path);
     ls_status status = p->path ? ls_export_database(path, err)
                                : ls_fail(err, LS_ERR_NOMEM, "no memory left for the database");
-    if (status == LS_OK && sqlite3_open_v2(path, &p->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    if (status == LS_OK && sqlite.open_v2(path, &p->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
     if (status == LS_OK) {
-        sqlite3_busy_timeout(p->db, LOCK_WAIT_MS);
+        sqlite.busy_timeout(p->db, LOCK_WAIT_MS);
         status = run_sql(p, schema, err);
     }
     if (status != LS_OK) {
@@ -63,7 +63,8 @@ void ls_points_close(ls_points *p)
 {
     if (!p)
         return;
-    sqlite3_close(p->db);
+    if (p->db != NULL)
+        sqlite.close(p->db);
     ls_arena_fini(&p->arena);
     free(p);
 }
@@ -74,12 +75,12 @@ void ls_points_close(ls_points *p)
 static ls_status put(const ls_points *p, const char *sql, const char *const *texts, int count, ls_error *err)
 {
     sqlite3_stmt *s;
-    if (sqlite3_prepare_v2(p->db, sql, -1, &s, NULL) != SQLITE_OK)
+    if (sqlite.prepare_v2(p->db, sql, -1, &s, NULL) != SQLITE_OK)
         return fail_sqlite(p, err);
     for (int i = 0; i < count; i++)
-        sqlite3_bind_text(s, i + 1, texts[i], -1, SQLITE_STATIC);
-    ls_status status = sqlite3_step(s) == SQLITE_DONE ? LS_OK : fail_sqlite(p, err);
-    sqlite3_finalize(s);
+        sqlite.bind_text(s, i + 1, texts[i], -1, SQLITE_STATIC);
+    ls_status status = sqlite.step(s) == SQLITE_DONE ? LS_OK : fail_sqlite(p, err);
+    sqlite.finalize(s);
     return status;
 }
 
@@ -116,39 +117,39 @@ ls_status ls_points_read(ls_points *p, ls_arena *arena, ls_point *list, size_t c
 {
     sqlite3_stmt *run = NULL, *error = NULL;
     ls_status status = LS_OK;
-    if (sqlite3_prepare_v2(p->db, "SELECT error FROM points WHERE id = ?1", -1, &error, NULL) != SQLITE_OK)
+    if (sqlite.prepare_v2(p->db, "SELECT error FROM points WHERE id = ?1", -1, &error, NULL) != SQLITE_OK)
         return fail_sqlite(p, err);
-    if (sqlite3_prepare_v2(p->db,
-                           "SELECT r.run, h.wall_seconds, (SELECT total(end_fs - begin_fs) FROM kernels k"
-                           " WHERE k.run = r.run) FROM runs r JOIN host h USING(run)"
-                           " WHERE h.run_id = ?1 AND r.partial = 0 ORDER BY r.run DESC LIMIT 1",
-                           -1, &run, NULL) != SQLITE_OK)
+    if (sqlite.prepare_v2(p->db,
+                          "SELECT r.run, h.wall_seconds, (SELECT total(end_fs - begin_fs) FROM kernels k"
+                          " WHERE k.run = r.run) FROM runs r JOIN host h USING(run)"
+                          " WHERE h.run_id = ?1 AND r.partial = 0 ORDER BY r.run DESC LIMIT 1",
+                          -1, &run, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         ls_point *point = &list[i];
         point->done = false;
         point->error = NULL;
-        sqlite3_reset(error);
-        sqlite3_bind_text(error, 1, point->id, -1, SQLITE_STATIC);
-        if (sqlite3_step(error) == SQLITE_ROW && sqlite3_column_type(error, 0) == SQLITE_TEXT) {
-            point->error = ls_arena_strdup(arena, (const char *)sqlite3_column_text(error, 0));
+        sqlite.reset(error);
+        sqlite.bind_text(error, 1, point->id, -1, SQLITE_STATIC);
+        if (sqlite.step(error) == SQLITE_ROW && sqlite.column_type(error, 0) == SQLITE_TEXT) {
+            point->error = ls_arena_strdup(arena, (const char *)sqlite.column_text(error, 0));
             if (!point->error)
                 status = ls_fail(err, LS_ERR_NOMEM, "no memory left for the points");
         }
-        sqlite3_reset(run);
-        sqlite3_bind_text(run, 1, point->id, -1, SQLITE_STATIC);
-        int code = sqlite3_step(run);
+        sqlite.reset(run);
+        sqlite.bind_text(run, 1, point->id, -1, SQLITE_STATIC);
+        int code = sqlite.step(run);
         if (code == SQLITE_ROW) {
             point->done = true;
-            point->run = sqlite3_column_int64(run, 0);
-            point->wall_seconds = sqlite3_column_double(run, 1);
-            point->time_ns = sqlite3_column_double(run, 2) * 1e-6;
+            point->run = sqlite.column_int64(run, 0);
+            point->wall_seconds = sqlite.column_double(run, 1);
+            point->time_ns = sqlite.column_double(run, 2) * 1e-6;
         } else if (code != SQLITE_DONE) {
             status = fail_sqlite(p, err);
         }
     }
-    sqlite3_finalize(run);
-    sqlite3_finalize(error);
+    sqlite.finalize(run);
+    sqlite.finalize(error);
     return status;
 }
 
@@ -161,11 +162,11 @@ ls_status ls_points_others(ls_points *p, const ls_point *list, size_t count, siz
         if (!ls_map_put(&mine, list[i].id, p))
             status = ls_fail(err, LS_ERR_NOMEM, "no memory left for the points");
     sqlite3_stmt *s = NULL;
-    if (status == LS_OK && sqlite3_prepare_v2(p->db, "SELECT id FROM points", -1, &s, NULL) != SQLITE_OK)
+    if (status == LS_OK && sqlite.prepare_v2(p->db, "SELECT id FROM points", -1, &s, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
-    while (status == LS_OK && sqlite3_step(s) == SQLITE_ROW)
-        *others += !ls_map_has(&mine, (const char *)sqlite3_column_text(s, 0));
-    sqlite3_finalize(s);
+    while (status == LS_OK && sqlite.step(s) == SQLITE_ROW)
+        *others += !ls_map_has(&mine, (const char *)sqlite.column_text(s, 0));
+    sqlite.finalize(s);
     ls_map_fini(&mine);
     return status;
 }

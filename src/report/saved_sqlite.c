@@ -2,8 +2,8 @@
 #include "report/saved_impl.h"
 
 #include "base/file.h"
+#include "report/sqlite.h"
 
-#include <sqlite3.h>
 #include <string.h>
 
 typedef struct sqlite_in {
@@ -15,17 +15,17 @@ typedef struct sqlite_in {
 
 static ls_status fail_sqlite(const sqlite_in *in, ls_error *err)
 {
-    int code = sqlite3_errcode(in->db);
+    int code = sqlite.errcode(in->db);
     if (code == SQLITE_NOMEM)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
     if (code == SQLITE_NOTADB)
         return ls_fail(err, LS_ERR_INPUT, "this is not an SQLite database");
-    return ls_fail(err, LS_ERR_INPUT, "this is no results database of ours: %s", sqlite3_errmsg(in->db));
+    return ls_fail(err, LS_ERR_INPUT, "this is no results database of ours: %s", sqlite.errmsg(in->db));
 }
 
 static const char *column_text(sqlite3_stmt *s, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(s, column);
+    const char *text = (const char *)sqlite.column_text(s, column);
     return text ? text : "";
 }
 
@@ -34,16 +34,16 @@ typedef ls_status (*row_fn)(sqlite_in *in, sqlite3_stmt *s, ls_error *err);
 static ls_status query(sqlite_in *in, const char *sql, row_fn row, ls_error *err)
 {
     sqlite3_stmt *s;
-    if (sqlite3_prepare_v2(in->db, sql, -1, &s, NULL) != SQLITE_OK)
+    if (sqlite.prepare_v2(in->db, sql, -1, &s, NULL) != SQLITE_OK)
         return fail_sqlite(in, err);
-    sqlite3_bind_int64(s, 1, in->run);
+    sqlite.bind_int64(s, 1, in->run);
     ls_status status = LS_OK;
     int code;
-    while (status == LS_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
+    while (status == LS_OK && (code = sqlite.step(s)) == SQLITE_ROW)
         status = row(in, s, err);
     if (status == LS_OK && code != SQLITE_DONE)
         status = fail_sqlite(in, err);
-    sqlite3_finalize(s);
+    sqlite.finalize(s);
     return status;
 }
 
@@ -51,10 +51,10 @@ static ls_status take_run(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
     ls_saved *saved = in->saved;
     in->found = true;
-    in->run = sqlite3_column_int64(s, 0);
+    in->run = sqlite.column_int64(s, 0);
     saved->platform = ls_arena_strdup(&saved->arena, column_text(s, 1));
-    saved->partial = sqlite3_column_int(s, 2) != 0;
-    saved->end_time_fs = sqlite3_column_double(s, 3);
+    saved->partial = sqlite.column_int(s, 2) != 0;
+    saved->end_time_fs = sqlite.column_double(s, 3);
     saved->config_text = ls_arena_strdup(&saved->arena, column_text(s, 4));
     saved->command = ls_arena_strdup(&saved->arena, column_text(s, 5));
     return saved->platform && saved->config_text && saved->command
@@ -64,20 +64,20 @@ static ls_status take_run(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 
 static ls_status take_kernel(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
-    return saved_add_kernel(in->saved, (uint64_t)sqlite3_column_int64(s, 0), column_text(s, 1),
-                            sqlite3_column_double(s, 2), sqlite3_column_double(s, 3), err);
+    return saved_add_kernel(in->saved, (uint64_t)sqlite.column_int64(s, 0), column_text(s, 1),
+                            sqlite.column_double(s, 2), sqlite.column_double(s, 3), err);
 }
 
 static ls_status take_value(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
-    const saved_number number = { .scope = (uint32_t)sqlite3_column_int64(s, 0),
+    const saved_number number = { .scope = (uint32_t)sqlite.column_int64(s, 0),
                                   .block = column_text(s, 1),
                                   .type = column_text(s, 2),
                                   .metric = column_text(s, 3),
                                   .kind = column_text(s, 4),
                                   .unit = column_text(s, 5),
                                   .stat = column_text(s, 6),
-                                  .value = sqlite3_column_double(s, 7) };
+                                  .value = sqlite.column_double(s, 7) };
     return saved_add(in->saved, &number, err);
 }
 
@@ -87,9 +87,11 @@ ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_e
     size_t bytes;
     if (!ls_file_exists(file))
         return ls_file_read(&saved->arena, file, SAVED_FILE_LIMIT, &head, &bytes, err);
+    ls_status status = sqlite_load(err);
+    if (status != LS_OK)
+        return status;
     sqlite_in in = { .saved = saved, .run = run };
-    ls_status status = LS_OK;
-    if (sqlite3_open_v2(file, &in.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+    if (sqlite.open_v2(file, &in.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = fail_sqlite(&in, err);
     if (status == LS_OK)
         status = query(&in,
@@ -113,6 +115,6 @@ ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_e
                        " FROM value v JOIN blocks b USING(block) JOIN metrics m USING(metric)"
                        " LEFT JOIN n ON n.interval = v.interval WHERE v.run = ?1",
                        take_value, err);
-    sqlite3_close(in.db);
+    sqlite.close(in.db);
     return status;
 }

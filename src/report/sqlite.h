@@ -1,0 +1,43 @@
+/* sqlite.h: SQLite, loaded when the first database is opened. Most runs write none, and binding this one library took
+ * the dynamic linker three times as long as all others together. */
+#ifndef REPORT_SQLITE_H
+#define REPORT_SQLITE_H
+
+#include "lockstep/status.h"
+
+#include <sqlite3.h>
+
+/* The functions of SQLite that are used here. */
+#define SQLITE_CALLS(X)                                                                                       \
+    X(bind_double)                                                                                            \
+    X(bind_int64)                                                                                             \
+    X(bind_null)                                                                                              \
+    X(bind_text)                                                                                              \
+    X(busy_timeout)                                                                                           \
+    X(close)                                                                                                  \
+    X(column_double)                                                                                          \
+    X(column_int)                                                                                             \
+    X(column_int64)                                                                                           \
+    X(column_text)                                                                                            \
+    X(column_type)                                                                                            \
+    X(errcode)                                                                                                \
+    X(errmsg)                                                                                                 \
+    X(exec)                                                                                                   \
+    X(finalize)                                                                                               \
+    X(last_insert_rowid)                                                                                      \
+    X(open_v2)                                                                                                \
+    X(prepare_v2)                                                                                             \
+    X(reset)                                                                                                  \
+    X(step)
+
+typedef struct sqlite_calls {
+#define X(name) __typeof__(&sqlite3_##name) name;
+    SQLITE_CALLS(X)
+#undef X
+} sqlite_calls;
+
+/* Fills sqlite, once; before any use of it. */
+ls_status sqlite_load(ls_error *err);
+extern sqlite_calls sqlite;
+
+#endif
