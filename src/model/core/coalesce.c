@@ -45,6 +45,70 @@ static void add_access(core *c, uint64_t address, uint32_t size)
         add_sector(c, last, bytes_in_sector(last, (uint32_t)(address + size - last)));
 }
 
+#define RUN 4u
+
+/* Ascending; returns where they are then, `keys` or `spare`. Runs of a few are sorted in place, then merged. */
+static const uint64_t *sorted(uint64_t *keys, uint64_t *spare, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t key = keys[i];
+        uint32_t k = i;
+        for (; k % RUN != 0 && keys[k - 1] > key; k--)
+            keys[k] = keys[k - 1];
+        keys[k] = key;
+    }
+    uint64_t *from = keys, *to = spare;
+    for (uint32_t width = RUN; width < count; width *= 2) {
+        for (uint32_t low = 0; low < count; low += 2 * width) {
+            const uint64_t *a = from + low, *b = from + (low + width < count ? low + width : count);
+            const uint64_t *const middle = b, *const end =
+                                                  from + (low + 2 * width < count ? low + 2 * width : count);
+            uint64_t *out = to + low;
+            while (a != middle && b != end) {
+                bool first = *a <= *b;
+                *out++ = first ? *a : *b;
+                a += first;
+                b += !first;
+            }
+            while (a != middle)
+                *out++ = *a++;
+            while (b != end)
+                *out++ = *b++;
+        }
+        uint64_t *done = to;
+        to = from;
+        from = done;
+    }
+    return from;
+}
+
+/* Lanes with an address each, in any order: a key for each sector that a lane touches, with the lane in the bits that
+ * sectors leave. */
+static void add_scattered(core *c, const uint64_t addresses[32], uint32_t mask, uint32_t size)
+{
+    uint64_t keys[64], spare[64];
+    uint32_t count = 0;
+    for (uint32_t set = mask; set != 0; set &= set - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(set);
+        uint64_t first = addresses[lane] & SECTOR_MASK, last = (addresses[lane] + size - 1) & SECTOR_MASK;
+        keys[count++] = first | lane;
+        if (last != first)
+            keys[count++] = last | lane;
+    }
+    const uint64_t *key = sorted(keys, spare, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t sector = key[i] & SECTOR_MASK, address = addresses[key[i] & ~SECTOR_MASK];
+        uint32_t bytes = sector == (address & SECTOR_MASK)
+                             ? bytes_in_sector(address, size)
+                             : bytes_in_sector(sector, (uint32_t)(address + size - sector));
+        if (c->sector_count == 0 || c->sectors[c->sector_count - 1] != sector) {
+            c->sectors[c->sector_count] = sector;
+            c->sector_bytes[c->sector_count++] = 0;
+        }
+        c->sector_bytes[c->sector_count - 1] |= bytes;
+    }
+}
+
 /* Lanes that touch the same bytes need a transaction each. */
 static void add_atomic(core *c, uint64_t address, uint32_t size)
 {
@@ -236,14 +300,14 @@ void coalesce(core *c, const flight *f)
             return;
     }
     ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
-    for (uint32_t set = f->mask; set != 0; set &= set - 1) {
+    if (f->space != LS_SPACE_LOCAL && !atomic)
+        add_scattered(c, addresses, f->mask, size);
+    for (uint32_t set = f->space == LS_SPACE_LOCAL || atomic ? f->mask : 0; set != 0; set &= set - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
         if (f->space == LS_SPACE_LOCAL)
             add_local(c, f, lane, addresses[lane], size);
-        else if (atomic)
-            add_atomic(c, addresses[lane], size);
         else
-            add_access(c, addresses[lane], size);
+            add_atomic(c, addresses[lane], size);
     }
     if (seen != NULL)
         coalesce_remember(c, list, lanes, first, key, seen);
