@@ -47,7 +47,7 @@ static void add_access(core *c, uint64_t address, uint32_t size)
 
 #define RUN 4u
 
-/* Ascending; returns where they are then, `keys` or `spare`. Runs of a few are sorted in place, then merged. */
+/* Ascending; returns where they are then: `keys` or `spare`. Short runs are sorted in place, then merged. */
 static const uint64_t *sorted(uint64_t *keys, uint64_t *spare, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
@@ -82,8 +82,8 @@ static const uint64_t *sorted(uint64_t *keys, uint64_t *spare, uint32_t count)
     return from;
 }
 
-/* Lanes with an address each, in any order: a key for each sector that a lane touches, with the lane in the bits that
- * sectors leave. */
+/* Lanes with an address each, in any order: a key for each sector that a lane touches, with the lane in the
+ * bits that sectors leave. */
 static void add_scattered(core *c, const uint64_t addresses[32], uint32_t mask, uint32_t size)
 {
     uint64_t keys[64], spare[64];

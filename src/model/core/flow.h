@@ -49,7 +49,7 @@ typedef struct flow_inst {
     bool effects, unknown;
     bool plain;      /* of a unit, without effects, with four registers and one result at most */
     uint16_t result; /* reg[0], or of FLOW_NO_RESULT */
-    uint16_t reg[HYBRID_REGISTERS + 4]; /* flow_place(), at least four; behind the last one FLOW_NO_REGISTER */
+    uint16_t reg[HYBRID_REGISTERS + 4]; /* flow_place(), four at least; then FLOW_NO_REGISTER */
     uint32_t unit_bit;                  /* 1 << unit */
     /* Memory instructions: */
     const rates_inst *rate;
