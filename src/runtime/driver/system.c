@@ -200,8 +200,9 @@ ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **ou
     pthread_cond_init(&system->done, NULL);
     for (size_t i = 0; i < count; i++)
         pthread_cond_init(&system->gpus[i].work, NULL);
-    status =
-        system->backend == &drv_backend_time ? build_timed(system, options, err) : build(system, options, err);
+    /* Without options the first mode is taken, which has no time. */
+    status = options && backend == &drv_backend_time ? build_timed(system, options, err)
+                                                     : build(system, options, err);
     if (status == LS_OK)
         *out = system;
     else
