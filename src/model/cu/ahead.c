@@ -74,7 +74,7 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
 {
     const cu_inst *inst = w->head;
     ls_cycle at = w->ready, last = at;
-    if (at - now >= AHEAD_CYCLES || w->ahead != 0 || w->tape || w->record || w->arch.gpr_idx_mode) {
+    if (at - now >= AHEAD_CYCLES || w->ahead != 0 || w->arch.gpr_idx_mode) {
         cu_issue_enter(c, w, now);
         return;
     }
@@ -89,9 +89,13 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         if ((inst->touches[0] & landing[0]) != 0 || (inst->touches[1] & landing[1]) != 0 ||
             !ahead_can(c, simd, w, inst, at) || w->issued >= w->most)
             break;
-        w->arch.pc = inst->next;
+        w->head = inst;
+        if (w->tape || w->record)
+            cu_source_issue(w, &c->scratch);
         if (inst->what == CU_PLAIN)
-            inst->body(&w->arch, inst->inst);
+            cu_source_step(w, at);
+        else
+            w->arch.pc = inst->next;
         if (__builtin_expect(w->arch.stop != AMD_RUNNING, 0)) { /* found when it is issued */
             w->ahead = 1;
             break;

@@ -389,9 +389,15 @@ ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *er
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the timing of kernel %s", program->name);
     }
     uint8_t lds = 0;
+    bool indexed = false;
     for (uint32_t i = 1; i <= program->op_count; i++) {
         code_one(program, &program->ops[i], &insts[i]);
         insts[i].lds = lds;
+        if (insts[i].inst->op == AMD_S_SET_GPR_IDX_ON)
+            indexed = true; /* which registers is a matter of run time until it is switched off */
+        else if (insts[i].inst->op == AMD_S_SET_GPR_IDX_OFF)
+            indexed = false;
+        insts[i].alone &= !indexed;
         lds = (uint8_t)(lds + (insts[i].unit == CU_UNIT_LDS));
     }
     *code = (cu_code){ .program = program, .insts = insts, .end = program->base + program->word_count * 4 };

@@ -365,7 +365,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         simd->clause_slot = UINT8_MAX;
     if (group->dead)
         return true;
-    if (w->tape || w->record)
+    if ((w->tape || w->record) && w->ahead == 0)
         cu_source_issue(w, &c->scratch);
     if (memory) {
         cu_issue_advance(c, w, now + c->turn, now);
