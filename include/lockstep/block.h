@@ -1,8 +1,8 @@
 /* block.h: hardware blocks, ports and machines, registered by declaration in their own file.
  *
- * A block is three things: an immutable spec (filled from the platform file by its parameter table), plain state,
- * and functions. It knows other blocks only through ports (inside its domain) and links (to other domains).
- * A new block is one new file that ends with LS_REGISTER_BLOCK(type); the same file built with
+ * A block is three things: an immutable spec (filled from the platform file by its parameter table), plain
+ * state, and functions. It knows other blocks only through ports (inside its domain) and links (to other
+ * domains). A new block is one new file that ends with LS_REGISTER_BLOCK(type); the same file built with
  * -DLOCKSTEP_PLUGIN as a shared object is a plug-in for `lockstep --plugin file.so`. */
 #ifndef LOCKSTEP_BLOCK_H
 #define LOCKSTEP_BLOCK_H
@@ -117,8 +117,8 @@ LS_API size_t ls_registry_machine_count(void);
 LS_API const ls_machine_type *ls_registry_machine(size_t index);
 LS_API const ls_machine_type *ls_registry_find_machine(const char *name);
 
-/* Loads a plug-in and adds what it registers; refuses another ABI version and duplicate names. Not thread-safe:
- * call it before anything runs. */
+/* Loads a plug-in and adds what it registers; refuses another ABI version and duplicate names. Not
+ * thread-safe: call it before anything runs. */
 LS_API ls_status ls_plugin_load(const char *path, ls_error *err);
 
 /* The registrations of one module (the program itself, or one plug-in). */
@@ -147,7 +147,8 @@ typedef struct ls_plugin_info {
 extern const ls_registration *const __start_ls_registry[] __attribute__((weak, visibility("hidden")));
 extern const ls_registration *const __stop_ls_registry[] __attribute__((weak, visibility("hidden")));
 
-/* What ls_plugin_load() looks for. Weak, so that several files of one plug-in may each include this header. */
+/* What ls_plugin_load() looks for. Weak, so that several files of one plug-in may each include this
+ * header. */
 LS_API __attribute__((weak)) ls_plugin_info lockstep_plugin(void);
 LS_API __attribute__((weak)) ls_plugin_info lockstep_plugin(void)
 {

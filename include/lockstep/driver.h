@@ -50,10 +50,10 @@ typedef struct ls_gpu_options {
     /* What every wavefront executes, without data, as a packed recording that can be run again under any
      * platform; NULL: none. The file appears with ls_gpu_system_close_trace(), unless a launch failed. */
     const char *record_path;
-    /* Mode "time", which it implies: the platform, by the name of a file in the search path or its path; NULL: one with
-     * the instruction set of gpus. There is one GPU; gpus, if given, has the instruction set that programs are for
-     * ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when somebody waits, all that are ready together,
-     * and events have simulated times. */
+    /* Mode "time", which it implies: the platform, by the name of a file in the search path or its path;
+     * NULL: one with the instruction set of gpus. There is one GPU; gpus, if given, has the instruction set
+     * that programs are for ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when somebody
+     * waits, all that are ready together, and events have simulated times. */
     const char *platform;
     const char *const *sets; /* "key=value": overrides of the platform's keys; of equal ones the last counts */
     size_t set_count;
@@ -288,8 +288,8 @@ LS_API ls_status ls_gpu_event_wait(ls_gpu_event *event, ls_error *err);
 /* Waits until one of them (more than none) is over: the place of the first that is. */
 LS_API size_t ls_gpu_event_wait_any(ls_gpu_event *const *events, size_t count);
 LS_API void ls_gpu_event_get_counts(const ls_gpu_event *event, ls_gpu_counts *out);
-/* Nanoseconds when it was queued, when it began and when it ended; 0 as long as it has not. Simulated ones if time is
- * simulated, else the host's. */
+/* Nanoseconds when it was queued, when it began and when it ended; 0 as long as it has not. Simulated ones if
+ * time is simulated, else the host's. */
 LS_API void ls_gpu_event_get_times(const ls_gpu_event *event, uint64_t *queued, uint64_t *began,
                                    uint64_t *ended);
 LS_API void ls_gpu_event_retain(ls_gpu_event *event);

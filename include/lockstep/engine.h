@@ -2,22 +2,22 @@
  *
  *   engine   the whole simulation
  *   domain   simulated serially; owns its memory, its random stream and its regions. Domains run in parallel
- *   region   the part of a domain that runs on one clock: an event wheel and the blocks that tick. Most domains
- *            have one region; a memory partition has two (L2 clock, DRAM clock)
+ *   region   the part of a domain that runs on one clock: an event wheel and the blocks that tick. Most
+ *            domains have one region; a memory partition has two (L2 clock, DRAM clock)
  *   event    a call at a given cycle of a region
  *   ticker   a block that runs every cycle while it has work, and costs nothing while it has none
  *   link     the only way between domains: one direction, latency, width, credits
  *
- * The order inside one cycle of a region is fixed: arrivals from links by (arrival time, link number, sequence
- * number), then events in the order in which they were scheduled, then tickers in the order in which they were
- * added, then events that tickers scheduled for this cycle (a ticker that these wake runs in the next one).
- * Regions of a domain that have an edge at the same femtosecond run in the order of their creation. Nothing else
- * decides order, so results cannot depend on threads, windows or assignment.
+ * The order inside one cycle of a region is fixed: arrivals from links by (arrival time, link number,
+ * sequence number), then events in the order in which they were scheduled, then tickers in the order in which
+ * they were added, then events that tickers scheduled for this cycle (a ticker that these wake runs in the
+ * next one). Regions of a domain that have an edge at the same femtosecond run in the order of their
+ * creation. Nothing else decides order, so results cannot depend on threads, windows or assignment.
  *
- * During the run, calls that take a region or ticker may be made only from inside its own domain, and calls that
- * take a link only from its `from` region (sender) or `to` region (receiver). An event that is scheduled on
- * another region of the same domain counts from that region's last edge and runs at its next edge at the
- * soonest: this is how data crosses from one clock to another inside a domain. */
+ * During the run, calls that take a region or ticker may be made only from inside its own domain, and
+ * calls that take a link only from its `from` region (sender) or `to` region (receiver). An event that is
+ * scheduled on another region of the same domain counts from that region's last edge and runs at its next
+ * edge at the soonest: this is how data crosses from one clock to another inside a domain. */
 #ifndef LOCKSTEP_ENGINE_H
 #define LOCKSTEP_ENGINE_H
 
@@ -151,9 +151,9 @@ LS_API bool ls_link_ready(ls_link *link);
  * after its last flit has left. */
 LS_API void *ls_link_send(ls_link *link, uint32_t wire_bytes);
 /* Sender. Runs `event` (which must be idle) among the arrivals of the first later cycle in which the link is
- * ready; if it is ready now, among the events of this cycle. Events that wait on one link are served in order,
- * each only while the link is still ready, so that its send succeeds; a waiting event must not be scheduled or
- * cancelled. */
+ * ready; if it is ready now, among the events of this cycle. Events that wait on one link are served in
+ * order, each only while the link is still ready, so that its send succeeds; a waiting event must not be
+ * scheduled or cancelled. */
 LS_API void ls_link_wait(ls_link *link, ls_event *event);
 /* Receiver. Gives `entries` buffer entries back. */
 LS_API void ls_link_release(ls_link *link, uint32_t entries);
@@ -178,8 +178,8 @@ typedef struct ls_hook {
     uint32_t id;
 } ls_hook;
 
-/* Defines a hook, or finds the one of that name. Engine's own: "link.send" and "link.deliver" (value: link id,
- * sequence number, wire bytes; data: the payload, for deliver). */
+/* Defines a hook, or finds the one of that name. Engine's own: "link.send" and "link.deliver" (value: link
+ * id, sequence number, wire bytes; data: the payload, for deliver). */
 LS_API ls_status ls_hook_define(ls_engine *engine, const char *name, const char *help, const ls_hook **out,
                                 ls_error *err);
 /* Before the run. A subscriber that keeps state across domains must keep it per domain (ls_domain_id). */
@@ -243,8 +243,8 @@ typedef struct ls_run_result {
     bool partial; /* stopped by control->stop */
 } ls_run_result;
 
-/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on; what
- * is scheduled in between starts where the run ended, in every domain.
+/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on;
+ * what is scheduled in between starts where the run ended, in every domain.
  * LS_ERR_DEADLOCK names the cycle of waiters in err and leaves the whole report in ls_engine_report(). */
 LS_API ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result,
                         ls_error *err);

@@ -1,8 +1,8 @@
 /* metric.h: a counter, declared once, beside the struct field that holds it.
  *
- * Counters are plain fields that the block increments: no look-up, no call. The table gives each its name, unit
- * and meaning; the registry in src/report gathers them per block, kernel and stream and reduces them over
- * blocks in a fixed order.
+ * Counters are plain fields that the block increments: no look-up, no call. The table gives each its name,
+ * unit and meaning; the registry in src/report gathers them per block, kernel and stream and reduces them
+ * over blocks in a fixed order.
  *
  *     typedef struct { uint64_t hits, accesses, queue_peak; ls_histogram wait; } counters;
  *     static const ls_metric metrics[] = {

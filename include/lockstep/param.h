@@ -1,7 +1,7 @@
 /* param.h: a configuration key, declared once, beside the struct field that it fills.
  *
- * A block lists its parameters in one table; the platform reader, `lockstep config`, the help and the man page
- * all come from that table. Units belong in the names: latency_cycles, size_kib, clock_mhz.
+ * A block lists its parameters in one table; the platform reader, `lockstep config`, the help and the man
+ * page all come from that table. Units belong in the names: latency_cycles, size_kib, clock_mhz.
  *
  *     typedef struct { uint64_t entries; bool write_back; ls_ratio clock; } spec;
  *     static const ls_param params[] = {

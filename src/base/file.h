@@ -44,7 +44,8 @@ char *ls_path_dir(ls_arena *arena, const char *path); /* "." if there is no '/' 
 const char *ls_path_base(const char *path);           /* after the last '/' */
 /* Where the running program lies, for files that are installed beside it. */
 ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err);
-/* Where the shared library lies that this code is part of; *dir is NULL if it is part of the program itself. */
+/* Where the shared library lies that this code is part of; *dir is NULL if it is part of the program
+ * itself. */
 ls_status ls_library_dir(ls_arena *arena, char **dir, ls_error *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* ground.h: the land that the arenas of one machine stand on: few large pieces of host memory, in huge pages where
- * the host has them. A machine of thousands of small parts then costs tens of page faults to build, not thousands,
- * and its parts share far fewer entries of the host's TLB. */
+/* ground.h: the land that the arenas of one machine stand on: few large pieces of host memory, in huge pages
+ * where the host has them. A machine of thousands of small parts then costs tens of page faults to build, not
+ * thousands, and its parts share far fewer entries of the host's TLB. */
 #ifndef BASE_GROUND_H
 #define BASE_GROUND_H
 

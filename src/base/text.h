@@ -34,7 +34,8 @@ ls_status ls_parse_u64(const char *s, size_t bytes, uint64_t *out, ls_error *err
 /* The same with an optional '-'. */
 ls_status ls_parse_i64(const char *s, size_t bytes, int64_t *out, ls_error *err);
 /* A finite decimal number with optional '-', fraction and exponent: "-1.5e-3"; digits on both sides of the
- * point. Locale independent, correctly rounded. Too large, or so small that it would become 0, is an error. */
+ * point. Locale independent, correctly rounded. Too large, or so small that it would become 0, is an
+ * error. */
 ls_status ls_parse_real(const char *s, size_t bytes, double *out, ls_error *err);
 /* A non-negative decimal number as an exact fraction: "3500.5" is 7001/2. At most 18 digits from the first
  * that is not 0, and at most 18 after the point; no exponent. */

@@ -1,8 +1,8 @@
 /* cli.h: the command framework. A subcommand is one file, cmd_NAME.c, that ends with CLI_REGISTER(command).
  *
- * Its const cli_command is the only source for parsing, --help, shell completion, the man page and the "did you
- * mean" of an error. Commands form a tree whose root is `lockstep` itself: an option of a command is also valid
- * for every command below it, which makes the root's options the global ones.
+ * Its const cli_command is the only source for parsing, --help, shell completion, the man page and the "did
+ * you mean" of an error. Commands form a tree whose root is `lockstep` itself: an option of a command is also
+ * valid for every command below it, which makes the root's options the global ones.
  *
  *     static const cli_option options[] = {
  *         { .name = "threads", .letter = 'j', .arg = "N", .type = CLI_UINT, .default_text = "1", .min = 1,
@@ -13,11 +13,11 @@
  *         fprintf(ctx->out, "%" PRIu64 "\n", cli_uint(ctx, "threads"));
  *         return LS_OK;
  *     }
- *     static const cli_command command = { .name = "it", .summary = "...", CLI_OPTIONS(options), .run = run_it };
- *     CLI_REGISTER(command);
+ *     static const cli_command command = { .name = "it", .summary = "...", CLI_OPTIONS(options), .run =
+ *     run_it }; CLI_REGISTER(command);
  *
- * A command writes its result to ctx->out and returns a status; cli_main() prints the one error line and chooses
- * the exit code. */
+ * A command writes its result to ctx->out and returns a status; cli_main() prints the one error line and
+ * chooses the exit code. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -130,8 +130,8 @@ typedef struct cli_args {
     bool help; /* --help was met: nothing else was checked */
 } cli_args;
 
-/* GNU style: --name=value, --name value, -n value, -nvalue, -ab, options anywhere after the command they belong
- * to, and nothing is an option after --. args is valid (and must be finished) in every case. */
+/* GNU style: --name=value, --name value, -n value, -nvalue, -ab, options anywhere after the command they
+ * belong to, and nothing is an option after --. args is valid (and must be finished) in every case. */
 ls_status cli_parse(const cli_command *root, int argc, const char *const *argv, cli_args *args, ls_error *err);
 void cli_args_fini(cli_args *args);
 const cli_command *cli_args_command(const cli_args *args); /* the innermost */

@@ -179,8 +179,8 @@ static inline void note_turn(ls_region *region, ls_cycle cycle)
     region->next_fs = cycle == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, cycle);
 }
 
-/* Several clocks: always the region with the earliest edge, the first created among equals. It goes on as long as
- * it stays the earliest. Returns when the first of them has work after the window. */
+/* Several clocks: always the region with the earliest edge, the first created among equals. It goes on as
+ * long as it stays the earliest. Returns when the first of them has work after the window. */
 static ls_time run_regions(ls_domain *domain, const ls_cycle *limits, ls_time end)
 {
     ls_region **regions = domain->regions;

@@ -1,13 +1,15 @@
 /* link.c: the only way between domains: latency, width, credits, and waking who waits.
  *
- * A message lies in a slot, which is written by the sender, read by the receiver at least one window later, and
- * written again only after the credit of its message came home: messages are delivered in order, so as many slots as
- * credits came home are the oldest. A ring with a place per credit says where the messages are. There are as many
- * slots as were ever needed at the same time, which is far fewer than credits on most links.
+ * A message lies in a slot, which is written by the sender, read by the receiver at least one window later,
+ * and written again only after the credit of its message came home: messages are delivered in order, so as
+ * many slots as credits came home are the oldest. A ring with a place per credit says where the messages are.
+ * There are as many slots as were ever needed at the same time, which is far fewer than credits on most
+ * links.
  *
- * Credits travel back in a ring of (cycle, count), which the sender looks at when it needs some: nobody is told. It may
- * find credits that the receiver gives in the same window, or not find them yet, depending on the threads; that makes no
- * difference, because their cycle is after the window. A sender that waits and finds none looks again in each window. */
+ * Credits travel back in a ring of (cycle, count), which the sender looks at when it needs some: nobody is
+ * told. It may find credits that the receiver gives in the same window, or not find them yet, depending on
+ * the threads; that makes no difference, because their cycle is after the window. A sender that waits and
+ * finds none looks again in each window. */
 #include "engine/state.h"
 
 #include <string.h>
@@ -239,7 +241,8 @@ void link_set_marks(ls_link *link)
                                             .mail = &domain->engine->mail[parity][domain->id] };
 }
 
-/* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit leaves. */
+/* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit
+ * leaves. */
 static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
 {
     uint64_t flits =
@@ -293,8 +296,8 @@ static COLD bool add_slots(ls_link *link)
     return true;
 }
 
-/* No slot is known to be home. NULL: nothing can be sent. More are made when few are home, so that this is not asked
- * with every message of a busy link. */
+/* No slot is known to be home. NULL: nothing can be sent. More are made when few are home, so that this is
+ * not asked with every message of a busy link. */
 static slot_header *find_slot(ls_link *link, ls_cycle now)
 {
     if (link->fresh_count == 0) {
@@ -362,7 +365,8 @@ void link_prepare(ls_link *link)
                     link->engine->hook_deliver->subscribers != 0;
 }
 
-/* The sender's domain runs in the next window, whatever else it has to do there, and comes back to arm_wake(). */
+/* The sender's domain runs in the next window, whatever else it has to do there, and comes back to
+ * arm_wake(). */
 static void look_again(ls_link *link)
 {
     ls_domain *domain = link->from->domain;
@@ -394,7 +398,8 @@ static void arm_wake(ls_link *link)
     wheel_add_arrival(from, &link->wake);
 }
 
-/* Runs the oldest waiters later in this cycle if the link is ready, else in the first cycle in which it is. */
+/* Runs the oldest waiters later in this cycle if the link is ready, else in the first cycle in which it
+ * is. */
 static void plan_service(ls_link *link)
 {
     if (link->waiters == NULL || link->serving || ls_event_scheduled(&link->serve))
@@ -517,7 +522,7 @@ void ls_link_release(ls_link *link, uint32_t entries)
     atomic_store_explicit(&link->credit_tail, tail + 1, memory_order_release);
 }
 
-/* ---------------------------------------------------------------------------------------------- both halves */
+/* -------------------------------------------------------------------------------------------- both halves */
 
 /* Takes over what other domains sent in the window before, and looks for credits that somebody waits for. */
 void link_exchange(ls_domain *domain, unsigned parity)

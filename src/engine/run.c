@@ -1,19 +1,20 @@
 /* run.c: windows and threads.
  *
- * The planner picks the next window [S, S + W): S is the earliest pending cycle or arrival of any domain, W the
- * lookahead, so nothing that is sent inside the window can arrive inside it and every domain may run alone.
- * With one thread the planner and the domains alternate, without any atomic operation. With more, every thread
- * meets at one barrier per window; the last to arrive is the planner, and runs windows that are too small to
- * share by itself, without waking anybody. */
+ * The planner picks the next window [S, S + W): S is the earliest pending cycle or arrival of any domain, W
+ * the lookahead, so nothing that is sent inside the window can arrive inside it and every domain may run
+ * alone. With one thread the planner and the domains alternate, without any atomic operation. With more,
+ * every thread meets at one barrier per window; the last to arrive is the planner, and runs windows that are
+ * too small to share by itself, without waking anybody. */
 #include "base/pool.h"
 #include "engine/state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A window that one thread does in less time than this is not worth a barrier. Its time is estimated from the cycles that
- * its domains ran in their last windows and from what a cycle took when windows ran on one thread, which short windows
- * do once in a while to keep the estimate fresh. None of this can change a result. */
+/* A window that one thread does in less time than this is not worth a barrier. Its time is estimated from the
+ * cycles that its domains ran in their last windows and from what a cycle took when windows ran on one
+ * thread, which short windows do once in a while to keep the estimate fresh. None of this can change a
+ * result. */
 #define SHARE_MIN_NS 2500.0
 #define SAMPLE_MAX_NS 20000.0
 #define SAMPLE_MASK 63u
@@ -140,7 +141,8 @@ static bool between_windows(run *r)
     return true;
 }
 
-/* Sets the engine's window and the list of domains that have something to do in it. False: nothing is left. */
+/* Sets the engine's window and the list of domains that have something to do in it. False: nothing is
+ * left. */
 static bool plan_window(run *r)
 {
     ls_engine *engine = r->engine;
@@ -227,7 +229,8 @@ static bool worth_sharing(const run *r)
         return false;
     if (r->options->assignment != LS_ASSIGN_STATIC && r->options->assignment != LS_ASSIGN_DYNAMIC)
         return true;
-    /* A kernel of one thread block keeps one domain busy: more threads could take nothing but the crumbs beside it. */
+    /* A kernel of one thread block keeps one domain busy: more threads could take nothing but the crumbs
+     * beside it. */
     uint64_t others;
     double ns = (double)expected_cycles(r, &others) * r->ns_per_cycle;
     if ((double)others * r->ns_per_cycle < SHARE_MIN_NS / 2)
@@ -257,7 +260,8 @@ static void hand_out(run *r)
     }
 }
 
-/* The last thread at the barrier: closes the window that ran, and plans the next one that is worth sharing. */
+/* The last thread at the barrier: closes the window that ran, and plans the next one that is worth
+ * sharing. */
 static void plan_parallel(void *self)
 {
     run *r = self;
@@ -300,7 +304,8 @@ static void run_thread(void *self, uint32_t thread)
 
 /* ------------------------------------------------------------------------------------------------- set-up */
 
-/* Sizes the arrays that depend on how many domains, clocks and link ends there are: once, at the first run. */
+/* Sizes the arrays that depend on how many domains, clocks and link ends there are: once, at the first
+ * run. */
 static ls_status prepare_engine(ls_engine *engine, ls_error *err)
 {
     size_t count = engine->domains.count;
@@ -405,8 +410,8 @@ static void fill_result(const run *r, ls_run_result *result)
     result->end_time = engine_last_cycle(engine);
 }
 
-/* Domains that had nothing to do stand at old cycles. What is scheduled between this run and the next one must
- * not start there: its messages would arrive in the past of the others. */
+/* Domains that had nothing to do stand at old cycles. What is scheduled between this run and the next one
+ * must not start there: its messages would arrive in the past of the others. */
 static void move_up(const run *r)
 {
     ls_engine *engine = r->engine;

@@ -1,13 +1,14 @@
 /* state.h: the engine's own structs, shared by the files of src/engine and by nobody else.
  *
- * Reading order: ls_region and its wheel (wheel.c), ls_link (link.c), ls_domain (domain.c), ls_engine (run.c).
+ * Reading order: ls_region and its wheel (wheel.c), ls_link (link.c), ls_domain (domain.c), ls_engine
+ * (run.c).
  *
  * Who may touch what while windows run: a domain and its regions belong to the thread that runs the domain in
- * this window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`); what one
- * half writes for the other is read one window later, with a barrier in between, from the copy of the other
- * parity. Only credits may be looked at in the window in which they were given: each says from which cycle on it
- * counts, which is never one of that window. Everything in ls_engine is written by the planner only, while all other
- * threads wait. */
+ * this window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`); what
+ * one half writes for the other is read one window later, with a barrier in between, from the copy of the
+ * other parity. Only credits may be looked at in the window in which they were given: each says from which
+ * cycle on it counts, which is never one of that window. Everything in ls_engine is written by the planner
+ * only, while all other threads wait. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -37,8 +38,8 @@
 #define WHEEL_WORDS (WHEEL_SIZE / 64)
 _Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
 
-/* A window without links would never end: bound it, so that signals, stops and progress are seen. 10 us is some
- * ten thousand cycles. */
+/* A window without links would never end: bound it, so that signals, stops and progress are seen. 10 us is
+ * some ten thousand cycles. */
 #define WINDOW_MAX_FS UINT64_C(10000000000)
 
 /* ----------------------------------------------------------------------------------------------- region */
@@ -91,8 +92,9 @@ static inline ls_cycle clock_cycle_at(const ls_clock *clock, ls_time time)
 }
 
 struct ls_region {
-    /* Invariants: now < floor, or both are 0 before the first cycle; every queued cycle is >= floor, or == now
-     * while cycle now is running; cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
+    /* Invariants: now < floor, or both are 0 before the first cycle; every queued cycle is >= floor, or ==
+     * now while cycle now is running; cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are
+     * not. */
     ls_cycle now;            /* the cycle that is running or ran last */
     ls_cycle floor;          /* the first cycle that has not run */
     bucket *wheel;           /* WHEEL_SIZE */
@@ -142,7 +144,8 @@ typedef struct credit_entry {
     uint32_t unused;
 } credit_entry;
 
-/* What the sender sets for the receiver's domain when it has something new for it, to be seen one window later. */
+/* What the sender sets for the receiver's domain when it has something new for it, to be seen one window
+ * later. */
 typedef struct end_mark {
     uint8_t *dirty;        /* this link's own */
     _Atomic uint8_t *mail; /* the domain's: some link is dirty */
@@ -165,7 +168,8 @@ struct ls_link {
     ls_receive_fn receive;
     void *receiver;
 
-    /* Sender's half. Invariant: credits + those in credit_ring + held + undelivered messages == credit_total. */
+    /* Sender's half. Invariant: credits + those in credit_ring + held + undelivered messages ==
+     * credit_total. */
     _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
     ls_cycle wire_cycle;                   /* the first cycle in which the wire has room */
     uint64_t wire_free;    /* first free wire unit (unit u is in cycle u / width_units); not even */
@@ -285,7 +289,8 @@ void wheel_add_arrival(ls_region *region, arrival *a);
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
 /* Both return the region's next cycle. */
 ls_cycle region_run(ls_region *region, ls_cycle limit);
-/* Of several regions: from `cycle`, its next, on, until limit or until another region may have got or lost work. */
+/* Of several regions: from `cycle`, its next, on, until limit or until another region may have got or lost
+ * work. */
 ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit);
 void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */

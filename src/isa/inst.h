@@ -1,5 +1,5 @@
-/* inst.h: the static instruction as a core sees it, the same for every instruction set. Decoded once per static
- * instruction and shared read-only by all warps. */
+/* inst.h: the static instruction as a core sees it, the same for every instruction set. Decoded once per
+ * static instruction and shared read-only by all warps. */
 #ifndef ISA_INST_H
 #define ISA_INST_H
 
@@ -56,8 +56,8 @@ enum {
 #define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 
 /* Register numbers: general registers as they are named (255: the zero register), uniform registers from 256
- * (319: the zero uniform register), then the predicates, of which the last of each kind is always true. Uniform
- * registers and predicates appear in traces of tracer version 6 only. */
+ * (319: the zero uniform register), then the predicates, of which the last of each kind is always true.
+ * Uniform registers and predicates appear in traces of tracer version 6 only. */
 #define LS_REG_ZERO 255u
 #define LS_REG_UNIFORM 256u
 #define LS_REG_UNIFORM_ZERO 319u

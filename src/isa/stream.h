@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* --- one thread block ------------------------------------------------------------------------------------ */
+/* --- one thread block
+ * ------------------------------------------------------------------------------------ */
 
 /* One executed instruction of a warp. */
 typedef struct ls_dyn {
@@ -42,8 +43,8 @@ typedef struct ls_cta {
     size_t warp_capacity, dyn_capacity, addr_capacity, move_capacity;
     /* A block whose warps, dyns and addrs these are, and which outlives them; NULL: they are its own. */
     const struct ls_cta *like;
-    /* For each static instruction, what is to be added to its addresses; NULL: nothing. Only of a block that is like
-     * another. */
+    /* For each static instruction, what is to be added to its addresses; NULL: nothing. Only of a block that
+     * is like another. */
     uint64_t *moves;
     /* What only writing the block again needs (ls_cta_values of workload/sink.h), or NULL. Belongs to the
      * kernel and is valid until its next read. */
@@ -62,7 +63,8 @@ static inline uint64_t ls_cta_move(const ls_cta *cta, const ls_dyn *dyn)
 /* Expands the addresses of one instruction: out[lane] for every set bit of the mask. */
 void ls_cta_addresses(const ls_cta *cta, const ls_dyn *dyn, uint64_t out[32]);
 
-/* --- one kernel ------------------------------------------------------------------------------------------ */
+/* --- one kernel
+ * ------------------------------------------------------------------------------------------ */
 
 typedef struct ls_kernel_info {
     char *name;

@@ -8,10 +8,10 @@
  * A value comes from, strongest first: --set (the last one of a key), the named file, its base, the base of
  * that, and so on, then the default of the declaration. A key without default must be given.
  *
- * `<section>.model` (or short, `<section>`) decides which keys a section has. A key that only another model of the slot knows is an
- * error in the named file and in --set. It is dropped if it stands in a base (which may serve several
- * models), and if it stands in the named file while --set chose the model. Its value is checked in every
- * case, and ls_config_dropped() tells about it. */
+ * `<section>.model` (or short, `<section>`) decides which keys a section has. A key that only another model
+ * of the slot knows is an error in the named file and in --set. It is dropped if it stands in a base (which
+ * may serve several models), and if it stands in the named file while --set chose the model. Its value is
+ * checked in every case, and ls_config_dropped() tells about it. */
 #ifndef PLATFORM_CONFIG_H
 #define PLATFORM_CONFIG_H
 

@@ -1,7 +1,8 @@
 /* schema.h: which keys a platform file of one kind of machine may have.
  *
  * A schema holds the machine's own parameters, `<section>.model` for each section, and the parameters of
- * every model that can stand in the section. Which of the latter are in force depends on the models chosen. */
+ * every model that can stand in the section. Which of the latter are in force depends on the models
+ * chosen. */
 #ifndef PLATFORM_SCHEMA_H
 #define PLATFORM_SCHEMA_H
 

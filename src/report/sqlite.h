@@ -1,5 +1,5 @@
-/* sqlite.h: SQLite, loaded when the first database is opened. Most runs write none, and binding this one library took
- * the dynamic linker three times as long as all others together. */
+/* sqlite.h: SQLite, loaded when the first database is opened. Most runs write none, and binding this one
+ * library took the dynamic linker three times as long as all others together. */
 #ifndef REPORT_SQLITE_H
 #define REPORT_SQLITE_H
 

@@ -1,9 +1,9 @@
 /* trace.h: kernels as streams of executed instructions, whatever file they come from.
  *
- * A trace is a list of commands (memory copies and kernel launches). A kernel is opened, then read thread block by
- * thread block into an ls_cta that the caller owns and reuses, so memory is bounded by the blocks in flight.
- * Sources: Accel-Sim directories (accelsim/), packed traces (pack/), generators (synth/); each fills the same
- * structs. */
+ * A trace is a list of commands (memory copies and kernel launches). A kernel is opened, then read thread
+ * block by thread block into an ls_cta that the caller owns and reuses, so memory is bounded by the blocks in
+ * flight. Sources: Accel-Sim directories (accelsim/), packed traces (pack/), generators (synth/); each fills
+ * the same structs. */
 #ifndef WORKLOAD_TRACE_H
 #define WORKLOAD_TRACE_H
 
@@ -18,11 +18,12 @@ typedef struct ls_kernel ls_kernel;
 /* --- one kernel (its description, ls_kernel_info, and its blocks, ls_cta, are in isa/stream.h) ---------- */
 
 const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel);
-/* The static instructions met so far. The array never moves while the kernel is open, and entries never change:
- * other threads may read entries whose index they were given. */
+/* The static instructions met so far. The array never moves while the kernel is open, and entries never
+ * change: other threads may read entries whose index they were given. */
 const ls_inst *ls_kernel_insts(const ls_kernel *kernel);
 uint32_t ls_kernel_inst_count(const ls_kernel *kernel);
-/* Before the first block: instructions have the classes that Accel-Sim gives them (ls_sass_class_in_accelsim()). */
+/* Before the first block: instructions have the classes that Accel-Sim gives them
+ * (ls_sass_class_in_accelsim()). */
 void ls_kernel_as_accelsim(ls_kernel *kernel);
 /* Reads the next thread block; *end is set, and nothing read, after the last. */
 ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
@@ -32,8 +33,8 @@ ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err);
 void ls_kernel_limit(ls_kernel *kernel, uint64_t ctas);
 /* How many blocks reading will give: those of the grid, or the limit. */
 uint64_t ls_kernel_blocks(const ls_kernel *kernel);
-/* Whether several kernels of its trace, this one opened twice included, may be read by different threads at the
- * same time, each from anywhere (ls_kernel_seek()) at no cost. */
+/* Whether several kernels of its trace, this one opened twice included, may be read by different threads at
+ * the same time, each from anywhere (ls_kernel_seek()) at no cost. */
 bool ls_kernel_is_parallel(const ls_kernel *kernel);
 void ls_kernel_close(ls_kernel *kernel);
 
@@ -53,7 +54,8 @@ typedef struct ls_trace_options {
     bool drop_values;            /* forget register values (ls_cta.extra): nobody will write blocks again */
 } ls_trace_options;
 
-/* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. options may be NULL. */
+/* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. options may be
+ * NULL. */
 ls_status ls_trace_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err);
 void ls_trace_close(ls_trace *trace);
 uint64_t ls_trace_command_count(const ls_trace *trace);
@@ -81,8 +83,9 @@ typedef struct ls_kernel_ops {
     void (*close)(ls_kernel *kernel);
     /* Of an instruction met so far; false without memory. NULL: the source has no text. */
     bool (*text)(const ls_kernel *kernel, uint32_t inst, ls_inst_text *out);
-    /* Blocks of equal shape execute the same instructions with the same masks, and their addresses differ by what is
-     * linear in x, y and z of the block, for each instruction. Needs seek. NULL: nobody knows (share.h finds out). */
+    /* Blocks of equal shape execute the same instructions with the same masks, and their addresses differ by
+     * what is linear in x, y and z of the block, for each instruction. Needs seek. NULL: nobody knows
+     * (share.h finds out). */
     uint64_t (*shape)(const ls_kernel *kernel, uint64_t index);
     /* Everything before the first #BEGIN_TB, as it stands in the file. NULL: written from the info. */
     const char *(*header)(const ls_kernel *kernel, size_t *bytes);
@@ -112,8 +115,8 @@ struct ls_trace {
     uint64_t command_count;
 };
 
-/* A kind of file that ls_trace_open() understands; its table is in trace.c. `head` is the start of the file, empty
- * for a directory. The first source that accepts the path opens it. */
+/* A kind of file that ls_trace_open() understands; its table is in trace.c. `head` is the start of the file,
+ * empty for a directory. The first source that accepts the path opens it. */
 typedef struct ls_trace_source {
     const char *name;
     bool (*accepts)(const char *path, const unsigned char *head, size_t head_bytes);

@@ -74,7 +74,8 @@ static void test_messages_of_this_window_are_not_seen(void **state)
     }
 }
 
-/* Windows of ten cycles, as the latency is: what is given in one counts from the next on, in any order of the sides. */
+/* Windows of ten cycles, as the latency is: what is given in one counts from the next on, in any order of the
+ * sides. */
 static void test_credits_of_this_window_do_not_count(void **state)
 {
     machine *m = *state;

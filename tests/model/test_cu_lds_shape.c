@@ -1,5 +1,5 @@
-/* test_cu_lds_shape.c: lanes in LDS, eight at a time, against one after the other: shapes that programs have and shapes
- * at random, with the vectors of this host and with those that run anywhere. */
+/* test_cu_lds_shape.c: lanes in LDS, eight at a time, against one after the other: shapes that programs have
+ * and shapes at random, with the vectors of this host and with those that run anywhere. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- targets --------------------------------------------------------------------------------------------- */
+/* --- targets
+ * --------------------------------------------------------------------------------------------- */
 
 typedef enum amd_target {
     AMD_GFX803,  /* GCN3: wave64 only */
@@ -27,7 +28,8 @@ static inline bool amd_target_is_gfx10(amd_target target)
     return target != AMD_GFX803;
 }
 
-/* --- operations ------------------------------------------------------------------------------------------ */
+/* --- operations
+ * ------------------------------------------------------------------------------------------ */
 
 /* One per base mnemonic, without _e32, _e64, _sdwa, _dpp: AMD_V_ADD_F32. Targets share an operation when the
  * instruction does the same; where one name means two things (v_add_u32), the rows say so by two names. */
@@ -93,7 +95,8 @@ typedef enum amd_class {
 
 const char *amd_class_name(amd_class c);
 
-/* --- operands -------------------------------------------------------------------------------------------- */
+/* --- operands
+ * -------------------------------------------------------------------------------------------- */
 
 /* Codes are those of the 9-bit source field, the same on all targets as far as they exist there. */
 enum {
@@ -149,7 +152,8 @@ typedef enum amd_kind {
     AMD_KIND_WIDE, /* 96 bits and more */
 } amd_kind;
 
-/* --- the record ------------------------------------------------------------------------------------------ */
+/* --- the record
+ * ------------------------------------------------------------------------------------------ */
 
 enum { /* amd_inst.flags: bits of memory instructions and of SDWA, DPP */
        AMD_GLC = 1u << 0,
@@ -181,16 +185,17 @@ enum { /* amd_inst.flags: bits of memory instructions and of SDWA, DPP */
 /* Which registers are where:
  *   SOP*      sdst; src[0], src[1]; simm
  *   SMEM      sdst (data, also of stores: then read); src[0] base; src[1] offset register; offset
- *   VOP*      vdst (VGPR, or an SGPR for v_readlane_b32), sdst (VOPC, VOP3B: mask out), src[0..2], the mask in of
- *             v_cndmask and v_addc is src[2]
+ *   VOP*      vdst (VGPR, or an SGPR for v_readlane_b32), sdst (VOPC, VOP3B: mask out), src[0..2], the mask
+ *             in of v_cndmask and v_addc is src[2]
  *             v_madmk: src[1] is the constant, v_madak: src[2]; both are src[0] * src[1] + src[2]
- *   VINTRP    vdst; src[0] (VOP3: src[1], src[2]); simm is attribute * 4 + channel; v_interp_mov_f32: dmask is the
- *             parameter; op_sel 1 is "high"
+ *   VINTRP    vdst; src[0] (VOP3: src[1], src[2]); simm is attribute * 4 + channel; v_interp_mov_f32: dmask
+ *             is the parameter; op_sel 1 is "high"
  *   DS        vdst; src[0] address, src[1] data0, src[2] data1; offset (or offset0, and offset1 in simm)
  *   FLAT etc. vdst; src[0] address, src[1] data, src[2] saddr; offset
  *   MUBUF     vdst (load) or src[1] (store, atomic; returns go to vdst); src[0] vaddr, src[2] resource,
  *   MTBUF     src[3] soffset; offset; simm is the format of MTBUF
- *   MIMG      vdst or src[1]; src[0] vaddr (dwords: how many, also with NSA), src[2] resource, src[3] sampler; dmask, dim
+ *   MIMG      vdst or src[1]; src[0] vaddr (dwords: how many, also with NSA), src[2] resource, src[3]
+ *             sampler; dmask, dim
  *   EXP       src[0..3]; simm is the target; dmask is en
  */
 typedef struct amd_inst {
@@ -224,14 +229,16 @@ typedef struct amd_inst {
     };
 } amd_inst;
 
-/* --- decoding and printing ------------------------------------------------------------------------------- */
+/* --- decoding and printing
+ * ------------------------------------------------------------------------------- */
 
-/* Decodes the instruction at bytes[0], never reading past `bytes + count`; `lanes` (32 or 64) sets the width of mask
- * operands. Returns false for bytes that are no instruction of the target or that end too early; then
+/* Decodes the instruction at bytes[0], never reading past `bytes + count`; `lanes` (32 or 64) sets the width
+ * of mask operands. Returns false for bytes that are no instruction of the target or that end too early; then
  * out->bytes is how many to skip (4, or what is left). */
 bool amd_decode(amd_target target, unsigned lanes, const uint8_t *bytes, size_t count, amd_inst *out);
 
-/* Writes the text that LLVM 15 prints for it, without its leading tab, and returns its length as snprintf does. */
+/* Writes the text that LLVM 15 prints for it, without its leading tab, and returns its length as snprintf
+ * does. */
 size_t amd_print(amd_target target, unsigned lanes, const amd_inst *inst, char *out, size_t capacity);
 
 /* The counters that s_waitcnt waits for; a counter that is not named has its largest value. */

@@ -1,5 +1,6 @@
-/* cache.h: a sectored, set-associative cache with miss-status registers: tags, replacement, write policies, and the
- * list of requests to send below. L1 and L2 are both made of it; time and ports are their owners' business.
+/* cache.h: a sectored, set-associative cache with miss-status registers: tags, replacement, write policies,
+ * and the list of requests to send below. L1 and L2 are both made of it; time and ports are their owners'
+ * business.
  *
  * The rules of lines and sectors follow the caches of GPGPU-Sim 4 (formats/accelsim.md, sections "L1D" and
  * "L2 slice"): allocate on miss, one MSHR per 32-byte sector, partially written sectors are unreadable until
@@ -117,13 +118,13 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
 void cache_set_ways(cache *c, uint32_t ways);
 /* Forgets everything; dirty data too. No fill may be pending. */
 void cache_invalidate(cache *c);
-/* Puts dirty lines into the miss queue until it is full, from line *cursor on (0 at first), and leaves them clean.
- * False when none is left. */
+/* Puts dirty lines into the miss queue until it is full, from line *cursor on (0 at first), and leaves them
+ * clean. False when none is left. */
 bool cache_clean(cache *c, uint32_t *cursor);
 
-/* One sector. index_address: the address that picks the set (L2 slices strip the channel bits), tag_address the real
- * one. An atomic read leaves the sector dirty. A read that does not hit is answered by cache_next_ready() after its
- * fill. */
+/* One sector. index_address: the address that picks the set (L2 slices strip the channel bits), tag_address
+ * the real one. An atomic read leaves the sector dirty. A read that does not hit is answered by
+ * cache_next_ready() after its fill. */
 cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic);
 /* byte_mask: which of the 32 bytes are written. CACHE_HIT and CACHE_MISS both mean that it is done. */
 cache_outcome cache_write(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t byte_mask,
@@ -148,8 +149,8 @@ static inline const cache_miss *cache_front_miss(const cache *c)
 {
     return c->miss_head == c->miss_tail ? NULL : &c->misses[c->miss_head & c->miss_mask];
 }
-/* Of a write-back at the front: takes its next sector, and says which of its bytes are dirty; the line leaves the queue
- * with its last sector. */
+/* Of a write-back at the front: takes its next sector, and says which of its bytes are dirty; the line leaves
+ * the queue with its last sector. */
 uint64_t cache_pop_sector(cache *c, uint32_t *byte_mask);
 static inline void cache_pop_miss(cache *c)
 {
@@ -160,8 +161,8 @@ static inline uint32_t cache_pending_fills(const cache *c)
     return c->mshr_count;
 }
 
-/* Spreads addresses over `1 << bits` places (bits 4, 5 or 6) as GPGPU-Sim's IPOLY does: `high` are the address bits
- * above those of `low`. */
+/* Spreads addresses over `1 << bits` places (bits 4, 5 or 6) as GPGPU-Sim's IPOLY does: `high` are the
+ * address bits above those of `low`. */
 uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits);
 
 /* The counters, for the tables of the blocks that embed a cache_counters as `field`. */

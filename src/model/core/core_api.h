@@ -8,8 +8,8 @@
 #include "model/core/rates.h"
 #include "model/memory/mem.h"
 
-/* A thread block on its way to a core: belongs to the core until core_done brings the ls_cta back. Without a block
- * (cta is NULL): so many `cores` are still at work for `kernel`. */
+/* A thread block on its way to a core: belongs to the core until core_done brings the ls_cta back. Without a
+ * block (cta is NULL): so many `cores` are still at work for `kernel`. */
 #define CORE_KERNELS_MAX 128 /* that run at once: core_launch.kernel is below */
 
 typedef struct core_launch {

@@ -1,8 +1,9 @@
-/* rates.h: memory as a core sees it that does not simulate it (core.memory: analytic): how often the accesses of each
- * static instruction reach L2 and DRAM, what that costs in time, and what it takes of the bandwidth that cores share.
+/* rates.h: memory as a core sees it that does not simulate it (core.memory: analytic): how often the accesses
+ * of each static instruction reach L2 and DRAM, what that costs in time, and what it takes of the bandwidth
+ * that cores share.
  *
- * Written by a profile (workload/profile), carried by the dispatcher, read by cores; nobody changes it during a run.
- * Fixed-point numbers have RATES_ONE as their one, so that results are the same on every host. */
+ * Written by a profile (workload/profile), carried by the dispatcher, read by cores; nobody changes it during
+ * a run. Fixed-point numbers have RATES_ONE as their one, so that results are the same on every host. */
 #ifndef MODEL_CORE_RATES_H
 #define MODEL_CORE_RATES_H
 
@@ -11,12 +12,13 @@
 #define RATES_SHIFT 16
 #define RATES_ONE (1u << RATES_SHIFT)
 
-/* How deep an access of a warp goes: where the last of its sectors comes from. WAIT: it sends nothing, but needs sectors
- * that another access of the core has on their way. */
+/* How deep an access of a warp goes: where the last of its sectors comes from. WAIT: it sends nothing, but
+ * needs sectors that another access of the core has on their way. */
 typedef enum rates_level { RATES_L1, RATES_WAIT, RATES_L2, RATES_DRAM, RATES_LEVELS } rates_level;
 
-/* One static instruction. draw(x) for a number x that is spread evenly over [0, 2^32): DRAM if x < to_dram, else L2 if
- * x < to_l2, else WAIT if x < to_wait, else L1. Traffic is per sector that the instruction touches, in RATES_ONE. */
+/* One static instruction. draw(x) for a number x that is spread evenly over [0, 2^32): DRAM if x < to_dram,
+ * else L2 if x < to_l2, else WAIT if x < to_wait, else L1. Traffic is per sector that the instruction
+ * touches, in RATES_ONE. */
 typedef struct rates_inst {
     uint32_t place;                      /* pc / RATES_PC_BYTES: for a sequence of its own */
     uint32_t to_dram, to_l2, to_wait;    /* cumulative; UINT32_MAX: always */

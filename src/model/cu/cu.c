@@ -321,7 +321,8 @@ static void cu_divide(cu *c, uint8_t *base, size_t *used)
         cu_part(base, used, (size_t)CU_LARGE_ACCESSES * CU_LARGE_LINES * sizeof *c->pool.large_lines);
 }
 
-/* All tables in one piece: what no program uses is never touched, and many pieces take the host longer than one. */
+/* All tables in one piece: what no program uses is never touched, and many pieces take the host longer than
+ * one. */
 static bool cu_make_tables(cu *c)
 {
     size_t bytes = 0, used = 0;

@@ -1,5 +1,6 @@
-/* cu.h: the map of a compute unit (GCN's CU, or one dual compute unit of RDNA): what it is made of and which file moves
- * which part. One block; all of it lives in one domain, and everything outside is reached through its wires.
+/* cu.h: the map of a compute unit (GCN's CU, or one dual compute unit of RDNA): what it is made of and which
+ * file moves which part. One block; all of it lives in one domain, and everything outside is reached through
+ * its wires.
  *
  *   cu.c       the block: keys, life, wiring, the cycle
  *   group.c    work-groups: start, barriers, end, faults, what is reported
@@ -209,8 +210,8 @@ typedef struct cu_simd {
     cu_ahead ahead;
 } cu_simd;
 
-/* What the banks of LDS needed for an instruction the last time, and how its lanes lay: shape `shape` of the compute
- * unit, if that has not been taken for another since. */
+/* What the banks of LDS needed for an instruction the last time, and how its lanes lay: shape `shape` of the
+ * compute unit, if that has not been taken for another since. */
 #define CU_LDS_MEMOS 64u
 #define CU_LDS_SHAPES 8u
 typedef struct cu_lds_memo {
@@ -252,8 +253,8 @@ typedef struct cu {
     uint32_t line_bytes, line_shift;
     uint32_t wave_total, turn, simd_count, pipe_count;
 
-    /* Of each SIMD: when there is something to do, a cycle in which it is served; what its waves wait for, of cu_why from
-     * CU_WHY_DEPEND on. Beside each other, because every cycle looks at all of them. */
+    /* Of each SIMD: when there is something to do, a cycle in which it is served; what its waves wait for, of
+     * cu_why from CU_WHY_DEPEND on. Beside each other, because every cycle looks at all of them. */
     _Alignas(64) ls_cycle next[CU_SIMDS_MAX];
     uint32_t held[CU_SIMDS_MAX];
     uint64_t active; /* cycles from `booked` on in which something is issued: bit cycle % 64 */
@@ -378,9 +379,11 @@ static inline uint32_t cu_issue_unmet(const cu_wave *w, const cu_inst *inst)
 
 /* --- ahead.c --- */
 
-/* The wave has just issued, and nobody else is ready on its SIMD: goes on with it as far as nobody can notice. */
+/* The wave has just issued, and nobody else is ready on its SIMD: goes on with it as far as nobody can
+ * notice. */
 void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now);
-/* Somebody else is ready on the SIMD at `at`, or its wave ends: what was issued for then or later has not been. */
+/* Somebody else is ready on the SIMD at `at`, or its wave ends: what was issued for then or later has not
+ * been. */
 void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now);
 
 /* --- fetch.c --- */
@@ -440,8 +443,8 @@ bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now);
  * it, and the results stay in c->scratch. */
 void cu_source_lds(cu *c, cu_wave *w, cu_access *a);
 void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes);
-/* The same for an instruction whose lanes lie as the shape says, all in range: whole registers. Its lanes are those of
- * a->exec. */
+/* The same for an instruction whose lanes lie as the shape says, all in range: whole registers. Its lanes are
+ * those of a->exec. */
 void cu_source_lds_quick(cu *c, cu_wave *w, cu_access *a, const amd_lds_form *form, const lds_shape *shape);
 /* What registers get. */
 void cu_source_result(cu *c, cu_wave *w, const cu_access *a);

@@ -1,6 +1,6 @@
-/* lds_shape.h: how the lanes of a wave lie in LDS, relative to lane 0. An instruction mostly finds them as it did the
- * last time; then the banks take as long as they did, and whole groups of lanes can be moved at once. Touches registers
- * and bytes that it is given, nothing else. */
+/* lds_shape.h: how the lanes of a wave lie in LDS, relative to lane 0. An instruction mostly finds them as it
+ * did the last time; then the banks take as long as they did, and whole groups of lanes can be moved at once.
+ * Touches registers and bytes that it is given, nothing else. */
 #ifndef MODEL_CU_LDS_SHAPE_H
 #define MODEL_CU_LDS_SHAPE_H
 
@@ -22,7 +22,8 @@ typedef struct lds_shape {
 /* From the addresses of the lanes, all active. False: they are too far apart. */
 bool lds_shape_learn(lds_shape *shape, const uint32_t *addresses, unsigned lanes);
 
-/* For this host's vectors. `dwords` of a lane: 1, 2 or 4. Columns: dword i of lane l is at [i * LDS_SHAPE_COLUMN + l]. */
+/* For this host's vectors. `dwords` of a lane: 1, 2 or 4. Columns: dword i of lane l is at [i *
+ * LDS_SHAPE_COLUMN + l]. */
 #define LDS_SHAPE_COLUMN 64u
 typedef struct lds_shape_ops {
     /* Do the lanes lie like that? */

@@ -66,8 +66,8 @@ typedef struct mem_map {
     mem_bits local;                           /* of what is left without the channel: all but the slice's */
     mem_bits slice;                           /* the lowest bank bits */
     mem_bits bank, row, column;
-    /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last answer without
-     * them, and the address above them that it is for. */
+    /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last
+     * answer without them, and the address above them that it is for. */
     uint32_t plain_bits;
     uint64_t last_above;
     mem_place last;

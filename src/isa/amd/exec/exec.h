@@ -1,5 +1,5 @@
-/* exec.h: the variants of the vector bodies. Every variant gives the same bits; tests ask for each, others take what
- * amd_exec_find() (wave.h) chooses: the fastest that the host has. */
+/* exec.h: the variants of the vector bodies. Every variant gives the same bits; tests ask for each, others
+ * take what amd_exec_find() (wave.h) chooses: the fastest that the host has. */
 #ifndef ISA_AMD_EXEC_EXEC_H
 #define ISA_AMD_EXEC_EXEC_H
 

@@ -1,6 +1,6 @@
-/* halves.h: all lanes of half-precision operands at once: to single precision, which holds them exactly, and back with
- * one rounding by MODE. Hosts with F16C convert eight at a time where MODE rounds to nearest; anything else is
- * floats.h one by one, with the same bits. Only for the files that stamp kernels. */
+/* halves.h: all lanes of half-precision operands at once: to single precision, which holds them exactly, and
+ * back with one rounding by MODE. Hosts with F16C convert eight at a time where MODE rounds to nearest;
+ * anything else is floats.h one by one, with the same bits. Only for the files that stamp kernels. */
 #ifndef ISA_AMD_EXEC_HALVES_H
 #define ISA_AMD_EXEC_HALVES_H
 

@@ -30,7 +30,8 @@ static inline int64_t clamp_i64(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* --- saturation ------------------------------------------------------------------------------------------ */
+/* --- saturation
+ * ------------------------------------------------------------------------------------------ */
 
 static inline uint32_t sat_u32(uint64_t x)
 {
@@ -49,7 +50,8 @@ static inline uint32_t sat_u8(int32_t x)
     return (uint32_t)max_i(min_i(x, 255), 0);
 }
 
-/* --- bits ------------------------------------------------------------------------------------------------ */
+/* --- bits
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Without the host's own instructions, which have no vector form. */
 static inline uint32_t bit_count(uint32_t x)
@@ -180,7 +182,8 @@ static inline uint64_t mad_saturated(int32_t a, int32_t b, uint64_t c)
     return mad_carry(a, b, c) ? limit : (uint64_t)((int64_t)a * b) + c;
 }
 
-/* --- sums over bytes ------------------------------------------------------------------------------------- */
+/* --- sums over bytes
+ * ------------------------------------------------------------------------------------- */
 
 static inline uint32_t abs_diff(uint32_t a, uint32_t b)
 {
@@ -252,7 +255,8 @@ static inline uint32_t lerp4(uint32_t a, uint32_t b, uint32_t c)
     return lerp1(a, b, c, 0) | lerp1(a, b, c, 1) | lerp1(a, b, c, 2) | lerp1(a, b, c, 3);
 }
 
-/* --- dot products ---------------------------------------------------------------------------------------- */
+/* --- dot products
+ * ---------------------------------------------------------------------------------------- */
 
 static inline int32_t field_i(uint32_t x, unsigned bits, unsigned n)
 {

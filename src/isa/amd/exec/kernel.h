@@ -20,7 +20,8 @@
 #endif
 #define LANES_ARRAY(name, planes) uint32_t name[(planes)*LANES] __attribute__((aligned(64)))
 
-/* --- types ----------------------------------------------------------------------------------------------- */
+/* --- types
+ * ----------------------------------------------------------------------------------------------- */
 
 /* 16-bit integers are held in 32 bits, so that C's promotions are the arithmetic one reads. */
 #define TYPE_U32 uint32_t
@@ -91,7 +92,8 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
     return f16_is_nan(r) ? nan : r;
 }
 
-/* --- writing --------------------------------------------------------------------------------------------- */
+/* --- writing
+ * --------------------------------------------------------------------------------------------- */
 
 #define COPY_32_(t)                                                                                           \
     LANES_LOOP                                                                                                \
@@ -135,10 +137,11 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
 #define WRITE_I64(t) WRITE_64_(t)
 #define WRITE_F64(t) WRITE_64_(t)
 
-/* --- NaN ------------------------------------------------------------------------------------------------- */
+/* --- NaN
+ * ------------------------------------------------------------------------------------------------- */
 
-/* Which of several NaN sources an addition returns depends on how the host's compiler ordered it; so a NaN result
- * is made again: the first NaN source, quiet, or the default NaN. */
+/* Which of several NaN sources an addition returns depends on how the host's compiler ordered it; so a NaN
+ * result is made again: the first NaN source, quiet, or the default NaN. */
 static inline uint32_t kernel_nan_32(uint32_t x, uint32_t y, uint32_t z)
 {
     uint32_t r = f32_is_nan(z) ? z | 0x400000u : 0xffc00000u;
@@ -203,8 +206,8 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
         return bits;                                                                                          \
     }
 
-/* kernel_signs: the sign bits of a group of words. kernel_any_nan: looks at two words at a time, because a compare is
- * unordered if either is a NaN. */
+/* kernel_signs: the sign bits of a group of words. kernel_any_nan: looks at two words at a time, because a
+ * compare is unordered if either is a NaN. */
 #if defined(__AVX2__)
 #define KERNEL_GROUP_ 8
 static inline __m256 kernel_group(const uint32_t *t)

@@ -1,9 +1,10 @@
 /* lanes.h: how vector arithmetic walks the lanes. A row of the valu_*.def files is one line of C about one
- * lane; the macros of stamp.h make a kernel of it, a loop over 32 or 64 lanes that the compiler turns into vector
- * instructions. A kernel sees arrays only: bodies (valu.c) resolve operands, modifiers and EXEC around it.
+ * lane; the macros of stamp.h make a kernel of it, a loop over 32 or 64 lanes that the compiler turns into
+ * vector instructions. A kernel sees arrays only: bodies (valu.c) resolve operands, modifiers and EXEC around
+ * it.
  *
- * The files that include this header are compiled once per variant of the host (plain, AVX2, AVX-512); nothing in
- * them may depend on the variant but speed. */
+ * The files that include this header are compiled once per variant of the host (plain, AVX2, AVX-512);
+ * nothing in them may depend on the variant but speed. */
 #ifndef ISA_AMD_EXEC_LANES_H
 #define ISA_AMD_EXEC_LANES_H
 
@@ -18,8 +19,8 @@
 
 /* An operand is an array of words, one per lane; one of 64 bits has the high words after the low ones, as the
  * registers of a pair lie. All are 64-byte aligned. A mask has one word per lane, 0 or all ones; the pointer
- * lanes_ones itself stands for "every lane". Results: `d` where mask says so, and one bit per lane for compares
- * and carries. */
+ * lanes_ones itself stands for "every lane". Results: `d` where mask says so, and one bit per lane for
+ * compares and carries. */
 typedef uint64_t (*lanes_kernel)(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                                  const uint32_t *mask, const amd_wave *wave);
 
@@ -93,7 +94,8 @@ typedef struct lanes_variant {
 
 extern const lanes_variant lanes_variant_plain, lanes_variant_avx2, lanes_variant_avx512;
 
-/* The value of a scalar operand, an inline constant or a literal (a code below AMD_VGPR) as `type` reads it. */
+/* The value of a scalar operand, an inline constant or a literal (a code below AMD_VGPR) as `type` reads
+ * it. */
 uint64_t lanes_scalar(const amd_wave *wave, const amd_inst *inst, unsigned code, lanes_type type);
 
 /* For every lane the one that DPP reads from; bit 7 says that it is out of range. */
@@ -102,8 +104,9 @@ void lanes_dpp_map(const amd_inst *inst, unsigned lanes, uint8_t *map);
 /* Executes with a part of MODE; returns what lanes_env_leave() restores. */
 #if defined(__x86_64__)
 #include <xmmintrin.h>
-/* MXCSR by MODE's two denormal bits and its two rounding bits. AMD: 0 nearest, 1 up, 2 down, 3 to zero; MXCSR: 1 down,
- * 2 up. Without the first denormal bit sources are flushed (0x40), without the second results are (0x8000). */
+/* MXCSR by MODE's two denormal bits and its two rounding bits. AMD: 0 nearest, 1 up, 2 down, 3 to zero;
+ * MXCSR: 1 down, 2 up. Without the first denormal bit sources are flushed (0x40), without the second results
+ * are (0x8000). */
 #define LANES_CSR_(denormals) 0x1f80 | denormals, 0x5f80 | denormals, 0x3f80 | denormals, 0x7f80 | denormals
 static const uint16_t lanes_csr[16] = { LANES_CSR_(0x8040), LANES_CSR_(0x8000), LANES_CSR_(0x0040),
                                         LANES_CSR_(0) };

@@ -84,19 +84,21 @@ bool amd_mem_perform(amd_wave *wave, const amd_inst *inst, amd_access *access);
 /* Step 3. */
 void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *access);
 
-/* An atomic on a place that nobody else touches: an aligned one of `bytes` 4 or 8. data: the operand, then the
- * comparand; becomes the old value. */
+/* An atomic on a place that nobody else touches: an aligned one of `bytes` 4 or 8. data: the operand, then
+ * the comparand; becomes the old value. */
 void amd_atomic_apply(uint8_t *place, uint32_t bytes, amd_atomic what, uint32_t data[4]);
 
 /* Bytes that one active lane of the instruction moves (the wave for SMEM); 0 if it does not access memory. */
 uint32_t amd_mem_bytes(const amd_inst *inst);
 amd_access_kind amd_mem_kind(const amd_inst *inst);
-/* True for a vector load whose registers are the dwords of memory as they are: no conversion, no LDS, no status. */
+/* True for a vector load whose registers are the dwords of memory as they are: no conversion, no LDS, no
+ * status. */
 bool amd_mem_plain(const amd_inst *inst);
 
 /* --- LDS instructions as they are written --------------------------------------------------------------- */
 
-/* One whose lanes have their addresses in a register: piece p of a lane is at the register's value + offset[p]. */
+/* One whose lanes have their addresses in a register: piece p of a lane is at the register's value +
+ * offset[p]. */
 typedef struct amd_lds_form {
     uint8_t kind;   /* amd_access_kind */
     uint8_t pieces; /* 1 or 2 */

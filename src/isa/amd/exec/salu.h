@@ -1,4 +1,5 @@
-/* salu.h: the scalar unit: SOP1, SOP2, SOPK, SOPC, SOPP, and the scalar operands that vector instructions read too. */
+/* salu.h: the scalar unit: SOP1, SOP2, SOPK, SOPC, SOPP, and the scalar operands that vector instructions
+ * read too. */
 #ifndef ISA_AMD_EXEC_SALU_H
 #define ISA_AMD_EXEC_SALU_H
 

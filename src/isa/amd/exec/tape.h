@@ -10,8 +10,8 @@
 #include "isa/amd/exec/program.h"
 
 #define AMD_TAPE_NO_MEMORY UINT32_MAX
-/* Bytes behind a tape that must be readable, whatever they are: a reader looks at its end only after every two
- * numbers of up to 10 bytes, of which the first may begin with the last byte. */
+/* Bytes behind a tape that must be readable, whatever they are: a reader looks at its end only after every
+ * two numbers of up to 10 bytes, of which the first may begin with the last byte. */
 #define AMD_TAPE_SLACK 24
 
 /* A program as tapes count it: instructions by number (program->ops), those that access memory once more by
@@ -25,7 +25,8 @@ typedef struct amd_tape_code {
 bool amd_tape_code_init(amd_tape_code *code, const amd_program *program);
 void amd_tape_code_fini(amd_tape_code *code);
 
-/* --- what both sides remember ---------------------------------------------------------------------------- */
+/* --- what both sides remember
+ * ---------------------------------------------------------------------------- */
 
 /* Addresses in private memory are kept relative to the work-group's, because where that is, is another run's
  * choice: they have this bit set. */
@@ -116,7 +117,8 @@ enum {                 /* the streams of a wave's tape */
 
 typedef LS_VEC(uint8_t) amd_tape_bytes;
 
-/* --- writing --------------------------------------------------------------------------------------------- */
+/* --- writing
+ * --------------------------------------------------------------------------------------------- */
 
 /* The tape of one wave. All zero is valid. */
 typedef struct amd_tape_writer {
@@ -147,7 +149,8 @@ static inline bool amd_tape_wants(const amd_tape_code *code, uint64_t pc)
     return code->memory[amd_program_place(code->program, pc)] != AMD_TAPE_NO_MEMORY;
 }
 
-/* --- reading --------------------------------------------------------------------------------------------- */
+/* --- reading
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct amd_tape_stream {
     const uint8_t *at, *end;
@@ -197,8 +200,8 @@ static inline uint64_t amd_tape_pc(const amd_tape *tape)
     return op->next - op->inst->bytes;
 }
 
-/* The wave becomes what the tape says it is before this instruction: pc and EXEC; behind the last one it has ended.
- * Registers keep their values. */
+/* The wave becomes what the tape says it is before this instruction: pc and EXEC; behind the last one it has
+ * ended. Registers keep their values. */
 void amd_tape_start(const amd_tape *tape, amd_wave *wave);
 
 #endif

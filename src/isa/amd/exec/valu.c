@@ -1,8 +1,9 @@
-/* valu.c: the bodies of vector instructions and the table of their kernels. Compiled once per variant of the host.
- * A body resolves operands to arrays of lanes and hands them to the operation's kernel. There are two kinds:
+/* valu.c: the bodies of vector instructions and the table of their kernels. Compiled once per variant of the
+ * host. A body resolves operands to arrays of lanes and hands them to the operation's kernel. There are two
+ * kinds:
  *   quick   operands as they are; the result goes straight to its register (valu_quick.h, valu_body.h)
- *   full    modifiers, SDWA, DPP, op_sel, clamp, VGPR indexing, halves of registers: sources are copied first and the
- *           result is merged afterwards (valu_full.h)
+ *   full    modifiers, SDWA, DPP, op_sel, clamp, VGPR indexing, halves of registers: sources are copied first
+ *           and the result is merged afterwards (valu_full.h)
  * valu_find() chooses; what the instruction looks like is not asked again. */
 #include "isa/amd/exec/floats.h"
 #include "isa/amd/exec/ints.h"

@@ -7,7 +7,8 @@
 #define FULL_EXEC_ (LANES == 64 ? UINT64_MAX : UINT64_C(0xffffffff))
 #endif
 
-/* --- the table ------------------------------------------------------------------------------------------- */
+/* --- the table
+ * ------------------------------------------------------------------------------------------- */
 
 #define LANES_STAMP_PROTOTYPES
 #include "isa/amd/exec/valu_defs.h"
@@ -24,7 +25,8 @@ static const lanes_row NAME(sat)[AMD_OP_COUNT] = {
 };
 #undef LANES_SAT_ROWS
 
-/* --- operands -------------------------------------------------------------------------------------------- */
+/* --- operands
+ * -------------------------------------------------------------------------------------------- */
 
 static inline uint32_t *NAME(vgpr)(const amd_wave *w, unsigned code)
 {

@@ -1,8 +1,10 @@
-/* valu_full.h: the body for instructions with everything: modifiers, SDWA, DPP, op_sel, clamp, output modifiers,
- * indexed registers, 16-bit results; part of valu_body.h. Sources are copied and changed step by step as the hardware's
- * operand path does it: lane permutation, selection of a part, absolute value and sign. */
+/* valu_full.h: the body for instructions with everything: modifiers, SDWA, DPP, op_sel, clamp, output
+ * modifiers, indexed registers, 16-bit results; part of valu_body.h. Sources are copied and changed step by
+ * step as the hardware's operand path does it: lane permutation, selection of a part, absolute value and
+ * sign. */
 
-/* The VGPR that an operand names once s_set_gpr_idx_on is in force: M0 holds the index and which operands use it. */
+/* The VGPR that an operand names once s_set_gpr_idx_on is in force: M0 holds the index and which operands use
+ * it. */
 static inline unsigned NAME(indexed)(const amd_wave *w, unsigned code, unsigned operand)
 {
     if (!w->gpr_idx_mode || !(w->sgpr[AMD_M0] >> (12 + operand) & 1))
@@ -28,7 +30,8 @@ static void NAME(fetch)(const amd_wave *w, const amd_inst *inst, unsigned k, uns
     }
 }
 
-/* Moves lanes; returns those that may be written. A lane without a source reads 0 (bound_ctrl) or is left alone. */
+/* Moves lanes; returns those that may be written. A lane without a source reads 0 (bound_ctrl) or is left
+ * alone. */
 static uint64_t NAME(permute)(const amd_inst *inst, uint32_t *t, uint64_t exec)
 {
     uint8_t map[64];
@@ -95,8 +98,8 @@ static void NAME(modify)(const amd_inst *inst, unsigned k, unsigned type, uint32
         words[i] = (words[i] & keep) ^ flip;
 }
 
-/* Output modifier and clamp of floating-point results. The modifier counts only where denormals are flushed and
- * IEEE mode is off. */
+/* Output modifier and clamp of floating-point results. The modifier counts only where denormals are flushed
+ * and IEEE mode is off. */
 static void NAME(finish)(const amd_wave *w, const amd_inst *inst, unsigned type, uint32_t *t)
 {
     static const float factor[4] = { 1.0f, 2.0f, 4.0f, 0.5f };

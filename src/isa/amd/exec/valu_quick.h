@@ -1,6 +1,6 @@
-/* valu_quick.h: the bodies for what programs are made of: every lane on, no modifiers, sources in vector registers
- * but perhaps the first; part of valu_body.h. Anything else goes to the general body, at run time if EXEC says so. A
- * body is stamped per shape so that nothing is left to ask but the operation's kernel. */
+/* valu_quick.h: the bodies for what programs are made of: every lane on, no modifiers, sources in vector
+ * registers but perhaps the first; part of valu_body.h. Anything else goes to the general body, at run time
+ * if EXEC says so. A body is stamped per shape so that nothing is left to ask but the operation's kernel. */
 
 #ifndef VALU_QUICK_ONCE
 #define VALU_QUICK_ONCE
@@ -119,7 +119,7 @@ static amd_body NAME(quick_find_low)(const amd_inst *inst)
 {
     const lanes_row *row = &NAME(rows)[inst->op];
     bool acc = row->flags & LANES_ACC, mask = row->src[2] == LANES_MASK;
-    bool quick = row->env == LANES_ENV_NONE || row->env == LANES_ENV_F64;
+    bool quick = row->sources > 0 && (row->env == LANES_ENV_NONE || row->env == LANES_ENV_F64);
     for (unsigned k = 0; k < row->sources; k++)
         quick &= inst->src[k].code >= AMD_VGPR || (k == 2 && acc);
     if (!quick || mask || row->flags & LANES_CARRY)

@@ -1,5 +1,5 @@
-/* valu_special.h: vector instructions that are no function of one lane: single lanes to and from scalars, moves across
- * lanes and through indexed registers; part of valu_body.h. */
+/* valu_special.h: vector instructions that are no function of one lane: single lanes to and from scalars,
+ * moves across lanes and through indexed registers; part of valu_body.h. */
 
 static inline unsigned NAME(first_lane)(const amd_wave *w)
 {
@@ -46,7 +46,8 @@ static void NAME(writelane)(amd_wave *w, const amd_inst *inst)
     NAME(vgpr)(w, inst->vdst.code)[lane] = value;
 }
 
-/* D = S0 of a lane in the same row of 16 (or in the other row of the pair: x16), chosen by a nibble of S1:S2. */
+/* D = S0 of a lane in the same row of 16 (or in the other row of the pair: x16), chosen by a nibble of
+ * S1:S2. */
 static void NAME(permlane)(amd_wave *w, const amd_inst *inst)
 {
     bool cross = inst->op == AMD_V_PERMLANEX16_B32;

@@ -1,5 +1,5 @@
-/* wave.h: the architectural state of one wavefront and of its work-group, and how one instruction acts on it. The
- * emulator and the timing core both hold these; neither the state nor the bodies know who runs them. */
+/* wave.h: the architectural state of one wavefront and of its work-group, and how one instruction acts on it.
+ * The emulator and the timing core both hold these; neither the state nor the bodies know who runs them. */
 #ifndef ISA_AMD_EXEC_WAVE_H
 #define ISA_AMD_EXEC_WAVE_H
 
@@ -66,9 +66,9 @@ typedef struct amd_group {
     struct amd_memory *memory;
     /* Flat addresses: the upper 32 bits select LDS or scratch (HSA's apertures). */
     uint64_t shared_base, private_base;
-    /* Private memory: wave w has lanes * scratch_bytes from scratch + w * lanes * scratch_bytes on, its lanes interleaved
-     * by dwords: byte b of lane l is at (b & ~3) * lanes + 4 * l + (b & 3). Flat and scratch instructions see that
-     * layout; the buffer resource that a wave starts with describes the same. */
+    /* Private memory: wave w has lanes * scratch_bytes from scratch + w * lanes * scratch_bytes on, its lanes
+     * interleaved by dwords: byte b of lane l is at (b & ~3) * lanes + 4 * l + (b & 3). Flat and scratch
+     * instructions see that layout; the buffer resource that a wave starts with describes the same. */
     uint64_t scratch;
     uint32_t scratch_bytes; /* per lane */
 } amd_group;
@@ -84,10 +84,11 @@ static inline uint64_t amd_wave_exec(const amd_wave *wave)
  * the address after the instruction. Sets wave->stop to end, wait or fault. */
 typedef void (*amd_body)(amd_wave *wave, const amd_inst *inst);
 
-/* The body for an instruction on this host (AVX-512, AVX2 or plain), or NULL if there is none: the only place that
- * knows what is executable. Looked up once per static instruction. */
+/* The body for an instruction on this host (AVX-512, AVX2 or plain), or NULL if there is none: the only place
+ * that knows what is executable. Looked up once per static instruction. */
 amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst);
-/* The part of it for memory instructions (SMEM, DS, MUBUF, MTBUF, MIMG, FLAT, GLOBAL, SCRATCH); see exec/memory.h. */
+/* The part of it for memory instructions (SMEM, DS, MUBUF, MTBUF, MIMG, FLAT, GLOBAL, SCRATCH); see
+ * exec/memory.h. */
 amd_body amd_exec_find_memory(amd_target target, unsigned lanes, const amd_inst *inst);
 /* True if the operation has a body on this target in some encoding: for the coverage list. */
 bool amd_exec_has(amd_target target, amd_op op);
