@@ -101,9 +101,12 @@ ls_status ls_trace_identity(const char *path, ls_hash *out, ls_error *err)
     identity id = { .piece = malloc(PIECE_BYTES) };
     ls_status status = id.piece ? ls_hasher_create(&id.hasher, err) : no_memory(err);
     if (status == LS_OK) {
-        bool is_list = ls_starts_with(ls_path_base(path), "kernelslist");
-        const char *dir = ls_file_is_dir(path) ? path : is_list ? ls_path_dir(&id.arena, path) : NULL;
-        status = dir ? add_directory(&id, dir, err) : add_file(&id, path, err);
+        bool is_dir = ls_file_is_dir(path), is_list = ls_starts_with(ls_path_base(path), "kernelslist");
+        const char *from = is_list && !is_dir ? ls_path_dir(&id.arena, path) : path;
+        if (!from)
+            status = no_memory(err);
+        else
+            status = is_dir || is_list ? add_directory(&id, from, err) : add_file(&id, from, err);
     }
     if (status == LS_OK)
         *out = ls_hasher_get(id.hasher);
