@@ -61,9 +61,9 @@ amd_image amd_image_unpack(amd_target target, const uint32_t words[8])
     for (unsigned i = 0; i < 4; i++)
         image.select[i] = (uint8_t)(words[3] >> i * 3 & 7);
     uint32_t type = words[3] >> 28;
-    for (uint8_t kind = 0; kind <= AMD_IMAGE_2D_ARRAY; kind++)
+    for (unsigned kind = 0; kind <= AMD_IMAGE_2D_ARRAY; kind++)
         if (image_type[kind] == type)
-            image.kind = kind;
+            image.kind = (uint8_t)kind;
     if (target == AMD_GFX803) {
         image.texel = amd_format_gcn3(words[1] >> 20 & 0x3f, words[1] >> 26 & 0xf);
         image.width = (words[2] & 0x3fff) + 1;

@@ -96,6 +96,7 @@ static uint64_t atomic_new64(amd_atomic what, uint64_t m, uint64_t d, uint64_t c
     return m;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): what atomic functions are given changes */
 static uint32_t atomic_shared32(uint32_t *place, amd_atomic what, uint32_t d, uint32_t c)
 {
     switch (what) {
@@ -115,6 +116,7 @@ static uint32_t atomic_shared32(uint32_t *place, amd_atomic what, uint32_t d, ui
     return old;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): what atomic functions are given changes */
 static uint64_t atomic_shared64(uint64_t *place, amd_atomic what, uint64_t d, uint64_t c)
 {
     uint64_t old = __atomic_load_n(place, __ATOMIC_SEQ_CST);
