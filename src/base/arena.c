@@ -33,7 +33,7 @@ enum {
     MAPPED_CHUNK_BYTES = 4 << 10,
     LARGEST_CHUNK_BYTES = 16 << 20,  /* doubling stops here; a larger request gets a chunk of its own size */
     GROUND_CHUNK_BYTES = 16 << 10,   /* on shared ground a chunk costs nothing, so it need not be large */
-    GROUND_LARGEST_BYTES = 64 << 10, /* larger tables are often touched here and there only: ordinary pages */
+    GROUND_LARGEST_BYTES = 72 << 10, /* larger tables are often touched here and there only: ordinary pages */
     DEFAULT_ALIGN = 16,
     LARGEST_ALIGN = 4096
 };
