@@ -13,11 +13,12 @@
 
 /* A window that one thread does in less time than this is not worth a barrier. Its time is estimated from the
  * cycles that its domains ran in their last windows and from what a cycle took when windows ran on one
- * thread, which short windows do once in a while to keep the estimate fresh. None of this can change a
+ * thread, which windows do once in a while, long ones rarely, to keep the estimate fresh. None of this can change a
  * result. */
 #define SHARE_MIN_NS 2500.0
 #define SAMPLE_MAX_NS 20000.0
 #define SAMPLE_MASK 63u
+#define RARE_SAMPLE_MASK 1023u
 
 #define PROGRESS_INTERVAL_NS UINT64_C(100000000)
 
@@ -235,7 +236,7 @@ static bool worth_sharing(const run *r)
     double ns = (double)expected_cycles(r, &others) * r->ns_per_cycle;
     if ((double)others * r->ns_per_cycle < SHARE_MIN_NS / 2)
         return false;
-    return ns >= SHARE_MIN_NS && (ns >= SAMPLE_MAX_NS || (r->windows & SAMPLE_MASK) != 0);
+    return ns >= SHARE_MIN_NS && (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) != 0;
 }
 
 static void run_window_timed(run *r)
@@ -243,9 +244,11 @@ static void run_window_timed(run *r)
     uint64_t start = ls_host_ns();
     run_window_alone(r);
     double ns = (double)(ls_host_ns() - start);
-    /* After the window: the domains' own counts are now what they did in it. */
-    uint64_t others;
-    r->ns_per_cycle += (ns / (double)expected_cycles(r, &others) - r->ns_per_cycle) / 4;
+    /* After the window: the domains' own counts are now what they did in it. A window in which a message only gets on
+     * its way has none. */
+    uint64_t others, cycles = expected_cycles(r, &others);
+    if (cycles > 0)
+        r->ns_per_cycle += (ns / (double)cycles - r->ns_per_cycle) / 4;
 }
 
 static void hand_out(run *r)

@@ -1,6 +1,8 @@
 /* test_run.c: how a run starts, jumps over idle time, ends, is stopped, watched and continued. */
 #include "engine/fixture.h"
 
+#include <pthread.h>
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -123,6 +125,62 @@ static void test_more_threads_than_domains(void **state)
     ls_schedule(a, &p.event, 1);
     run_with(engine, &(ls_run_options){ .threads = 1000 });
     assert_log(&log, { 0, 6 });
+    ls_engine_destroy(engine);
+}
+
+/* A domain that is busy for a while in each of its cycles, and notes by whom it was run. */
+typedef struct toiler {
+    ls_event event;
+    ls_region *region;
+    pthread_t first;
+    uint32_t runs, by_others;
+} toiler;
+
+static void toil(void *self, ls_cycle now)
+{
+    (void)now;
+    toiler *t = self;
+    volatile uint32_t turns = 0;
+    while (turns < 100000)
+        turns = turns + 1;
+    if (t->runs == 0)
+        t->first = pthread_self();
+    t->by_others += !pthread_equal(t->first, pthread_self());
+    if (++t->runs < 40)
+        ls_schedule(t->region, &t->event, 20);
+}
+
+/* A window in which nothing but a credit is on its way has no work, from which no time per cycle follows: what comes
+ * behind it is shared by threads all the same. */
+static void test_windows_without_work(void **state)
+{
+    (void)state;
+    enum { TOILERS = 4 };
+    ls_engine *engine = new_engine();
+    run_log log = { 0 };
+    ls_region *a = new_domain(engine, "a", GHZ), *b = new_domain(engine, "b", GHZ);
+    ls_link *link = join(engine, a, b, 20, &log);
+    probe p[3];
+    toiler toilers[TOILERS] = { 0 };
+    for (uint64_t i = 0; i < 3; i++) {
+        probe_init(&p[i], NULL, 0, send, link);
+        ls_schedule(a, &p[i].event, 200 * i);
+    }
+    for (uint32_t i = 0; i < TOILERS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "toiler%u", i);
+        toilers[i].region = new_domain(engine, name, GHZ);
+        ls_event_init(&toilers[i].event, toil, &toilers[i]);
+        ls_schedule(toilers[i].region, &toilers[i].event, 1000);
+    }
+    run_with(engine, &(ls_run_options){ .threads = 2 });
+    uint32_t threads = 0, runs = 0;
+    for (uint32_t i = 0; i < TOILERS; i++) {
+        threads += toilers[i].by_others > 0 || !pthread_equal(toilers[i].first, toilers[0].first);
+        runs += toilers[i].runs;
+    }
+    assert_int_equal(runs, TOILERS * 40);
+    assert_true(threads > 0);
     ls_engine_destroy(engine);
 }
 
@@ -470,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_domains_without_links),
         cmocka_unit_test(test_idle_time_costs_no_windows),
         cmocka_unit_test(test_more_threads_than_domains),
+        cmocka_unit_test(test_windows_without_work),
         cmocka_unit_test(test_until_is_exclusive),
         cmocka_unit_test(test_cut_while_messages_are_under_way),
         cmocka_unit_test(test_a_later_launch_arrives_later),
