@@ -88,7 +88,7 @@ static uint32_t expected(int what, uint32_t a, uint32_t b, uint32_t c, uint32_t 
         return sign | 0x7c00;
     if (is_inf(z))
         return z;
-    wide sum = (wide)units(x) * units(y) + ((wide)units(z) << 24);
+    wide sum = (wide)units(x) * units(y) + (wide)units(z) * (1 << 24);
     uint32_t zero = sign == (z & 0x8000) ? sign : round == 2 ? 0x8000 : 0;
     return flushed(rounded(sum, round, zero), flush_out);
 }
