@@ -34,8 +34,10 @@ static void check_section(const char *page, const char *title, const ls_metric *
     char row[512];
     snprintf(row, sizeof row, "## %s\n", title);
     const char *at = strstr(page, row);
-    if (at == NULL)
+    if (at == NULL) {
         fail_msg("docs/metrics.md has no section '%s'", title);
+        return;
+    }
     at = strstr(at, "|---|---|---|---|\n");
     assert_non_null(at);
     at += strlen("|---|---|---|---|\n");

@@ -37,7 +37,7 @@ static void run(wl_run *r)
     if (!wl_checking(r) || current == NO_CHECK)
         return;
     for (uint32_t i = 0; i < n; i++)
-        if (!wl_expect_f32(r, "c", i, c[i], 2 * a[i] + (current == WRONG_SUM && i == 3), 1e-6f))
+        if (!wl_expect_f32(r, "c", i, c[i], 2 * a[i] + (float)(current == WRONG_SUM && i == 3), 1e-6f))
             return;
 }
 

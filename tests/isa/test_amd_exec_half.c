@@ -111,7 +111,7 @@ static void check_wave(rig *r, size_t row, uint32_t exec)
     r->wave.sgpr[AMD_EXEC_LO] = exec;
     for (unsigned i = 0; i < r->wave.lanes; i++)
         rig_vgpr(r, 8)[i] = rows[row].acc ? rig_vgpr(r, 6)[i] : rig_vgpr(r, 6)[i] ^ 0x12345678;
-    uint32_t before[64];
+    uint32_t before[64] = { 0 };
     memcpy(before, rig_vgpr(r, 8), r->wave.lanes * sizeof *before);
     assert_true(rig_run(r, &in));
     for (unsigned i = 0; i < r->wave.lanes; i++) {

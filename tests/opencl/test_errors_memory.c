@@ -205,7 +205,7 @@ static cl_int do_write(cl_command_queue queue, cl_mem mem, size_t offset, size_t
 
 static void check_transfer(transfer go)
 {
-    const cl_event no_event = (cl_event)(void *)fx_queue;
+    cl_event no_event = (cl_event)(void *)fx_queue;
     fx_refused(CL_INVALID_COMMAND_QUEUE,
                go((cl_command_queue)(void *)fx_context, buffer, 0, 4, host, 0, NULL));
     fx_refused(CL_INVALID_MEM_OBJECT, go(fx_queue, (cl_mem)(void *)fx_context, 0, 4, host, 0, NULL));

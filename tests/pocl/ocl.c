@@ -150,7 +150,7 @@ static ocl_space space_of(cl_kernel_arg_address_qualifier space)
 ls_status ocl_kernel_get_info(ocl_program *program, size_t index, ocl_kernel_info *out, ls_error *err)
 {
     memset(out, 0, sizeof *out);
-    const cl_kernel k = program->kernels[index];
+    cl_kernel k = program->kernels[index];
     size_t group[3] = { 0 };
     cl_uint count = 0;
     cl_int code = clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof out->name, out->name, NULL);

@@ -147,7 +147,7 @@ ls_gpu_address wl_buffer(wl_run *r, size_t bytes)
 
 void wl_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
 {
-    if (r->status == LS_OK && bytes)
+    if (r->status == LS_OK && bytes && to)
         memcpy((void *)(uintptr_t)to, from, bytes);
 }
 

@@ -36,10 +36,10 @@ static gpu_roofline_counters run(const char *trace_name, const char *const *pres
                                         .text = rig_platform,
                                         .text_bytes = strlen(rig_platform) };
     ls_error err = { 0 };
-    ls_config *config;
+    ls_config *config = NULL;
     ls_machine *machine = NULL;
-    ls_replay *replay;
-    ls_trace *trace;
+    ls_replay *replay = NULL;
+    ls_trace *trace = NULL;
     ls_run_result result;
     gpu_roofline roofline;
     if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||

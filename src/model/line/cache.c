@@ -156,9 +156,8 @@ static void below_retry(void *self, ls_cycle now)
 
 static void deliver(line_cache *c, cache_answers *answers, ls_cycle now)
 {
-    cache_node *node = answers->list.first;
     c->freed |= CACHE_ROOM;
-    do {
+    for (cache_node *node = answers->list.first; node != NULL && answers->due <= now;) {
         if (node->m.kind == LINE_READ || node->m.kind == LINE_ATOMIC) {
             c->n.answers++;
             c->n.latency_cycles += now - node->taken;
@@ -171,7 +170,7 @@ static void deliver(line_cache *c, cache_answers *answers, ls_cycle now)
         cache_node_give(c, node);
         answers->list.first = node = next;
         answers->due = node != NULL ? node->at : LS_CYCLE_MAX;
-    } while (answers->due <= now);
+    }
 }
 
 /* Of a waiter that was not called. */

@@ -290,6 +290,7 @@ static ls_status begin(amd_file_writer *w, const amd_file_command *command, cons
         memcpy(own.extents, launch->extents, launch->extent_count * sizeof *own.extents);
     part->launch = own_command.launch;
     part->group_count = own.groups;
+    /* There is room. It takes over name and extents: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     (void)ls_vec_push(&w->launches, own);
     if (w->youngest)
         w->youngest->younger = part;

@@ -114,7 +114,7 @@ static void address_requests(ls_profiler *p, walk_core *c, size_t first)
         const sent_request *r = &sent->requests.at[i];
         if ((r->flags & SENT_WAIT) != 0)
             continue;
-        uint32_t part = p->part_count == 1 ? 0 : walk_channel(p, r->set) % p->part_count;
+        uint32_t part = p->part_count <= 1 ? 0 : walk_channel(p, r->set) % p->part_count;
         if (sent->to[part].count < sent->to[part].capacity || ls_vec_reserve(&sent->to[part], 1))
             sent->to[part].at[sent->to[part].count++] = (uint32_t)i;
         else

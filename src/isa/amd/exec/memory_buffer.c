@@ -125,15 +125,15 @@ bool mem_buffer_address(amd_wave *wave, const amd_inst *inst, const mem_row *row
     bool dwords = bytes > 4 && row->kind != AMD_ACCESS_ATOMIC;
     access->pieces = (uint8_t)(dwords ? bytes / 4 : 1);
     access->piece_bytes = (uint8_t)(dwords ? 4 : bytes);
-    const uint32_t *first = NULL, *offsets = NULL;
-    if (inst->flags & (AMD_IDXEN | AMD_OFFEN))
-        first = mem_vgpr(wave, inst->src[0].code);
+    const uint32_t *indices = NULL, *offsets = NULL;
+    if (inst->flags & AMD_IDXEN)
+        indices = mem_vgpr(wave, inst->src[0].code);
     if (inst->flags & AMD_OFFEN)
-        offsets = inst->flags & AMD_IDXEN ? first + wave->lanes : first;
+        offsets = indices ? indices + wave->lanes : mem_vgpr(wave, inst->src[0].code);
     uint32_t scalar = mem_scalar(wave, inst, &inst->src[3]);
     MEM_FOR_LANES(lane, access->lanes)
     {
-        uint32_t index = (inst->flags & AMD_IDXEN ? first[lane] : 0) + (r.add_tid ? lane : 0);
+        uint32_t index = (indices ? indices[lane] : 0) + (r.add_tid ? lane : 0);
         uint64_t offset = (uint64_t)(uint32_t)inst->offset + (offsets ? offsets[lane] : 0);
         if (wave->target != AMD_GFX803) /* a negative register and a larger constant meet inside the buffer */
             offset = (uint32_t)offset;

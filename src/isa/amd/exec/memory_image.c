@@ -160,7 +160,7 @@ static void image_plain(const amd_wave *wave, const amd_inst *inst, const amd_im
     unsigned axes = image_axes(image->kind);
     int64_t at[3] = { 0 }, size[3] = { image->width, image->height, image->depth };
     bool inside = true;
-    for (unsigned i = 0; i < axes; i++) {
+    for (unsigned i = 0; i < axes && i < LS_COUNT_OF(at); i++) {
         unsigned axis = image->kind == AMD_IMAGE_1D_ARRAY && i == 1 ? 2 : i;
         at[axis] = image_coordinate(wave, inst, 0, i, lane, true);
         inside = inside && at[axis] < size[axis];

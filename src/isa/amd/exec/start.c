@@ -103,6 +103,7 @@ uint32_t amd_start_size(const amd_start *start, const uint32_t id[3], uint32_t s
 }
 
 void amd_wave_start(const amd_start *start, amd_group *group, const uint32_t size[3], uint32_t wave_count,
+                    /* The wave writes through it: NOLINTNEXTLINE(readability-non-const-parameter) */
                     uint32_t index, uint32_t *vgpr, amd_wave *wave)
 {
     const amd_program *program = start->program;
