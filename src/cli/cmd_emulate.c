@@ -71,8 +71,8 @@ static ls_status print_json(const cli_context *ctx, const wl_request *request, c
     char hash[24];
     ls_json_to_file(&j, ctx->out, 2);
     ls_json_object(&j);
-    emulate_json_text(&j, "workload", request->workload->name);
-    emulate_json_text(&j, "gpu", gpu);
+    ls_json_put_text(&j, "workload", request->workload->name);
+    ls_json_put_text(&j, "gpu", gpu);
     ls_json_key(&j, "options");
     ls_json_object(&j);
     for (size_t i = 0; i < request->workload->option_count; i++) {
@@ -81,16 +81,16 @@ static ls_status print_json(const cli_context *ctx, const wl_request *request, c
         for (size_t s = 0; s < request->setting_count; s++)
             if (strcmp(request->settings[s].name, o->name) == 0)
                 value = request->settings[s].value;
-        emulate_json_u64(&j, o->name, value);
+        ls_json_put_u64(&j, o->name, value);
     }
     ls_json_end(&j);
     emulate_json_counts(&j, &result->counts);
-    emulate_json_text(&j, "verification", verification(request, result, status));
-    emulate_json_u64(&j, "compared", result->compared);
+    ls_json_put_text(&j, "verification", verification(request, result, status));
+    ls_json_put_u64(&j, "compared", result->compared);
     snprintf(hash, sizeof hash, "%016" PRIx64, result->hash);
-    emulate_json_text(&j, "hash", hash);
+    ls_json_put_text(&j, "hash", hash);
     if (status != LS_OK)
-        emulate_json_text(&j, "error", failure->what);
+        ls_json_put_text(&j, "error", failure->what);
     ls_json_end(&j);
     return ls_json_finish(&j, err);
 }

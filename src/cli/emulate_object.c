@@ -199,7 +199,7 @@ static ls_status print_result(const object_run *r, ls_error *err)
         ls_json j;
         ls_json_to_file(&j, out, 2);
         ls_json_object(&j);
-        emulate_json_text(&j, "kernel", r->info->name);
+        ls_json_put_text(&j, "kernel", r->info->name);
         emulate_json_counts(&j, &counts);
         ls_json_key(&j, "buffers");
         ls_json_array(&j);
@@ -208,11 +208,10 @@ static ls_status print_result(const object_run *r, ls_error *err)
                 continue;
             ls_json_flat(&j);
             ls_json_object(&j);
-            emulate_json_u64(&j, "argument", i);
-            emulate_json_text(&j, "name", arg_name(r, i));
-            emulate_json_u64(&j, "bytes", r->args[i].bytes);
-            emulate_json_text(&j, "hash",
-                              ls_hash_text(ls_hash_of(r->args[i].content, r->args[i].bytes), hash));
+            ls_json_put_u64(&j, "argument", i);
+            ls_json_put_text(&j, "name", arg_name(r, i));
+            ls_json_put_u64(&j, "bytes", r->args[i].bytes);
+            ls_json_put_text(&j, "hash", ls_hash_text(ls_hash_of(r->args[i].content, r->args[i].bytes), hash));
             ls_json_end(&j);
         }
         ls_json_end(&j);

@@ -46,37 +46,25 @@ void emulate_print_counts(const cli_context *ctx, const ls_gpu_counts *c)
                 style.off);
 }
 
-void emulate_json_u64(ls_json *j, const char *key, uint64_t value)
-{
-    ls_json_key(j, key);
-    ls_json_u64(j, value);
-}
-
-void emulate_json_text(ls_json *j, const char *key, const char *text)
-{
-    ls_json_key(j, key);
-    ls_json_string(j, text);
-}
-
 void emulate_json_counts(ls_json *j, const ls_gpu_counts *c)
 {
-    emulate_json_u64(j, "launches", c->launches);
-    emulate_json_u64(j, "work_groups", c->work_groups);
-    emulate_json_u64(j, "wavefronts", c->wavefronts);
-    emulate_json_u64(j, "instructions", c->instructions);
+    ls_json_put_u64(j, "launches", c->launches);
+    ls_json_put_u64(j, "work_groups", c->work_groups);
+    ls_json_put_u64(j, "wavefronts", c->wavefronts);
+    ls_json_put_u64(j, "instructions", c->instructions);
     ls_json_key(j, "classes");
     ls_json_object(j);
     for (size_t i = 0; i < LS_GPU_CLASS_MAX && ls_gpu_class_name(i); i++)
-        emulate_json_u64(j, ls_gpu_class_name(i), c->classes[i]);
+        ls_json_put_u64(j, ls_gpu_class_name(i), c->classes[i]);
     ls_json_end(j);
-    emulate_json_u64(j, "active_lanes", c->active_lanes);
-    emulate_json_u64(j, "loads", c->loads);
-    emulate_json_u64(j, "load_bytes", c->load_bytes);
-    emulate_json_u64(j, "stores", c->stores);
-    emulate_json_u64(j, "store_bytes", c->store_bytes);
-    emulate_json_u64(j, "atomics", c->atomics);
-    emulate_json_u64(j, "atomic_bytes", c->atomic_bytes);
-    emulate_json_u64(j, "barriers", c->barriers);
+    ls_json_put_u64(j, "active_lanes", c->active_lanes);
+    ls_json_put_u64(j, "loads", c->loads);
+    ls_json_put_u64(j, "load_bytes", c->load_bytes);
+    ls_json_put_u64(j, "stores", c->stores);
+    ls_json_put_u64(j, "store_bytes", c->store_bytes);
+    ls_json_put_u64(j, "atomics", c->atomics);
+    ls_json_put_u64(j, "atomic_bytes", c->atomic_bytes);
+    ls_json_put_u64(j, "barriers", c->barriers);
     ls_json_key(j, "host_seconds");
     ls_json_real(j, seconds(c));
     ls_json_key(j, "instructions_per_second");

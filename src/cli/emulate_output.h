@@ -10,7 +10,5 @@
 void emulate_print_counts(const cli_context *ctx, const ls_gpu_counts *counts);
 /* The members of the object that is open. */
 void emulate_json_counts(ls_json *j, const ls_gpu_counts *counts);
-void emulate_json_u64(ls_json *j, const char *key, uint64_t value);
-void emulate_json_text(ls_json *j, const char *key, const char *text);
 
 #endif
