@@ -174,12 +174,14 @@ static void end_one(cl_device_id device)
     become_executor(device);
     pthread_mutex_unlock(&ocl.lock);
     size_t at = ls_gpu_event_wait_any(device->under_way, device->begun_count);
+    pthread_mutex_lock(&ocl.lock);
     cl_event command = device->begun[at];
     device->begun_count--;
     for (size_t i = at; i < device->begun_count; i++) {
         device->begun[i] = device->begun[i + 1];
         device->under_way[i] = device->under_way[i + 1];
     }
+    pthread_mutex_unlock(&ocl.lock);
     run_to_end(command, CL_SUCCESS, &err);
 }
 
