@@ -34,6 +34,10 @@ static void test_known_values(void **state)
         { AMD_V_BFE_U32, 0xabcdef12, 8, 8, 0xef },
         { AMD_V_BFE_I32, 0xabcdef12, 8, 8, 0xffffffef },
         { AMD_V_BFE_I32, 0xabcdef12, 8, 0, 0 },
+        { AMD_V_BFE_I32, 0xabcdef12, 24, 8, 0xffffffab },
+        { AMD_V_BFE_I32, 0xabcdef12, 28, 8, 0xfffffffa }, /* beyond bit 31: the sign */
+        { AMD_V_BFE_I32, 0x7bcdef12, 28, 31, 7 },
+        { AMD_V_BFE_U32, 0xabcdef12, 28, 8, 10 },
         { AMD_V_BFI_B32, 0xff00, 0x1234, 0xabcd, 0x12cd },
         { AMD_V_BFM_B32, 8, 4, 0, 0xff0 },
         { AMD_V_ALIGNBIT_B32, 0x12345678, 0x9abcdef0, 8, 0x789abcde },

@@ -95,9 +95,10 @@ static inline uint32_t first_high_signed(uint32_t x)
     return first_high(x ^ (0u - (x >> 31)));
 }
 
+/* A field that reaches beyond bit 31 is what an arithmetic shift leaves: the sign of x fills it up. */
 static inline uint32_t bfe_signed(uint32_t x, uint32_t offset, uint32_t width)
 {
-    uint32_t field = x >> offset & ((1u << width) - 1u);
+    uint32_t field = (uint32_t)((int32_t)x >> offset) & ((1u << width) - 1u);
     uint32_t sign = (1u << width) >> 1;
     return (field ^ sign) - sign;
 }
