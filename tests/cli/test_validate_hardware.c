@@ -24,10 +24,6 @@ static void every_check(void **state)
 
 int main(void)
 {
-    if (!ls_file_exists(LS_SOURCE_DIR "/platforms/h100.yaml")) {
-        print_message("no platforms in this tree\n");
-        return 0;
-    }
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_check) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

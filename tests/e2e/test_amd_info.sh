@@ -55,5 +55,7 @@ PYTHON
     refused 2 'only for: gfx803, gfx1010' amd info bundle.hipfb --target gfx1030
     run 0 emulate bundle.hipfb --gpu gfx803 --kernel increment --grid 4 --arg buffer:16:iota --arg u32:4 --print 0:u32
     grep -qx '0: 1 2 3 4' stdout || fail 'a kernel of the bundle does not run'
+else
+    left_out 'python3 is not there: neither JSON nor a bundle was tried'
 fi
 exit 0

@@ -78,7 +78,11 @@ run 5 compare 'grid.db#1' 'grid.db#6' --check
 run 0 run "${small[@]}" -o a.json -o a.csv
 run 0 compare a.json a.csv --check
 run 0 compare a.json 'grid.db#1' --metric 'l2/*' --format json
-python3 -m json.tool stdout >/dev/null 2>&1 || ! command -v python3 >/dev/null || fail "not valid JSON"
+if command -v python3 >/dev/null; then
+    python3 -m json.tool stdout >/dev/null 2>&1 || fail "not valid JSON"
+else
+    left_out 'python3 is not there: the JSON was not read'
+fi
 refused 2 'nearest: cycles' compare a.json a.csv --metric cycle
 refused 2 'no run 99' compare a.json 'grid.db#99'
 head -c 1000 a.json >cut.json
