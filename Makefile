@@ -9,36 +9,58 @@ FUZZ_SECONDS ?= 60
 # ThreadSanitizer needs its shadow addresses free, which address randomisation of new kernels does not promise.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
+# A build without tests; a build directory that has them keeps them.
+define BUILD
+@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+@cmake --build build -j $(JOBS)
+endef
+
 .DEFAULT_GOAL := build
-.PHONY: help deps build test demo bench lint format install asan tsan coverage fuzz clean
+.PHONY: help deps build test test-clients demo demo-queueing kernels bench lint format install asan tsan \
+        coverage fuzz clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install everything that any target needs (Debian packages)
+deps: ## install everything that any target needs (Debian packages), except the programs of test-clients
 	@scripts/deps build kernels test bench lint fuzz
 
 build: ## build the program, the library and the examples into build/
 	@scripts/deps build
-	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
-	@cmake --build build -j $(JOBS)
+	$(BUILD)
 
-test: ## build and run all tests
+test: ## build and run all tests, except those that need heavy packages
 	@scripts/deps build test
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
-	@ctest --test-dir build --output-on-failure --no-label-summary -j 2
+	@ctest --test-dir build --output-on-failure --no-label-summary -j 2 -LE '^clients$$'
 
-demo: ## build and show a first result
-	@scripts/deps build
-	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+test-clients: ## install real OpenCL programs, a disassembler and debootstrap, and run the tests that need them
+	@scripts/deps build test clients
+	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --no-label-summary -L '^clients$$'
+
+demo: ## build and show a first result: an NVIDIA kernel, an AMD program, and models of several fidelities
+	@scripts/deps build
+	$(BUILD)
 	@scripts/demo
+
+demo-queueing: ## build and compare machines of queues with their closed forms
+	@scripts/deps build
+	$(BUILD)
+	@scripts/demo-queueing
+
+kernels: ## compile the workloads' kernels again and renew workloads/prebuilt (clang-15)
+	@scripts/deps build kernels
+	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+	@cmake build >/dev/null
+	@cmake --build build -j $(JOBS) --target kernels_recompiled
+	@scripts/kernels
 
 bench: ## measure the engine against its targets (bench/run --record keeps the numbers)
 	@scripts/deps build bench
-	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
-	@cmake --build build -j $(JOBS)
+	$(BUILD)
 	@bench/run
 
 lint: ## check format, clang-tidy, cppcheck and shell scripts

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "workloads/workload.h"
 
 #include <stdlib.h>
@@ -60,10 +59,6 @@ static ls_status try(mistake m, const wl_setting *setting, wl_result *result)
         .workload = &doubled, .check = true, .settings = setting, .setting_count = setting != NULL
     };
     current = m;
-    if (!ls_file_exists(KERNELS "/gfx1030/vector_add.co")) {
-        print_message("no compiled kernels: clang-15, lld-15 or rocm-device-libs is missing\n");
-        skip();
-    }
     assert_int_equal(ls_gpu_system_create(NULL, &system, &err), LS_OK);
     request.system = system;
     status = wl_run_workload(&request, result, &err);

@@ -2,14 +2,22 @@
 # a directory of its own, its output is kept, `note TEXT` is what the table says about it.
 # shellcheck shell=bash
 
+# What `make test-clients` runs; the same in simulated time, with the platform; and those that take longer.
 # shellcheck disable=SC2034
-quick_clients=(clinfo clblast-xaxpy clfft-1024 pyopencl)
+clients=(clinfo clpeak clblast-xaxpy clblast-xdot clblast-xgemv clblast-xhad clfft-1024 clfft-3125 clfft-2d-double
+    pyopencl ffmpeg-avgblur ffmpeg-unsharp hashcat piglit-api piglit-builtins)
 # shellcheck disable=SC2034
-all_clients=(clinfo clpeak clblast-xaxpy clblast-xdot clblast-xgemv clblast-xhad clblast-xtrsv clblast-xgemm
-    clfft-1024 clfft-3125 clfft-2d-double pyopencl ffmpeg-avgblur ffmpeg-unsharp hashcat piglit-api piglit-execute)
+timed_clients=('clinfo rx5500xt' 'clblast-xaxpy rx5500xt' 'clfft-1024 rx5500xt' 'pyopencl rx5500xt')
+# shellcheck disable=SC2034
+long_clients=(clpeak-all clblast-xtrsv clblast-xgemm piglit-execute)
 
 pocl=/etc/OpenCL/vendors/pocl.icd
 here=${here:?tests/clients/run sets it}
+
+# Whether PoCL is there and works: without /sys, for one, it finds no device.
+pocl_works() {
+    [[ -e $pocl ]] && OCL_ICD_VENDORS=$pocl timeout 120 clinfo -l 2>/dev/null | grep -q Device
+}
 
 note() {
     echo "$*" >note
@@ -44,18 +52,29 @@ client_clinfo() {
     note "$(sed -n 's/^ *Device Name *//p' out | head -1), $(sed -n 's/^ *Device Version *//p' out | head -1)"
 }
 
-client_clpeak() {
+# clpeak WHAT... -- OPTION...: it keeps every compute unit busy for seconds of a real one, so the GPU has one only.
+clpeak_parts() {
     need clpeak clpeak
-    # All of its tests. It keeps every compute unit busy for seconds of a real one: the GPU has one only.
-    LOCKSTEP_COMPUTE_UNITS=1 LOCKSTEP_MEMORY=128M LOCKSTEP_THREADS=2 timeout 3000 clpeak >out 2>&1 || return 1
+    local parts=() part
+    while [[ $1 != -- ]]; do
+        parts+=("$1")
+        shift
+    done
+    shift
+    LOCKSTEP_COMPUTE_UNITS=1 LOCKSTEP_MEMORY=128M timeout 3000 clpeak "$@" >out 2>&1 || return 1
     cat out
-    local part
-    for part in 'Global memory bandwidth' 'Single-precision compute' 'Double-precision compute' \
-        'Integer compute' 'Integer compute Fast 24bit' 'Transfer bandwidth' 'Kernel launch latency'; do
+    for part in "${parts[@]}"; do
         grep -q "$part" out || return 1
     done
     ! grep -qE 'skipped|cl[A-Z][A-Za-z]+ \(-' out || return 1
     note "to its end: $(sed '1,/Clock frequency/d' out | grep -cE ' : [0-9.]+') results"
+}
+client_clpeak() {
+    clpeak_parts 'Global memory bandwidth' 'Kernel launch latency' -- --global-bandwidth --kernel-latency
+}
+client_clpeak_all() {
+    LOCKSTEP_THREADS=2 clpeak_parts 'Global memory bandwidth' 'Single-precision compute' 'Double-precision compute' \
+        'Integer compute' 'Integer compute Fast 24bit' 'Transfer bandwidth' 'Kernel launch latency' --
 }
 
 # A routine of CLBlast's own tests, against the reference on the CPU: what it was run with fits the simulator.
@@ -103,8 +122,8 @@ client_pyopencl() {
 # The same frames through the simulated GPU and through PoCL.
 ffmpeg_filter() {
     need ffmpeg ffmpeg
-    if [[ ! -e $pocl ]]; then
-        note 'PoCL is not there to compare with (package pocl-opencl-icd)'
+    if ! pocl_works; then
+        note 'PoCL is not there to compare with (packages pocl-opencl-icd, clinfo)'
         return 77
     fi
     local filter=$1 driver
@@ -155,7 +174,8 @@ piglit_result() {
 
 client_piglit_api() {
     need_piglit
-    local test result good=0 bad=0 names=()
+    local test result good=0 bad=0 names=() has_pocl=''
+    pocl_works && has_pocl=1
     for test in "$piglit_dir"/cl-api-* "$piglit_dir"/cl-custom-*; do
         result=$(piglit_result "$test")
         echo "${result:-crash} ${test##*/}"
@@ -164,7 +184,7 @@ client_piglit_api() {
             skip) ;;
             *)
                 # What PoCL fails too is the test's own fault or a matter of opinion.
-                if [[ -e $pocl && $(OCL_ICD_VENDORS=$pocl piglit_result "$test") == pass ]]; then
+                if [[ $has_pocl && $(OCL_ICD_VENDORS=$pocl piglit_result "$test") == pass ]]; then
                     ((bad += 1))
                     names+=("${test##*/}")
                 fi
@@ -181,7 +201,7 @@ pocl_result() {
     local base=${piglit_dir%/bin}
     if [[ -f ${CLIENTS_PIGLIT_POCL:-} ]]; then
         awk -v path="${1#"$base"/}" '$2 == path { print $1 }' "$CLIENTS_PIGLIT_POCL"
-    elif [[ -e $pocl ]]; then
+    elif [[ $has_pocl ]]; then
         OCL_ICD_VENDORS=$pocl piglit_result "$piglit_dir/cl-program-tester" "$1"
     else
         echo "$2"
@@ -193,7 +213,8 @@ pocl_result() {
 # it.
 client_piglit_execute() {
     need_piglit
-    local base=${piglit_dir%/bin} path ours good=() others=() lost=0 agreed=0
+    local base=${piglit_dir%/bin} path ours good=() others=() lost=0 agreed=0 has_pocl=''
+    pocl_works && has_pocl=1
     while read -r path; do
         ours=$(piglit_result "$piglit_dir/cl-program-tester" "$path")
         echo "${ours:-crash} ${path#"$base"/}"
@@ -213,4 +234,9 @@ client_piglit_execute() {
     done
     note "${#good[@]} pass; of the other $((lost + ${#others[@]})) PoCL passes $lost"
     ((${#good[@]} > 0 && agreed >= 19 * lost))
+}
+
+# One generated test of piglit for each group of built-in functions: a sample of piglit-execute.
+client_piglit_builtins() {
+    CLIENTS_PIGLIT_MATCH=builtin-int-add client_piglit_execute
 }

@@ -4,7 +4,6 @@
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
-[[ -f $BINARY_DIR/share/lockstep/kernels/gfx803/fir.co ]] || skip "the workloads' kernels are not built"
 
 # right PLATFORM OPTION...: a program of launches that read what others wrote, and one of atomics
 right() {

@@ -4,7 +4,6 @@
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
-[[ -f $BINARY_DIR/share/lockstep/kernels/gfx803/fir.co ]] || skip "the workloads' kernels are not built"
 
 # Everything but what the host did.
 result() {

@@ -1,164 +1,214 @@
-/* meta_msgpack.c: the MessagePack metadata of code objects of versions 3 to 5 as a tree. */
+/* meta_msgpack.c: the MessagePack metadata of code objects of versions 3 to 5 as a tree. Reads the whole format in
+ * one pass over the bytes; a header that claims more than the bytes hold allocates nothing. */
 #include "workload/hsa/meta.h"
 
-#include <msgpack.h>
-#include <string.h>
-
-/* ----------------------------------------------------------------------------------------------- checking */
-
-typedef struct scan {
+typedef struct reader {
+    ls_arena *arena;
     const uint8_t *at;
     size_t left;
-} scan;
+    uint64_t owed;  /* objects that the containers around this place still announce: one byte each, or more */
+    bool no_memory; /* why a read failed: the host's memory, not the bytes */
+} reader;
 
-static bool take(scan *s, size_t bytes)
+/* What the first byte of an object, and the length after it, announce. */
+typedef struct header {
+    meta_kind kind;
+    uint64_t number;  /* META_BOOL, META_NUMBER */
+    uint64_t bytes;   /* META_TEXT, and META_NULL for objects that are skipped */
+    uint64_t objects; /* META_LIST: elements; META_MAP: pairs */
+} header;
+
+static bool take(reader *r, uint64_t bytes)
 {
-    if (bytes > s->left)
+    if (bytes > r->left)
         return false;
-    s->at += bytes;
-    s->left -= bytes;
+    r->at += bytes;
+    r->left -= (size_t)bytes;
     return true;
 }
 
-static bool take_number(scan *s, size_t bytes, uint64_t *out)
+static bool take_number(reader *r, unsigned bytes, uint64_t *out)
 {
-    const uint8_t *at = s->at;
-    if (!take(s, bytes))
+    const uint8_t *at = r->at;
+    if (!take(r, bytes))
         return false;
     *out = 0;
-    for (size_t i = 0; i < bytes; i++)
+    for (unsigned i = 0; i < bytes; i++)
         *out = *out << 8 | at[i];
     return true;
 }
 
-/* The body of one object of the long forms (0xc0 to 0xdf): how many bytes and how many further objects
- * follow. */
-static bool long_form(scan *s, uint8_t tag, uint64_t *bytes, uint64_t *objects)
+static bool take_signed(reader *r, unsigned bytes, uint64_t *out)
 {
-    static const uint8_t plain[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 8, 1, 2, 4, 8 }; /* 0xc0 to 0xcf */
-    if (tag == 0xc1)
+    if (!take_number(r, bytes, out))
         return false;
-    if (tag >= 0xc4 && tag <= 0xc6) /* bin 8, 16, 32 */
-        return take_number(s, (size_t)1 << (tag - 0xc4), bytes);
-    if (tag >= 0xc7 && tag <= 0xc9) { /* ext 8, 16, 32: one byte of type */
-        if (!take_number(s, (size_t)1 << (tag - 0xc7), bytes))
-            return false;
-        *bytes += 1;
-        return true;
-    }
-    if (tag < 0xd0) {
-        *bytes = plain[tag - 0xc0];
-        return true;
-    }
-    if (tag <= 0xd3) { /* int 8 to 64 */
-        *bytes = (uint64_t)1 << (tag - 0xd0);
-        return true;
-    }
-    if (tag <= 0xd8) { /* fixext 1 to 16 */
-        *bytes = ((uint64_t)1 << (tag - 0xd4)) + 1;
-        return true;
-    }
-    if (tag <= 0xdb) /* str 8, 16, 32 */
-        return take_number(s, (size_t)1 << (tag - 0xd9), bytes);
-    if (!take_number(s, (tag & 1) ? 4 : 2, objects)) /* array 16, 32; map 16, 32 */
-        return false;
-    if (tag >= 0xde)
-        *objects *= 2;
+    if (*out >> (8 * bytes - 1))
+        *out = 0; /* negative: see meta_node.number */
     return true;
 }
 
-/* Whether the bytes are one complete object. The library sizes its arrays by what a header claims, before
- * it has seen the elements; after this every claim is true. */
-static bool is_complete(scan *s, unsigned depth)
+/* The first bytes 0xc0 to 0xdf. */
+static bool take_long_header(reader *r, uint8_t tag, header *h)
 {
-    uint64_t bytes = 0, objects = 0;
+    switch (tag) {
+    case 0xc0: /* nil */
+        return true;
+    case 0xc2: /* false, true */
+    case 0xc3:
+        h->kind = META_BOOL;
+        h->number = tag & 1u;
+        return true;
+    case 0xc4: /* bin 8, 16, 32 */
+    case 0xc5:
+    case 0xc6:
+        return take_number(r, 1u << (tag - 0xc4), &h->bytes);
+    case 0xc7: /* ext 8, 16, 32: one byte of type before the data */
+    case 0xc8:
+    case 0xc9:
+        if (!take_number(r, 1u << (tag - 0xc7), &h->bytes))
+            return false;
+        h->bytes++;
+        return true;
+    case 0xca: /* float 32, 64 */
+    case 0xcb:
+        h->bytes = tag == 0xca ? 4 : 8;
+        return true;
+    case 0xcc: /* uint 8 to 64 */
+    case 0xcd:
+    case 0xce:
+    case 0xcf:
+        h->kind = META_NUMBER;
+        return take_number(r, 1u << (tag - 0xcc), &h->number);
+    case 0xd0: /* int 8 to 64 */
+    case 0xd1:
+    case 0xd2:
+    case 0xd3:
+        h->kind = META_NUMBER;
+        return take_signed(r, 1u << (tag - 0xd0), &h->number);
+    case 0xd4: /* fixext 1 to 16: one byte of type before the data */
+    case 0xd5:
+    case 0xd6:
+    case 0xd7:
+    case 0xd8:
+        h->bytes = (1u << (tag - 0xd4)) + 1;
+        return true;
+    case 0xd9: /* str 8, 16, 32 */
+    case 0xda:
+    case 0xdb:
+        h->kind = META_TEXT;
+        return take_number(r, 1u << (tag - 0xd9), &h->bytes);
+    case 0xdc: /* array 16, 32; map 16, 32 */
+    case 0xdd:
+    case 0xde:
+    case 0xdf:
+        h->kind = tag < 0xde ? META_LIST : META_MAP;
+        return take_number(r, tag & 1 ? 4 : 2, &h->objects);
+    default: /* 0xc1 is reserved */
+        return false;
+    }
+}
+
+static bool take_header(reader *r, header *h)
+{
     uint8_t tag;
-    if (s->left == 0 || depth > META_DEPTH)
+    *h = (header){ .kind = META_NULL };
+    if (r->left == 0)
         return false;
-    tag = *s->at;
-    take(s, 1);
-    if (tag >= 0x80 && tag <= 0x8f)
-        objects = 2u * (tag & 0xfu);
-    else if (tag >= 0x90 && tag <= 0x9f)
-        objects = tag & 0xfu;
-    else if (tag >= 0xa0 && tag <= 0xbf)
-        bytes = tag & 0x1fu;
-    else if (tag >= 0xc0 && tag <= 0xdf && !long_form(s, tag, &bytes, &objects))
-        return false;
-    if (!take(s, bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX))
-        return false;
-    for (uint64_t i = 0; i < objects; i++)
-        if (!is_complete(s, depth + 1))
-            return false;
+    tag = *r->at;
+    take(r, 1);
+    if (tag < 0x80 || tag >= 0xe0) { /* fixint: 0 to 127, -32 to -1 */
+        h->kind = META_NUMBER;
+        h->number = tag < 0x80 ? tag : 0;
+    } else if (tag < 0x90) {
+        h->kind = META_MAP;
+        h->objects = tag & 0xfu;
+    } else if (tag < 0xa0) {
+        h->kind = META_LIST;
+        h->objects = tag & 0xfu;
+    } else if (tag < 0xc0) {
+        h->kind = META_TEXT;
+        h->bytes = tag & 0x1fu;
+    } else {
+        return take_long_header(r, tag, h);
+    }
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------- converting */
-
-static bool convert(ls_arena *arena, const msgpack_object *from, meta_node *to)
+/* The text that a header announced, terminated. */
+static const char *take_text(reader *r, uint64_t bytes)
 {
-    switch (from->type) {
-    case MSGPACK_OBJECT_BOOLEAN:
-        to->kind = META_BOOL;
-        to->number = from->via.boolean;
-        return true;
-    case MSGPACK_OBJECT_POSITIVE_INTEGER:
-        to->kind = META_NUMBER;
-        to->number = from->via.u64;
-        return true;
-    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-        to->kind = META_NUMBER;
-        return true;
-    case MSGPACK_OBJECT_STR:
-        to->kind = META_TEXT;
-        to->text = ls_arena_strndup(arena, from->via.str.ptr, from->via.str.size);
-        return to->text != NULL;
-    case MSGPACK_OBJECT_ARRAY:
-        to->kind = META_LIST;
-        to->children = ls_arena_array(arena, (size_t)from->via.array.size + 1, sizeof *to->children);
-        for (uint32_t i = 0; to->children && i < from->via.array.size; i++)
-            if (!convert(arena, &from->via.array.ptr[i], &to->children[to->count++]))
-                return false;
-        return to->children != NULL;
-    case MSGPACK_OBJECT_MAP:
-        to->kind = META_MAP;
-        to->children = ls_arena_array(arena, (size_t)from->via.map.size + 1, sizeof *to->children);
-        for (uint32_t i = 0; to->children && i < from->via.map.size; i++) {
-            const msgpack_object_kv *pair = &from->via.map.ptr[i];
-            meta_node *child = &to->children[to->count];
-            if (pair->key.type != MSGPACK_OBJECT_STR)
-                continue; /* nothing that we know has such a key */
-            child->key = ls_arena_strndup(arena, pair->key.via.str.ptr, pair->key.via.str.size);
-            if (!child->key || !convert(arena, &pair->val, child))
-                return false;
+    const char *at = (const char *)r->at;
+    const char *text;
+    if (!take(r, bytes))
+        return NULL;
+    text = ls_arena_strndup(r->arena, at, (size_t)bytes);
+    r->no_memory = !text;
+    return text;
+}
+
+static bool take_object(reader *r, unsigned depth, meta_node *to);
+
+/* The elements of a list or the pairs of a map. All that is announced must fit into the bytes that are left, so the
+ * tree of a damaged file is no larger than that of a good one of its size. */
+static bool take_children(reader *r, const header *h, unsigned depth, meta_node *to)
+{
+    uint64_t announced = h->kind == META_MAP ? 2 * h->objects : h->objects;
+    if (depth > META_DEPTH || r->owed > r->left || announced > r->left - r->owed)
+        return false;
+    r->owed += announced;
+    to->children = ls_arena_array(r->arena, (size_t)h->objects + 1, sizeof *to->children);
+    if (!to->children) {
+        r->no_memory = true;
+        return false;
+    }
+    for (uint64_t i = 0; i < h->objects; i++) {
+        meta_node key = { .kind = META_NULL }, *child = &to->children[to->count];
+        *child = key;
+        if (h->kind == META_MAP && !take_object(r, depth, &key))
+            return false;
+        child->key = key.text;
+        if (!take_object(r, depth, child))
+            return false;
+        if (h->kind == META_LIST || key.text) /* no metadata that we know has a key that is no text */
             to->count++;
-        }
-        return to->children != NULL;
-    default: /* nil, floats, binary: nothing that we read */
-        to->kind = META_NULL;
-        return true;
+    }
+    return true;
+}
+
+static bool take_object(reader *r, unsigned depth, meta_node *to)
+{
+    header h;
+    if (!take_header(r, &h))
+        return false;
+    r->owed--;
+    to->kind = h.kind;
+    to->number = h.number;
+    switch (h.kind) {
+    case META_TEXT:
+        to->text = take_text(r, h.bytes);
+        return to->text != NULL;
+    case META_LIST:
+    case META_MAP:
+        return take_children(r, &h, depth + 1, to);
+    default: /* numbers and booleans have no body; nil, floats, binary and extensions are skipped */
+        return take(r, h.bytes);
     }
 }
 
 ls_status meta_read_msgpack(ls_arena *arena, const void *data, size_t bytes, const meta_node **out,
                             ls_error *err)
 {
-    scan s = { data, bytes };
-    msgpack_unpacked unpacked;
-    size_t offset = 0;
+    reader r = { .arena = arena, .at = data, .left = bytes, .owed = 1 };
     meta_node *root = ls_arena_alloc(arena, sizeof *root);
-    bool converted = false;
     *out = NULL;
     if (!root)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    if (!is_complete(&s, 0))
-        return ls_fail(err, LS_ERR_INPUT, "the metadata is damaged at byte %zu of %zu", bytes - s.left, bytes);
-    msgpack_unpacked_init(&unpacked);
-    if (msgpack_unpack_next(&unpacked, data, bytes, &offset) == MSGPACK_UNPACK_SUCCESS)
-        converted = convert(arena, &unpacked.data, root);
-    msgpack_unpacked_destroy(&unpacked);
-    if (!converted)
-        return ls_fail(err, LS_ERR_NOMEM, "the metadata of %zu bytes cannot be unpacked", bytes);
+    *root = (meta_node){ .kind = META_NULL };
+    if (!take_object(&r, 0, root)) {
+        if (r.no_memory)
+            return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left for metadata of %zu bytes", bytes);
+        return ls_fail(err, LS_ERR_INPUT, "the metadata is damaged at byte %zu of %zu", bytes - r.left, bytes);
+    }
     *out = root;
     return LS_OK;
 }

@@ -33,6 +33,93 @@ static void msgpack_tree(void **state)
     ls_arena_fini(&arena);
 }
 
+/* One object of each form, in a list, with what it becomes. */
+static void msgpack_forms(void **state)
+{
+#define FORM(bytes, kind, number)                                                                             \
+    {                                                                                                         \
+        bytes, sizeof(bytes) - 1, kind, number                                                                \
+    }
+    static const struct {
+        const char *bytes;
+        size_t count;
+        meta_kind kind;
+        uint64_t number; /* or how many children or letters */
+    } forms[] = {
+        FORM("\x7f", META_NUMBER, 127),
+        FORM("\xe0", META_NUMBER, 0),
+        FORM("\xc0", META_NULL, 0),
+        FORM("\xc2", META_BOOL, 0),
+        FORM("\xc3", META_BOOL, 1),
+        FORM("\xc4\x02zz", META_NULL, 0),
+        FORM("\xc5\x00\x01z", META_NULL, 0),
+        FORM("\xc6\x00\x00\x00\x01z", META_NULL, 0),
+        FORM("\xc7\x01tz", META_NULL, 0),
+        FORM("\xc8\x00\x02tzz", META_NULL, 0),
+        FORM("\xc9\x00\x00\x00\x00t", META_NULL, 0),
+        FORM("\xca\x3f\x80\x00\x00", META_NULL, 0),
+        FORM("\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00", META_NULL, 0),
+        FORM("\xcc\xff", META_NUMBER, 255),
+        FORM("\xcd\x80\x01", META_NUMBER, 0x8001),
+        FORM("\xce\x80\x00\x00\x01", META_NUMBER, 0x80000001),
+        FORM("\xcf\x80\x00\x00\x00\x00\x00\x00\x01", META_NUMBER, 0x8000000000000001),
+        FORM("\xd0\x7f", META_NUMBER, 127),
+        FORM("\xd0\x80", META_NUMBER, 0),
+        FORM("\xd1\x7f\xff", META_NUMBER, 0x7fff),
+        FORM("\xd2\xff\xff\xff\xff", META_NUMBER, 0),
+        FORM("\xd3\x00\x00\x00\x01\x00\x00\x00\x00", META_NUMBER, 0x100000000),
+        FORM("\xd4tz", META_NULL, 0),
+        FORM("\xd8tzzzzzzzzzzzzzzzz", META_NULL, 0),
+        FORM("\xa0", META_TEXT, 0),
+        FORM("\xd9\x02xy", META_TEXT, 2),
+        FORM("\xda\x00\x01x", META_TEXT, 1),
+        FORM("\xdb\x00\x00\x00\x03xyz", META_TEXT, 3),
+        FORM("\x90", META_LIST, 0),
+        FORM("\xdc\x00\x02\x01\x02", META_LIST, 2),
+        FORM("\xdd\x00\x00\x00\x01\x80", META_LIST, 1),
+        FORM("\xde\x00\x01\xa1k\x01", META_MAP, 1),
+        FORM("\xdf\x00\x00\x00\x02\xa1k\x01\xa1l\x02", META_MAP, 2),
+    };
+    uint8_t all[512] = { 0xdc, 0, LS_COUNT_OF(forms) };
+    size_t bytes = 3;
+    ls_arena arena = { 0 };
+    ls_error err;
+    const meta_node *root;
+    (void)state;
+    for (size_t i = 0; i < LS_COUNT_OF(forms); i++) {
+        memcpy(all + bytes, forms[i].bytes, forms[i].count);
+        bytes += forms[i].count;
+    }
+    assert_int_equal(meta_read_msgpack(&arena, all, bytes, &root, &err), LS_OK);
+    assert_int_equal(root->count, LS_COUNT_OF(forms));
+    for (size_t i = 0; i < LS_COUNT_OF(forms); i++) {
+        const meta_node *node = &root->children[i];
+        assert_int_equal(node->kind, forms[i].kind);
+        assert_int_equal(node->kind == META_TEXT                             ? strlen(node->text)
+                         : node->kind == META_LIST || node->kind == META_MAP ? node->count
+                                                                             : node->number,
+                         forms[i].number);
+        assert_null(node->key);
+    }
+    /* Every end before the last byte is found. */
+    for (size_t cut = 0; cut < bytes; cut++)
+        assert_int_equal(meta_read_msgpack(&arena, all, cut, &root, &err), LS_ERR_INPUT);
+    ls_arena_fini(&arena);
+#undef FORM
+}
+
+/* A container is refused at its header if the bytes cannot hold it and what was announced before it. */
+static void msgpack_claims(void **state)
+{
+    ls_arena arena = { 0 };
+    ls_error err;
+    const meta_node *root;
+    (void)state;
+    assert_int_equal(meta_read_msgpack(&arena, "\x92\x92\x01\x01", 4, &root, &err), LS_ERR_INPUT);
+    assert_non_null(strstr(err.what, "at byte 2 of 4"));
+    ls_arena_fini(&arena);
+}
+
 static void msgpack_damage(void **state)
 {
     static const struct {
@@ -135,8 +222,9 @@ static void arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(msgpack_tree),    cmocka_unit_test(msgpack_damage), cmocka_unit_test(yaml_tree),
-        cmocka_unit_test(yaml_alias_loop), cmocka_unit_test(arguments),
+        cmocka_unit_test(msgpack_tree),   cmocka_unit_test(msgpack_forms), cmocka_unit_test(msgpack_claims),
+        cmocka_unit_test(msgpack_damage), cmocka_unit_test(yaml_tree),     cmocka_unit_test(yaml_alias_loop),
+        cmocka_unit_test(arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
