@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +14,7 @@
 enum {
     FIRST_READ_BYTES = 64 << 10, /* of a file that does not tell its size */
     LARGEST_LISTING = 10000,     /* directory entries looked at for the nearest name */
-    TEMP_TRIES = 100
+    WRITE_BUFFER_BYTES = 64 << 10
 };
 
 static ls_status fail_file(ls_error *err, const char *path, const char *action, int reason)
@@ -196,20 +195,6 @@ static char *resolve_target(const char *path)
     return strdup(path);
 }
 
-/* "dir/.name.PID-N.tmp": hidden, beside the target, different for every call of every process. malloc'd. */
-static char *temp_beside(const char *target)
-{
-    static atomic_uint serial;
-    unsigned n = atomic_fetch_add_explicit(&serial, 1, memory_order_relaxed);
-    const char *base = ls_path_base(target);
-    int dir_length = (int)(base - target);
-    char *temp = NULL;
-    /* The name is cut so that the whole stays below the 255 bytes of a file name. */
-    if (asprintf(&temp, "%.*s.%.200s.%ld-%u.tmp", dir_length, target, base, (long)getpid(), n) < 0)
-        return NULL;
-    return temp;
-}
-
 static ls_status fail_write(ls_error *err, const char *path, int reason)
 {
     if (reason != ENOENT)
@@ -247,41 +232,84 @@ ls_status ls_file_check_writable(const char *path, ls_error *err)
     return status;
 }
 
-static ls_status open_temp(ls_file_writer *w, const char *path, const struct stat *old, ls_error *err)
+/* What stands below the stream of a writer. The first failed write leaves its reason here: a stream keeps only
+ * the fact. */
+struct file_out {
+    char *target; /* the file itself, through symbolic links */
+    ls_temp temp; /* path NULL: written in place */
+    int fd;
+    int reason; /* errno of the first failed write; 0: none failed */
+    char buffer[WRITE_BUFFER_BYTES];
+};
+
+static ssize_t out_write(void *self, const char *data, size_t bytes)
 {
-    int fd = -1;
-    for (int i = 0; i < TEMP_TRIES && fd < 0; i++) {
-        free(w->temp_path);
-        w->temp_path = temp_beside(w->path);
-        if (w->temp_path == NULL)
-            return fail_nomem(err, path);
-        fd = open(w->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
+    struct file_out *out = self;
+    size_t done = 0;
+    while (done < bytes && out->reason == 0) {
+        ssize_t count = write(out->fd, data + done, bytes - done);
+        if (count >= 0)
+            done += (size_t)count;
+        else if (errno != EINTR)
+            out->reason = errno;
     }
-    if (fd < 0) {
-        int reason = errno;
-        free(w->temp_path);
-        w->temp_path = NULL;
-        return fail_write(err, path, reason);
-    }
-    /* A file that is replaced keeps its permissions; if that is not allowed, the new ones are as good. */
-    if (old != NULL && fchmod(fd, old->st_mode & 0777) != 0)
-        errno = 0;
-    w->stream = fdopen(fd, "wb");
-    if (w->stream == NULL) {
-        close(fd);
-        unlink(w->temp_path);
-        return fail_nomem(err, path);
-    }
-    return LS_OK;
+    errno = out->reason;
+    return out->reason == 0 ? (ssize_t)bytes : 0;
 }
 
-static void writer_forget(ls_file_writer *w)
+/* The stream on top of w->out, which is open. */
+static bool open_stream(ls_file_writer *w)
 {
+    w->stream = fopencookie(w->out, "wb", (cookie_io_functions_t){ .write = out_write });
+    return w->stream != NULL && setvbuf(w->stream, w->out->buffer, _IOFBF, sizeof w->out->buffer) == 0;
+}
+
+static ls_status open_out(ls_file_writer *w, const char *path, ls_error *err)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    w->out = malloc(sizeof *w->out);
+    if (w->out == NULL)
+        return fail_nomem(err, path);
+    w->out->target = resolve_target(path);
+    w->out->temp = (ls_temp){ 0 };
+    w->out->fd = -1;
+    w->out->reason = 0;
+    if (w->out->target == NULL)
+        return fail_nomem(err, path);
+    if (exists && S_ISDIR(st.st_mode))
+        return fail_write(err, path, EISDIR);
+    if (exists && written_in_place(&st)) {
+        w->out->fd = open(w->out->target, O_WRONLY | O_CLOEXEC);
+        if (w->out->fd < 0)
+            return fail_write(err, path, errno);
+    } else {
+        if (!ls_temp_create(&w->out->temp, w->out->target, LS_TEMP_FILE))
+            return fail_write(err, path, errno);
+        w->out->fd = w->out->temp.fd;
+        /* A file that is replaced keeps its permissions; if that is not allowed, the new ones are as good. */
+        if (exists && fchmod(w->out->fd, st.st_mode & 0777) != 0)
+            errno = 0;
+    }
+    return open_stream(w) ? LS_OK : fail_nomem(err, path);
+}
+
+/* Closes everything that is still open and removes what is not published. Zero, or why closing failed. */
+static int writer_close(ls_file_writer *w)
+{
+    int reason = 0;
+    if (w->stream != NULL && w->stream != stdout)
+        fclose(w->stream);
+    if (w->out != NULL && w->out->temp.path != NULL)
+        ls_temp_discard(&w->out->temp);
+    else if (w->out != NULL && w->out->fd >= 0 && close(w->out->fd) != 0)
+        reason = errno;
+    if (w->out != NULL)
+        free(w->out->target);
+    free(w->out);
     free(w->path);
-    free(w->temp_path);
     *w = (ls_file_writer){ 0 };
+    return reason;
 }
 
 ls_status ls_file_writer_open(ls_file_writer *w, const char *path, ls_error *err)
@@ -290,68 +318,60 @@ ls_status ls_file_writer_open(ls_file_writer *w, const char *path, ls_error *err
     if (path[0] == '\0')
         return ls_fail(err, LS_ERR_IO, "cannot write a file without a name");
     bool to_stdout = strcmp(path, "-") == 0;
-    w->path = to_stdout ? strdup("standard output") : resolve_target(path);
+    w->path = strdup(to_stdout ? "standard output" : path);
     if (w->path == NULL)
         return fail_nomem(err, path);
     if (to_stdout) {
         w->stream = stdout;
         return LS_OK;
     }
-    struct stat st;
-    bool exists = stat(w->path, &st) == 0;
-    ls_status status = LS_OK;
-    if (exists && S_ISDIR(st.st_mode))
-        status = fail_write(err, path, EISDIR);
-    else if (exists && written_in_place(&st)) {
-        w->stream = fopen(w->path, "wbe");
-        if (w->stream == NULL)
-            status = fail_write(err, path, errno);
-    } else
-        status = open_temp(w, path, exists ? &st : NULL, err);
+    ls_status status = open_out(w, path, err);
     if (status != LS_OK)
-        writer_forget(w);
+        writer_close(w);
     return status;
 }
 
 void ls_file_writer_abort(ls_file_writer *w)
 {
-    if (w->stream != NULL && w->stream != stdout)
-        fclose(w->stream);
-    if (w->temp_path != NULL)
-        unlink(w->temp_path);
-    writer_forget(w);
+    writer_close(w);
+}
+
+/* Everything to the disk and under its name. Zero, or why it failed. */
+static int publish(ls_file_writer *w)
+{
+    struct file_out *out = w->out;
+    /* Standard output is not ours: an earlier failed write has left its mark in it but no reason. */
+    bool failed = ferror(w->stream) != 0;
+    errno = 0;
+    failed |= fflush(w->stream) != 0;
+    int reason = errno != 0 ? errno : EIO;
+    if (out == NULL) {
+        clearerr(stdout);
+        return failed ? reason : 0;
+    }
+    if (failed || out->reason != 0)
+        return out->reason != 0 ? out->reason : reason;
+    if (out->temp.path == NULL)
+        return 0;
+    if (fsync(out->fd) != 0 || rename(out->temp.path, out->target) != 0)
+        return errno;
+    ls_temp_release(&out->temp);
+    out->fd = -1;
+    return 0;
 }
 
 ls_status ls_file_writer_commit(ls_file_writer *w, ls_error *err)
 {
     if (w->stream == NULL) {
-        writer_forget(w);
+        writer_close(w);
         return ls_fail(err, LS_ERR_INTERNAL, "a file writer was committed that is not open");
     }
-    /* An earlier failed write has left its mark in the stream but not in errno. */
-    bool failed = ferror(w->stream) != 0;
-    errno = 0;
-    failed |= fflush(w->stream) != 0;
-    if (!failed && w->temp_path != NULL)
-        failed = fsync(fileno(w->stream)) != 0;
-    int reason = errno;
-    if (w->stream == stdout) {
-        clearerr(stdout);
-    } else {
-        if (fclose(w->stream) != 0 && !failed) {
-            failed = true;
-            reason = errno;
-        }
-        w->stream = NULL;
-    }
-    if (!failed && w->temp_path != NULL && rename(w->temp_path, w->path) != 0) {
-        failed = true;
-        reason = errno;
-    }
-    ls_status status = failed ? fail_write(err, w->path, reason != 0 ? reason : EIO) : LS_OK;
-    if (failed && w->temp_path != NULL)
-        unlink(w->temp_path);
-    writer_forget(w);
+    char *path = w->path;
+    int reason = publish(w);
+    w->path = NULL;
+    int closing = writer_close(w);
+    ls_status status = reason || closing ? fail_write(err, path, reason ? reason : closing) : LS_OK;
+    free(path);
     return status;
 }
 
@@ -361,16 +381,16 @@ ls_status ls_file_write(const char *path, const void *data, size_t bytes, ls_err
     ls_status status = ls_file_writer_open(&w, path, err);
     if (status != LS_OK)
         return status;
-    if (bytes > 0 && fwrite(data, 1, bytes, w.stream) != bytes) {
-        status = fail_write(err, path, errno);
-        ls_file_writer_abort(&w);
-        return status;
-    }
+    if (bytes > 0)
+        fwrite(data, 1, bytes, w.stream); /* the commit finds a failure and its reason */
     return ls_file_writer_commit(&w, err);
 }
 
-ls_status ls_file_temp_name(ls_arena *arena, const char *path, char **temp, ls_error *err)
+/* --------------------------------------------------------------------------------- files of other libraries */
+
+ls_status ls_file_temp_open(ls_temp *temp, const char *path, ls_error *err)
 {
+    *temp = (ls_temp){ 0 };
     if (path[0] == '\0')
         return ls_fail(err, LS_ERR_IO, "cannot write a file without a name");
     char *target = resolve_target(path);
@@ -378,42 +398,31 @@ ls_status ls_file_temp_name(ls_arena *arena, const char *path, char **temp, ls_e
         return fail_nomem(err, path);
     struct stat st;
     bool exists = stat(target, &st) == 0;
-    char *dir = ls_path_dir(arena, target);
     ls_status status = LS_OK;
-    *temp = NULL;
-    if (dir == NULL)
-        status = fail_nomem(err, path);
-    else if (exists && S_ISDIR(st.st_mode))
+    if (exists && S_ISDIR(st.st_mode))
         status = fail_write(err, path, EISDIR);
     else if (exists && written_in_place(&st)) {
         ls_fail(err, LS_ERR_IO, "cannot write the file: it is a device or a pipe");
         status = ls_error_at(err, path, 0, 0);
-    } else if (access(dir, W_OK | X_OK) != 0)
+    } else if (!ls_temp_create(temp, target, LS_TEMP_FILE))
         status = fail_write(err, path, errno);
-    for (int i = 0; i < TEMP_TRIES && status == LS_OK && *temp == NULL; i++) {
-        char *name = temp_beside(target);
-        if (name == NULL || (lstat(name, &st) != 0 && (*temp = ls_arena_strdup(arena, name)) == NULL))
-            status = fail_nomem(err, path);
-        free(name);
-    }
-    if (status == LS_OK && *temp == NULL)
-        status = fail_write(err, path, EEXIST);
     free(target);
     return status;
 }
 
-ls_status ls_file_rename(const char *temp, const char *path, ls_error *err)
+ls_status ls_file_temp_publish(ls_temp *temp, const char *path, bool *existed, ls_error *err)
 {
     char *target = resolve_target(path);
-    if (target == NULL) {
-        unlink(temp);
-        return fail_nomem(err, path);
+    ls_status status = target != NULL ? LS_OK : fail_nomem(err, path);
+    *existed = false;
+    /* A link fails where a file is; file systems without links can be asked for the same with a rename. */
+    if (status == LS_OK && link(temp->path, target) != 0 &&
+        renameat2(AT_FDCWD, temp->path, AT_FDCWD, target, RENAME_NOREPLACE) != 0) {
+        *existed = errno == EEXIST;
+        if (!*existed)
+            status = fail_write(err, path, errno);
     }
-    ls_status status = LS_OK;
-    if (rename(temp, target) != 0) {
-        status = fail_write(err, path, errno);
-        unlink(temp);
-    }
+    ls_temp_discard(temp);
     free(target);
     return status;
 }

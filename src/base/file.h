@@ -3,6 +3,7 @@
 #define BASE_FILE_H
 
 #include "base/arena.h"
+#include "base/temp.h"
 #include "lockstep/status.h"
 
 #include <stdbool.h>
@@ -18,9 +19,9 @@ ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **d
  * to the disk, then renamed. A symbolic link stays one; a replaced file keeps its permissions. path "-" is
  * standard output; that, devices and pipes are written in place. */
 typedef struct ls_file_writer {
-    FILE *stream; /* write here */
-    char *path;
-    char *temp_path; /* NULL when written in place */
+    FILE *stream;         /* write here */
+    char *path;           /* as the user named it */
+    struct file_out *out; /* below the stream; NULL: the stream is standard output */
 } ls_file_writer;
 
 ls_status ls_file_writer_open(ls_file_writer *w, const char *path, ls_error *err);
@@ -31,10 +32,12 @@ void ls_file_writer_abort(ls_file_writer *w);
 ls_status ls_file_write(const char *path, const void *data, size_t bytes, ls_error *err); /* atomic */
 /* Whether a file could be written there, before hours of work end in a typing mistake. Nothing is created. */
 ls_status ls_file_check_writable(const char *path, ls_error *err);
-/* For libraries that open the file themselves (SQLite): a fresh name beside path, which does not exist yet,
- * and the rename, which removes the temporary file if it fails. */
-ls_status ls_file_temp_name(ls_arena *arena, const char *path, char **temp, ls_error *err);
-ls_status ls_file_rename(const char *temp, const char *path, ls_error *err);
+
+/* For libraries that open the file themselves (SQLite): an empty temporary file beside path. */
+ls_status ls_file_temp_open(ls_temp *temp, const char *path, ls_error *err);
+/* Gives it the name path if no file has that name yet; *existed says that one has, and nothing is changed. The
+ * temporary name is gone in every case. */
+ls_status ls_file_temp_publish(ls_temp *temp, const char *path, bool *existed, ls_error *err);
 
 bool ls_file_exists(const char *path);
 bool ls_file_is_dir(const char *path);

@@ -295,9 +295,13 @@ static ls_status report(session *s, ls_error *err)
         .color = ctx->color_out,
     };
     ls_export_format format = (ls_export_format)cli_choice(ctx, "format");
+    /* The summary is printed even if a file cannot be written: it may be all that is left of the run. */
+    const char *const *outputs = cli_texts(ctx, "out");
+    if (!outputs)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    ls_status written = run_output_write_all(&results, outputs, cli_count(ctx, "out"), err);
     ls_status status = LS_OK;
-    for (size_t i = 0; i < cli_count(ctx, "out") && status == LS_OK; i++)
-        status = run_output_write(&results, cli_text_at(ctx, "out", i), err);
+    ls_error printing;
     /* In every export it is the counter unknown_opcodes; here it is a line that cannot be missed. */
     uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
     if (unknown > 0)
@@ -312,14 +316,14 @@ static ls_status report(session *s, ls_error *err)
     else if (status == LS_OK && s->has_program && format == LS_EXPORT_TEXT)
         run_program_table(&s->program, ctx->out);
     if (status == LS_OK && !accelsim)
-        status = ls_export_stream(&results, format, &options, ctx->out, err);
+        status = ls_export_stream(&results, format, &options, ctx->out, written == LS_OK ? err : &printing);
     ls_scaling scaling;
     if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->engine, &scaling)) {
         FILE *to = format == LS_EXPORT_TEXT ? ctx->out : ctx->err; /* not into somebody's JSON */
         fputc('\n', to);
         ls_scaling_text(&scaling, to);
     }
-    return status;
+    return written == LS_OK ? status : written;
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)
@@ -328,7 +332,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const char *const *outputs = cli_texts(ctx, "out");
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = run_output_check(outputs, cli_count(ctx, "out"), err);
+    ls_status status = run_output_check(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
     if (status == LS_OK)
         status = build(&s, err);
     if (status == LS_OK && cli_flag(ctx, "dry-run"))
@@ -441,7 +445,7 @@ static const cli_command run_command = {
         "threads, any window and any assignment.\n\n"
         "A recording (--record here or in `lockstep emulate`) is run in place of the program, without data: on the "
         "platform that made it in the same cycles, or on any other AMD GPU.\n\n"
-        "SIGINT (Ctrl-C) ends the run at the next window: the results so far are printed and written, marked "
+        "SIGINT (Ctrl-C), SIGTERM or SIGHUP ends the run at the next window: the results so far are printed and written, marked "
         "as partial, and the exit code is 130. A second one ends the process at once. SIGUSR1 writes to "
         "standard error what every domain is doing and who waits for whom, and the run goes on.\n\n"
         "A machine that comes to rest with work pending is a deadlock: the exit code is 4, standard error "

@@ -21,13 +21,26 @@ static const char *const passed_on[] = { "kernels", "ctas", "unknown-opcodes", "
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 
+typedef enum job_state { JOB_WAITS, JOB_RUNS, JOB_OVER } job_state;
+
+typedef struct sweep_job {
+    size_t point;
+    job_state state;
+} sweep_job;
+
+/* Points that another sweep runs are looked at again after so long. */
+#define OTHERS_NS UINT64_C(300000000)
+
 typedef struct session {
     cli_context *ctx;
     sweep sweep;
     ls_points *store;
     const char *database;
-    size_t *pending; /* indices of points */
-    size_t pending_count, finished, failed;
+    sweep_job *jobs; /* points that were not done when the sweep began */
+    size_t job_count, finished, failed;
+    size_t by_others; /* of the finished ones */
+    uint64_t ask_ns;  /* no job is there before this time */
+    uint64_t beat_ns; /* when the claims last showed that they are alive */
     ls_progress progress;
     ls_run_control control;
 } session;
@@ -174,11 +187,10 @@ static bool add_word(const char **words, size_t *count, const char *a, const cha
     return a != NULL;
 }
 
-static const char *const *job_argv(void *self, size_t job)
+static const char *const *job_argv(session *s, size_t index)
 {
-    session *s = self;
     cli_context *ctx = s->ctx;
-    size_t index = s->pending[job], set_count = 0;
+    size_t set_count = 0;
     const ls_point *point = &s->sweep.points[index];
     const char *const *sets = sets_of(s, index % s->sweep.grid.points, &set_count);
     size_t room = 40 + 2 * (set_count + cli_count(ctx, "plugin") + cli_count(ctx, "platform-dir"));
@@ -212,19 +224,52 @@ static const char *const *job_argv(void *self, size_t job)
 
 static void show_progress(session *s)
 {
-    size_t all = s->pending_count;
-    const ls_progress_state state = { .events = s->finished,
-                                      .fraction = all ? (double)s->finished / (double)all : 1 };
+    const ls_progress_state state = { .done = s->finished, .total = s->job_count, .unit = "points" };
     ls_progress_update(&s->progress, &state, ls_host_ns());
 }
 
-static ls_status job_done(void *self, size_t job, const char *error, ls_error *err)
+/* The first point that no other sweep runs. Those that another one has finished meanwhile are over. */
+static farm_next next_job(void *self, size_t *index, const char *const **argv, ls_error *err)
 {
     session *s = self;
+    bool others = false;
+    if (ls_host_ns() < s->ask_ns)
+        return FARM_LATER;
+    for (size_t i = 0; i < s->job_count; i++) {
+        sweep_job *job = &s->jobs[i];
+        ls_claim claim;
+        if (job->state != JOB_WAITS)
+            continue;
+        if (ls_points_claim(s->store, s->sweep.points[job->point].id, &claim, err) != LS_OK)
+            return FARM_FAILED;
+        others |= claim == LS_CLAIM_OTHER;
+        if (claim == LS_CLAIM_DONE) {
+            job->state = JOB_OVER;
+            s->finished++;
+            s->by_others++;
+        }
+        if (claim != LS_CLAIM_MINE)
+            continue;
+        job->state = JOB_RUNS;
+        *index = i;
+        *argv = job_argv(s, job->point);
+        if (*argv)
+            return FARM_JOB;
+        no_memory(err);
+        return FARM_FAILED;
+    }
+    s->ask_ns = ls_host_ns() + OTHERS_NS;
+    return others ? FARM_LATER : FARM_END;
+}
+
+static ls_status job_done(void *self, size_t index, const char *error, ls_error *err)
+{
+    session *s = self;
+    s->jobs[index].state = JOB_OVER;
     s->finished++;
     s->failed += error != NULL;
     show_progress(s);
-    return ls_points_error(s->store, s->sweep.points[s->pending[job]].id, error, err);
+    return ls_points_release(s->store, s->sweep.points[s->jobs[index].point].id, error, err);
 }
 
 static bool job_idle(void *self, size_t running)
@@ -232,6 +277,10 @@ static bool job_idle(void *self, size_t running)
     session *s = self;
     (void)running;
     show_progress(s);
+    if (ls_host_ns() >= s->beat_ns + LS_CLAIM_BEAT_S * UINT64_C(1000000000)) {
+        s->beat_ns = ls_host_ns();
+        (void)ls_points_beat(s->store, NULL); /* only sweeps on other hosts look at it */
+    }
     return atomic_load(&s->control.stop) != 0;
 }
 
@@ -239,22 +288,18 @@ static ls_status run_points(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
     size_t mode = cli_choice(ctx, "progress");
-    const farm_hooks hooks = { .self = s, .argv = job_argv, .done = job_done, .idle = job_idle };
+    const farm_hooks hooks = { .self = s, .next = next_job, .done = job_done, .idle = job_idle };
     /* "never" is a line that nobody sees. */
     FILE *to = strcmp(progress_modes[mode], "never") == 0 ? fopen("/dev/null", "w") : ctx->err;
     if (!to)
         return ls_fail(err, LS_ERR_IO, "cannot open /dev/null");
     ls_progress_begin(&s->progress, to, strcmp(progress_modes[mode], "always") == 0, NULL, 0, ls_host_ns());
     run_signal_begin(&s->control);
-    ls_status status = farm_run(s->pending_count, (size_t)cli_uint(ctx, "jobs"), &hooks, err);
+    ls_status status = farm_run((size_t)cli_uint(ctx, "jobs"), &hooks, err);
     run_signal_end();
     ls_progress_clear(&s->progress);
     if (to != ctx->err)
         fclose(to);
-    /* Each run leaves its configuration beside the database; the last one's would be taken for all. */
-    const char *beside = ls_arena_printf(ctx->arena, "%s.platform.yaml", s->database);
-    if (beside)
-        unlink(beside);
     return status;
 }
 
@@ -276,24 +321,25 @@ static ls_status write_file(const session *s, const char *extension, void (*tell
     return ls_file_writer_commit(&writer, err);
 }
 
-static ls_status find_pending(session *s, ls_error *err)
+/* Reads what the database has, and lists the points that are missing. */
+static ls_status find_jobs(session *s, ls_error *err)
 {
     sweep *sw = &s->sweep;
-    s->pending = ls_arena_array(s->ctx->arena, sw->point_count, sizeof *s->pending);
-    if (!s->pending)
+    s->jobs = ls_arena_array(s->ctx->arena, sw->point_count, sizeof *s->jobs);
+    if (!s->jobs)
         return no_memory(err);
     ls_status status = ls_points_read(s->store, s->ctx->arena, sw->points, sw->point_count, err);
-    s->pending_count = 0;
+    s->job_count = 0;
     for (size_t i = 0; i < sw->point_count && status == LS_OK; i++)
         if (!sw->points[i].done)
-            s->pending[s->pending_count++] = i;
+            s->jobs[s->job_count++] = (sweep_job){ .point = i };
     return status;
 }
 
 static ls_status finish(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    ls_status status = find_pending(s, err);
+    ls_status status = ls_points_read(s->store, ctx->arena, s->sweep.points, s->sweep.point_count, err);
     if (status == LS_OK)
         status = write_file(s, ".csv", sweep_tell_csv, err);
     if (status == LS_OK)
@@ -318,17 +364,19 @@ static ls_status sweep_all(session *s, ls_error *err)
     if (status == LS_OK)
         status = ls_points_others(s->store, s->sweep.points, s->sweep.point_count, &others, err);
     if (status == LS_OK)
-        status = find_pending(s, err);
+        status = find_jobs(s, err);
     if (status != LS_OK)
         return status;
-    size_t done = s->sweep.point_count - s->pending_count;
+    size_t done = s->sweep.point_count - s->job_count;
     fprintf(ctx->err, "lockstep: %zu points: %zu are done, %zu to run", s->sweep.point_count, done,
-            s->pending_count);
+            s->job_count);
     if (others)
         fprintf(ctx->err, "; %s also holds %zu points of other grids, traces or versions", s->database,
                 others);
     fputc('\n', ctx->err);
     status = run_points(s, err);
+    if (s->by_others)
+        fprintf(ctx->err, "lockstep: %zu points were run by another sweep at the same time\n", s->by_others);
     if (status == LS_ERR_INTERRUPTED)
         return ls_fail(err, LS_ERR_INTERRUPTED,
                        "interrupted with %zu of %zu points done: the same command goes on from here",
@@ -347,7 +395,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = ls_error_at(err, "--out", 0, 0);
     }
     if (status == LS_OK)
-        status = run_output_check(&s.database, 1, err);
+        status = run_output_check(&s.database, 1, NULL, err);
     if (status == LS_OK)
         status = read_grid(&s, err);
     if (status == LS_OK)

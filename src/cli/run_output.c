@@ -8,18 +8,22 @@
 
 #define CONFIG_SUFFIX ".platform.yaml"
 
-static ls_status check_one(const char *path, ls_error *err)
+static ls_status check_one(const char *path, const char *run_id, ls_error *err)
 {
     ls_export_format format;
     ls_status status = ls_export_format_of(path, &format, err);
-    return status == LS_OK ? ls_file_check_writable(path, err) : status;
+    if (status == LS_OK)
+        status = ls_file_check_writable(path, err);
+    if (status == LS_OK && format == LS_EXPORT_SQLITE)
+        status = ls_export_check_id(path, run_id, err);
+    return status;
 }
 
-ls_status run_output_check(const char *const *paths, size_t count, ls_error *err)
+ls_status run_output_check(const char *const *paths, size_t count, const char *run_id, ls_error *err)
 {
     ls_status status = LS_OK;
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        status = check_one(paths[i], err);
+        status = check_one(paths[i], run_id, err);
         for (size_t k = 0; k < i && status == LS_OK; k++)
             if (strcmp(paths[i], paths[k]) == 0) {
                 ls_fail(err, LS_ERR_USAGE, "the same file is named twice");
@@ -31,15 +35,15 @@ ls_status run_output_check(const char *const *paths, size_t count, ls_error *err
 
 ls_status run_output_write(const ls_results *results, const char *path, ls_error *err)
 {
+    ls_export_format format;
+    ls_status status = ls_export_format_of(path, &format, err);
+    if (status != LS_OK || format == LS_EXPORT_SQLITE) /* a database holds the configuration of each run */
+        return status == LS_OK ? ls_export(results, format, NULL, path, err) : status;
     ls_arena arena = { 0 };
     ls_file_writer beside;
-    ls_export_format format;
     const char *config_path = ls_arena_printf(&arena, "%s" CONFIG_SUFFIX, path);
-    ls_status status = config_path ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    if (status == LS_OK)
-        status = ls_export_format_of(path, &format, err);
-    if (status == LS_OK)
-        status = ls_file_writer_open(&beside, config_path, err);
+    status = config_path ? ls_file_writer_open(&beside, config_path, err)
+                         : ls_fail(err, LS_ERR_NOMEM, "out of memory");
     if (status == LS_OK) {
         fputs(results->config_text, beside.stream);
         status = ls_export(results, format, NULL, path, err);
@@ -50,6 +54,18 @@ ls_status run_output_write(const ls_results *results, const char *path, ls_error
     }
     ls_arena_fini(&arena);
     return status;
+}
+
+ls_status run_output_write_all(const ls_results *results, const char *const *paths, size_t count,
+                               ls_error *err)
+{
+    ls_status first = LS_OK;
+    for (size_t i = 0; i < count; i++) {
+        ls_error later;
+        ls_status status = run_output_write(results, paths[i], first == LS_OK ? err : &later);
+        first = first == LS_OK ? status : first;
+    }
+    return first;
 }
 
 ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,

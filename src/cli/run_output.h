@@ -5,11 +5,16 @@
 #include "platform/config.h"
 #include "report/export.h"
 
-/* Before the run: every format is known, no file is named twice, and each could be created. Nothing is. */
-ls_status run_output_check(const char *const *paths, size_t count, ls_error *err);
+/* Before the run: every format is known, no file is named twice, each could be created, and no database has a run
+ * of this id (NULL: no id). Nothing is created. */
+ls_status run_output_check(const char *const *paths, size_t count, const char *run_id, ls_error *err);
 
-/* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. */
+/* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. A database holds the
+ * configuration itself. */
 ls_status run_output_write(const ls_results *results, const char *path, ls_error *err);
+/* Writes every file, also after one has failed: what was simulated is worth it. Fails as the first one did. */
+ls_status run_output_write_all(const ls_results *results, const char *const *paths, size_t count,
+                               ls_error *err);
 
 /* The hash of everything that a run measured. */
 ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,

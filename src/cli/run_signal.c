@@ -5,7 +5,7 @@
 
 static ls_run_control *_Atomic active; /* read by the handlers */
 
-static const int signals[] = { SIGINT, SIGTERM, SIGUSR1 };
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
 static struct sigaction before[LS_COUNT_OF(signals)];
 
 static void on_stop(int signal)
@@ -38,6 +38,9 @@ void run_signal_begin(ls_run_control *control)
             action.sa_flags |= (int)SA_RESETHAND;
         }
         sigaction(signals[i], &action, &before[i]);
+        /* nohup asks to ignore the end of the terminal. */
+        if (signals[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
+            sigaction(SIGHUP, &before[i], NULL);
     }
 }
 

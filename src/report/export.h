@@ -48,7 +48,7 @@ typedef struct ls_export_options {
     bool per_block;        /* text: each block, not only each type */
     bool untouched;        /* text: list the metrics that nobody counted */
     bool color;            /* text: ANSI colours */
-    unsigned lock_wait_ms; /* SQLite: how long to wait for a locked database; 0: 5000 */
+    unsigned lock_wait_ms; /* SQLite: how long to wait for a locked database; 0: 5 minutes */
 } ls_export_options;
 
 /* "text", "json", "csv", "sqlite"; and its extensions: ".db .sqlite .sqlite3". */
@@ -72,5 +72,7 @@ ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err)
 /* Makes a database of results that has no run yet, or checks that the file there is one: several processes
  * may add runs to it then, each waiting for the others. */
 ls_status ls_export_database(const char *path, ls_error *err);
+/* Fails if the database exists and has a run with this id, or holds something else. NULL: no id. */
+ls_status ls_export_check_id(const char *path, const char *run_id, ls_error *err);
 
 #endif

@@ -1,23 +1,23 @@
 /* export_sqlite.c: results as an SQLite database that can hold many runs.
  *
- * A new database is filled beside its place and then renamed; a run is added to an existing one in a single
- * transaction. Either way a failure leaves what was there. Integers above 2^63 - 1, which SQLite does not
- * have, are stored as decimal text. */
+ * A new database is filled beside its place and then gets its name, unless another process was first: then the
+ * run is added to that one, as to any existing database, in a single transaction. Writers wait for each other.
+ * A failure leaves what was there. Integers above 2^63 - 1, which SQLite does not have, are stored as decimal
+ * text. */
 #include "report/export_impl.h"
 
 #include "base/file.h"
 #include "base/text.h"
 #include "report/sqlite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define APPLICATION_ID 0x4c6b5374 /* "LkSt" */
 #define SCHEMA_VERSION 1
-#define LOCK_WAIT_MS 5000
 
 /* The tables are the data part, except for `host`. A value that is missing in a kernel is zero. */
 static const char schema[] =
@@ -54,6 +54,7 @@ static const char schema[] =
 
 typedef struct sqlite_out {
     sqlite3 *db;
+    sqlite_wait wait;
     const char *path; /* as the user named it */
     sqlite3_int64 run;
     sqlite3_stmt *value;        /* the insertion that happens millions of times */
@@ -72,6 +73,15 @@ static ls_status fail_sqlite(const sqlite_out *o, int code, ls_error *err)
     case SQLITE_LOCKED:
         ls_fail(err, LS_ERR_IO, "the database is locked by another program");
         break;
+    case SQLITE_FULL:
+        ls_fail(err, LS_ERR_IO, "cannot write the database: %s", strerror(ENOSPC));
+        break;
+    case SQLITE_IOERR: {
+        int reason = 0;
+        sqlite.file_control(o->db, NULL, SQLITE_FCNTL_LAST_ERRNO, &reason);
+        ls_fail(err, LS_ERR_IO, "cannot write the database: %s", strerror(reason ? reason : EIO));
+        break;
+    }
     case SQLITE_NOTADB:
         ls_fail(err, LS_ERR_INPUT, "the file exists and is not an SQLite database");
         break;
@@ -338,18 +348,68 @@ static ls_status check_schema(const sqlite_out *o, ls_error *err)
     return LS_ERR_INPUT;
 }
 
-/* Opens `file`, does everything in one transaction and closes it; r NULL: adds no run. */
+static ls_status make_schema(const sqlite_out *o, ls_error *err)
+{
+    char pragmas[96];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
+             SCHEMA_VERSION);
+    ls_status status = run_sql(o, schema, err);
+    return status == LS_OK ? run_sql(o, pragmas, err) : status;
+}
+
+/* An empty file becomes a database of results; any other must be one. */
+static ls_status prepare_tables(const sqlite_out *o, ls_error *err)
+{
+    sqlite3_int64 tables = 0;
+    ls_status status = ask(o, "SELECT count(*) FROM sqlite_master", &tables, err);
+    if (status != LS_OK)
+        return status;
+    return tables == 0 ? make_schema(o, err) : check_schema(o, err);
+}
+
+/* A run's name is its key: scripts and sweeps find a run by it. */
+static ls_status check_run_id(const sqlite_out *o, const char *run_id, ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    if (!run_id)
+        return LS_OK;
+    ls_status status = prepare(o, "SELECT run FROM host WHERE run_id = ?", &s, err);
+    if (status != LS_OK)
+        return status;
+    int code = bind_cell(s, 1, &TEXT(run_id));
+    code = code == SQLITE_OK ? sqlite.step(s) : code;
+    if (code == SQLITE_ROW) {
+        ls_fail(err, LS_ERR_USAGE, "the database already has a run with the id '%s', run %lld", run_id,
+                (long long)sqlite.column_int64(s, 0));
+        status = ls_error_at(err, o->path, 0, 0);
+    } else if (code != SQLITE_DONE)
+        status = fail_sqlite(o, code, err);
+    sqlite.finalize(s);
+    return status;
+}
+
+/* Everything of one run; r NULL: only the tables. */
+static ls_status fill(sqlite_out *o, const ls_results *r, ls_error *err)
+{
+    ls_status status = prepare_tables(o, err);
+    if (status == LS_OK && r)
+        status = check_run_id(o, r->host.run_id, err);
+    if (status == LS_OK && r)
+        status = put_all(o, r, err);
+    sqlite.finalize(o->value);
+    o->value = NULL;
+    return status;
+}
+
+/* Opens `file`, does everything in one transaction and closes it. */
 static ls_status write_database(sqlite_out *o, const char *file, bool fresh, const ls_results *r,
                                 const ls_export_options *options, ls_error *err)
 {
-    ls_status status = sqlite_load(err);
-    if (status != LS_OK)
-        return status;
-    int flags = SQLITE_OPEN_READWRITE | (fresh ? SQLITE_OPEN_CREATE : 0);
-    int code = sqlite.open_v2(file, &o->db, flags, NULL);
-    status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    int code = sqlite.open_v2(file, &o->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    ls_status status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
     if (status == LS_OK) {
-        sqlite.busy_timeout(o->db, (int)(options->lock_wait_ms ? options->lock_wait_ms : LOCK_WAIT_MS));
+        unsigned wait_ms = options && options->lock_wait_ms ? options->lock_wait_ms : SQLITE_LOCK_WAIT_MS;
+        sqlite_wait_for_locks(o->db, &o->wait, wait_ms);
         /* A new file is thrown away if anything fails, so it needs no journal. */
         if (fresh)
             status = run_sql(o, "PRAGMA journal_mode = OFF", err);
@@ -359,18 +419,8 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
         status = run_sql(o, "BEGIN IMMEDIATE", err);
         begun = status == LS_OK;
     }
-    if (status == LS_OK && fresh) {
-        char pragmas[96];
-        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-                 APPLICATION_ID, SCHEMA_VERSION);
-        status = run_sql(o, schema, err);
-        if (status == LS_OK)
-            status = run_sql(o, pragmas, err);
-    } else if (status == LS_OK)
-        status = check_schema(o, err);
-    if (status == LS_OK && r)
-        status = put_all(o, r, err);
-    sqlite.finalize(o->value);
+    if (status == LS_OK)
+        status = fill(o, r, err);
     if (status == LS_OK)
         status = run_sql(o, "COMMIT", err);
     if (status != LS_OK && begun)
@@ -384,26 +434,47 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
 
 ls_status export_sqlite(const ls_results *r, const ls_export_options *options, const char *path, ls_error *err)
 {
-    sqlite_out o = { .path = path };
     struct stat st;
-    bool exists = stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-    if (exists)
-        return write_database(&o, path, false, r, options, err);
-    ls_arena arena = { 0 };
-    char *temp = NULL;
-    ls_status status = ls_file_temp_name(&arena, path, &temp, err);
-    if (status == LS_OK) {
-        status = write_database(&o, temp, true, r, options, err);
+    ls_temp temp;
+    bool exists = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    ls_status status = sqlite_load(err);
+    if (status == LS_OK && !exists) {
+        status = ls_file_temp_open(&temp, path, err);
+        if (status != LS_OK)
+            return status;
+        status = write_database(&(sqlite_out){ .path = path }, temp.path, true, r, options, err);
         if (status == LS_OK)
-            status = ls_file_rename(temp, path, err);
+            status = ls_file_temp_publish(&temp, path, &exists, err);
         else
-            unlink(temp);
+            ls_temp_discard(&temp);
     }
-    ls_arena_fini(&arena);
+    if (status == LS_OK && exists)
+        status = write_database(&(sqlite_out){ .path = path }, path, false, r, options, err);
     return status;
 }
 
 ls_status ls_export_database(const char *path, ls_error *err)
 {
-    return export_sqlite(NULL, &(ls_export_options){ 0 }, path, err);
+    return export_sqlite(NULL, NULL, path, err);
+}
+
+ls_status ls_export_check_id(const char *path, const char *run_id, ls_error *err)
+{
+    sqlite_out o = { .path = path };
+    struct stat st;
+    if (!run_id || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return LS_OK;
+    ls_status status = sqlite_load(err);
+    if (status != LS_OK)
+        return status;
+    int code = sqlite.open_v2(path, &o.db, SQLITE_OPEN_READONLY, NULL);
+    status = code == SQLITE_OK ? LS_OK : fail_sqlite(&o, code, err);
+    if (status == LS_OK) {
+        sqlite_wait_for_locks(o.db, &o.wait, SQLITE_LOCK_WAIT_MS);
+        status = check_schema(&o, err);
+    }
+    if (status == LS_OK)
+        status = check_run_id(&o, run_id, err);
+    sqlite.close(o.db);
+    return status;
 }

@@ -5,21 +5,32 @@
 #include "report/export.h"
 #include "report/sqlite.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LOCK_WAIT_MS 60000
+#include <time.h>
+#include <unistd.h>
 
 struct ls_points {
     ls_arena arena;
     const char *path;
     sqlite3 *db;
+    sqlite_wait wait;
+    /* who claims points: this process */
+    char host[256], started[32];
+    long pid;
 };
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS points(id TEXT PRIMARY KEY, trace TEXT NOT NULL, command TEXT NOT NULL, error TEXT);"
     "CREATE TABLE IF NOT EXISTS point_keys(id TEXT NOT NULL REFERENCES points(id), key TEXT NOT NULL,"
-    " value TEXT NOT NULL, PRIMARY KEY(id, key));";
+    " value TEXT NOT NULL, PRIMARY KEY(id, key));"
+    "CREATE TABLE IF NOT EXISTS point_claims(id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL,"
+    " started TEXT NOT NULL, beat INTEGER NOT NULL);";
+
+/* A claim of another host without a sign of life for so long is nobody's. */
+#define CLAIM_DEAD_S (12 * LS_CLAIM_BEAT_S)
 
 static ls_status fail_sqlite(const ls_points *p, ls_error *err)
 {
@@ -48,7 +59,7 @@ ls_status ls_points_open(const char *path, ls_points **out, ls_error *err)
     if (status == LS_OK && sqlite.open_v2(path, &p->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
     if (status == LS_OK) {
-        sqlite.busy_timeout(p->db, LOCK_WAIT_MS);
+        sqlite_wait_for_locks(p->db, &p->wait, SQLITE_LOCK_WAIT_MS);
         status = run_sql(p, schema, err);
     }
     if (status != LS_OK) {
@@ -84,6 +95,46 @@ static ls_status put(const ls_points *p, const char *sql, const char *const *tex
     return status;
 }
 
+/* Whether a statement with the id as its first text has a row; its columns can be read until it is finalized. */
+static ls_status find(const ls_points *p, const char *sql, const char *id, sqlite3_stmt **s, bool *found,
+                      ls_error *err)
+{
+    if (sqlite.prepare_v2(p->db, sql, -1, s, NULL) != SQLITE_OK)
+        return fail_sqlite(p, err);
+    sqlite.bind_text(*s, 1, id, -1, SQLITE_STATIC);
+    int code = sqlite.step(*s);
+    *found = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? LS_OK : fail_sqlite(p, err);
+}
+
+/* Every row of the partial runs with this id. A run that is still being simulated has no row yet. */
+static ls_status remove_partial(const ls_points *p, const char *id, ls_error *err)
+{
+    static const char runs[] = "(SELECT run FROM host JOIN runs USING(run) WHERE run_id = ?1 AND partial = 1)";
+    static const char *const tables[] = { "value", "kernels", "blocks", "metrics", "config" };
+    sqlite3_stmt *s = NULL;
+    bool found;
+    ls_status status = find(p, "SELECT 1 FROM host JOIN runs USING(run) WHERE run_id = ?1 AND partial = 1", id,
+                            &s, &found, err);
+    sqlite.finalize(s);
+    if (status != LS_OK || !found)
+        return status;
+    char sql[256];
+    const char *texts[] = { id };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == LS_OK; i++) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run IN %s", tables[i], runs);
+        status = put(p, sql, texts, 1, err);
+    }
+    if (status == LS_OK)
+        status =
+            put(p, "DELETE FROM host WHERE run_id = ?1 AND run IN (SELECT run FROM runs WHERE partial = 1)",
+                texts, 1, err);
+    if (status == LS_OK)
+        status =
+            put(p, "DELETE FROM runs WHERE partial = 1 AND run NOT IN (SELECT run FROM host)", texts, 0, err);
+    return status;
+}
+
 ls_status ls_points_declare(ls_points *p, const ls_point *list, size_t count, const char *command,
                             ls_error *err)
 {
@@ -92,6 +143,9 @@ ls_status ls_points_declare(ls_points *p, const ls_point *list, size_t count, co
         return status;
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         const char *texts[] = { list[i].id, list[i].trace, command };
+        status = remove_partial(p, list[i].id, err);
+        if (status != LS_OK)
+            break;
         status = put(p, "INSERT OR IGNORE INTO points(id, trace, command) VALUES(?1, ?2, ?3)", texts, 3, err);
         for (size_t k = 0; k < list[i].key_count && status == LS_OK; k++) {
             const char *pair[] = { list[i].id, list[i].keys[k], list[i].values[k] };
@@ -105,10 +159,111 @@ ls_status ls_points_declare(ls_points *p, const ls_point *list, size_t count, co
     return status;
 }
 
-ls_status ls_points_error(ls_points *p, const char *id, const char *error, ls_error *err)
+/* ------------------------------------------------------------------------------------------------- claims */
+
+/* When a process started, in ticks since the host did: a number of a process comes again, the pair does not. */
+static bool process_started(long pid, char out[32])
+{
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "r");
+    size_t bytes = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[bytes] = '\0';
+    /* The second field is a name in parentheses, which may hold anything; the start is field 22. */
+    char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at && sscanf(at, " %31s", out) == 1;
+}
+
+static void own_claim(ls_points *p)
+{
+    if (p->host[0])
+        return;
+    if (gethostname(p->host, sizeof p->host - 1) != 0 || !p->host[0])
+        strcpy(p->host, "localhost");
+    p->pid = (long)getpid();
+    if (!process_started(p->pid, p->started))
+        strcpy(p->started, "unknown");
+}
+
+/* Whether the process of a claim (columns host, pid, started, beat) can still end it. */
+static bool claim_is_alive(const ls_points *p, sqlite3_stmt *s)
+{
+    const char *host = (const char *)sqlite.column_text(s, 0),
+               *started = (const char *)sqlite.column_text(s, 2);
+    long pid = (long)sqlite.column_int64(s, 1);
+    char now[32];
+    if (!host || !started)
+        return false;
+    if (strcmp(host, p->host) != 0)
+        return (int64_t)time(NULL) - sqlite.column_int64(s, 3) < CLAIM_DEAD_S;
+    if (process_started(pid, now))
+        return strcmp(now, started) == 0;
+    return strcmp(started, "unknown") == 0 && kill((pid_t)pid, 0) == 0;
+}
+
+static ls_status claim(ls_points *p, const char *id, ls_claim *out, ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool found;
+    ls_status status =
+        find(p, "SELECT 1 FROM host h JOIN runs r USING(run) WHERE h.run_id = ?1 AND r.partial = 0", id, &s,
+             &found, err);
+    sqlite.finalize(s);
+    if (status != LS_OK || found) {
+        *out = LS_CLAIM_DONE;
+        return status;
+    }
+    s = NULL;
+    status = find(p, "SELECT host, pid, started, beat FROM point_claims WHERE id = ?1", id, &s, &found, err);
+    bool taken = status == LS_OK && found && claim_is_alive(p, s);
+    sqlite.finalize(s);
+    *out = taken ? LS_CLAIM_OTHER : LS_CLAIM_MINE;
+    if (status != LS_OK || taken)
+        return status;
+    char pid[24], beat[24];
+    snprintf(pid, sizeof pid, "%ld", p->pid);
+    snprintf(beat, sizeof beat, "%lld", (long long)time(NULL));
+    const char *texts[] = { id, p->host, pid, p->started, beat };
+    return put(
+        p, "INSERT OR REPLACE INTO point_claims VALUES(?1, ?2, CAST(?3 AS INTEGER), ?4, CAST(?5 AS INTEGER))",
+        texts, 5, err);
+}
+
+ls_status ls_points_claim(ls_points *p, const char *id, ls_claim *out, ls_error *err)
+{
+    own_claim(p);
+    ls_status status = run_sql(p, "BEGIN IMMEDIATE", err);
+    if (status != LS_OK)
+        return status;
+    status = claim(p, id, out, err);
+    if (status == LS_OK)
+        return run_sql(p, "COMMIT", err);
+    run_sql(p, "ROLLBACK", NULL);
+    return status;
+}
+
+ls_status ls_points_release(ls_points *p, const char *id, const char *error, ls_error *err)
 {
     const char *texts[] = { id, error };
-    return put(p, "UPDATE points SET error = ?2 WHERE id = ?1", texts, 2, err);
+    ls_status status = put(p, "UPDATE points SET error = ?2 WHERE id = ?1", texts, 2, err);
+    return status == LS_OK ? put(p, "DELETE FROM point_claims WHERE id = ?1", texts, 1, err) : status;
+}
+
+ls_status ls_points_beat(ls_points *p, ls_error *err)
+{
+    char pid[24], beat[24];
+    own_claim(p);
+    snprintf(pid, sizeof pid, "%ld", p->pid);
+    snprintf(beat, sizeof beat, "%lld", (long long)time(NULL));
+    const char *texts[] = { p->host, pid, p->started, beat };
+    return put(p,
+               "UPDATE point_claims SET beat = CAST(?4 AS INTEGER)"
+               " WHERE host = ?1 AND pid = CAST(?2 AS INTEGER) AND started = ?3",
+               texts, 4, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */

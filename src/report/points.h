@@ -29,11 +29,25 @@ typedef struct ls_point {
 ls_status ls_points_open(const char *path, ls_points **out, ls_error *err);
 void ls_points_close(ls_points *points);
 
-/* Writes down what will be run, with the command that asked for it; keeps what is there. */
+/* Writes down what will be run, with the command that asked for it; keeps what is there. Partial runs of these
+ * points, left by an interrupted process, are removed. */
 ls_status ls_points_declare(ls_points *points, const ls_point *list, size_t count, const char *command,
                             ls_error *err);
-/* Remembers why a point failed (NULL: forget it). */
-ls_status ls_points_error(ls_points *points, const char *id, const char *error, ls_error *err);
+
+/* Several sweeps may share a database: each point is run by the one that claims it. A claim ends with its
+ * process. */
+typedef enum ls_claim {
+    LS_CLAIM_MINE, /* run it */
+    LS_CLAIM_DONE, /* its run is complete */
+    LS_CLAIM_OTHER /* another sweep runs it now */
+} ls_claim;
+ls_status ls_points_claim(ls_points *points, const char *id, ls_claim *out, ls_error *err);
+/* Ends a claim and remembers why the point failed (NULL: it did not). */
+ls_status ls_points_release(ls_points *points, const char *id, const char *error, ls_error *err);
+/* Tells sweeps on other hosts that the claims of this process are alive: call it every LS_CLAIM_BEAT_S. */
+#define LS_CLAIM_BEAT_S 10
+ls_status ls_points_beat(ls_points *points, ls_error *err);
+
 /* Fills the second half of each point. */
 ls_status ls_points_read(ls_points *points, ls_arena *arena, ls_point *list, size_t count, ls_error *err);
 /* Points of the file that are not in the list: of other grids, or of an earlier state of the trace. */

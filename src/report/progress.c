@@ -86,24 +86,49 @@ typedef struct line_part {
     char text[48];
 } line_part;
 
+static void fill_bar(double fraction, line_part *part)
+{
+    char bar[BAR_CELLS + 1];
+    unsigned done = (unsigned)(fraction * BAR_CELLS);
+    for (unsigned i = 0; i < BAR_CELLS; i++)
+        bar[i] = i < done ? '#' : '-';
+    bar[BAR_CELLS] = '\0';
+    snprintf(part[PART_BAR].text, sizeof part->text, "[%s]", bar);
+    unsigned tenths = (unsigned)(fraction * 1000);
+    snprintf(part[PART_PERCENT].text, sizeof part->text, "%3u.%u%%", tenths / 10, tenths % 10);
+}
+
+static void fill_eta(double seconds, line_part *part)
+{
+    char duration[24];
+    format_duration(seconds, duration, sizeof duration);
+    snprintf(part[PART_ETA].text, sizeof part->text, "ETA %s", duration);
+}
+
+/* Pieces take long and end in bursts: the mean over the whole time tells more than the last seconds. */
+static void fill_pieces(const ls_progress *p, const ls_progress_state *state, uint64_t now_ns, line_part *part)
+{
+    double elapsed = (double)(now_ns - p->start_ns) / NS_PER_S;
+    fill_bar((double)state->done / (double)state->total, part);
+    snprintf(part[PART_TIME].text, sizeof part->text, "%" PRIu64 " of %" PRIu64 " %s", state->done,
+             state->total, state->unit);
+    if (state->done > 0 && state->done < state->total)
+        fill_eta(elapsed * (double)(state->total - state->done) / (double)state->done, part);
+}
+
 static void fill_parts(const ls_progress *p, const ls_progress_state *state, uint64_t now_ns, line_part *part)
 {
     char number[32], duration[24];
+    if (state->total > 0) {
+        fill_pieces(p, state, now_ns, part);
+        return;
+    }
     double elapsed = (double)(now_ns - p->start_ns) / NS_PER_S;
     double fraction = state->fraction > 1 ? 1 : state->fraction;
     if (fraction >= 0) {
-        char bar[BAR_CELLS + 1];
-        unsigned done = (unsigned)(fraction * BAR_CELLS);
-        for (unsigned i = 0; i < BAR_CELLS; i++)
-            bar[i] = i < done ? '#' : '-';
-        bar[BAR_CELLS] = '\0';
-        snprintf(part[PART_BAR].text, sizeof part->text, "[%s]", bar);
-        unsigned tenths = (unsigned)(fraction * 1000);
-        snprintf(part[PART_PERCENT].text, sizeof part->text, "%3u.%u%%", tenths / 10, tenths % 10);
-        if (fraction < 1 && p->fraction_rate > 0) {
-            format_duration((1 - fraction) / p->fraction_rate, duration, sizeof duration);
-            snprintf(part[PART_ETA].text, sizeof part->text, "ETA %s", duration);
-        }
+        fill_bar(fraction, part);
+        if (fraction < 1 && p->fraction_rate > 0)
+            fill_eta((1 - fraction) / p->fraction_rate, part);
     } else {
         format_duration(elapsed, duration, sizeof duration);
         snprintf(part[PART_PERCENT].text, sizeof part->text, "%s elapsed", duration);

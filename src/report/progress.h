@@ -13,6 +13,9 @@ typedef struct ls_progress_state {
     ls_time now; /* simulated */
     uint64_t events;
     double fraction; /* done, 0 to 1; negative: nobody knows the total */
+    /* Work in pieces instead, "3 of 12 points"; total 0: not so. */
+    uint64_t done, total;
+    const char *unit;
 } ls_progress_state;
 
 typedef struct ls_progress {

@@ -6,6 +6,18 @@
 #include "lockstep/status.h"
 
 #include <sqlite3.h>
+#include <stdint.h>
+
+/* How long a writer waits for the others before it gives up: the results of a long run are worth it. */
+#define SQLITE_LOCK_WAIT_MS 300000
+
+/* Lets db wait for locks of other programs for so long; wait lives as long as db is open. SQLite's own waiting
+ * sleeps up to 100 ms at a time, most of which is lost when many short writers meet. */
+typedef struct sqlite_wait {
+    uint64_t until_ns; /* of the wait that goes on */
+    unsigned limit_ms;
+} sqlite_wait;
+void sqlite_wait_for_locks(sqlite3 *db, sqlite_wait *wait, unsigned limit_ms);
 
 /* The functions of SQLite that are used here. */
 #define SQLITE_CALLS(X)                                                                                       \
@@ -13,7 +25,7 @@
     X(bind_int64)                                                                                             \
     X(bind_null)                                                                                              \
     X(bind_text)                                                                                              \
-    X(busy_timeout)                                                                                           \
+    X(busy_handler)                                                                                           \
     X(close)                                                                                                  \
     X(column_double)                                                                                          \
     X(column_int)                                                                                             \
@@ -23,6 +35,7 @@
     X(errcode)                                                                                                \
     X(errmsg)                                                                                                 \
     X(exec)                                                                                                   \
+    X(file_control)                                                                                           \
     X(finalize)                                                                                               \
     X(last_insert_rowid)                                                                                      \
     X(open_v2)                                                                                                \

@@ -12,8 +12,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -328,33 +330,61 @@ static void standard_output(void **state)
     ls_file_writer w;
     assert_int_equal(ls_file_writer_open(&w, "-", NULL), LS_OK);
     assert_ptr_equal(w.stream, stdout);
-    assert_null(w.temp_path);
+    assert_null(w.out);
     assert_int_equal(ls_file_writer_commit(&w, NULL), LS_OK);
 }
 
-static void temporary_names(void **state)
+/* A file of another library appears under its name only if no file has that name. */
+static void published_once(void **state)
 {
     place *p = *state;
-    char *path = in(p, "a.db"), *temp = NULL, *other = NULL;
+    char *path = in(p, "a.db");
+    ls_temp first, second;
     ls_error err;
-    assert_int_equal(ls_file_temp_name(&p->arena, path, &temp, &err), LS_OK);
-    assert_int_equal(ls_file_temp_name(&p->arena, path, &other, &err), LS_OK);
-    assert_string_not_equal(temp, other);
-    assert_string_equal(ls_path_dir(&p->arena, temp), p->dir);
-    assert_false(ls_file_exists(temp));
-    write_text(temp, "database");
-    assert_int_equal(ls_file_rename(temp, path, &err), LS_OK);
-    assert_content(p, path, "database");
-    assert_false(ls_file_exists(temp));
+    bool existed = true;
+    assert_int_equal(ls_file_temp_open(&first, path, &err), LS_OK);
+    assert_int_equal(ls_file_temp_open(&second, path, &err), LS_OK);
+    assert_string_not_equal(first.path, second.path);
+    assert_false(ls_file_exists(path));
+    assert_int_equal(write(first.fd, "first", 5), 5);
+    assert_int_equal(write(second.fd, "second", 6), 6);
+    assert_int_equal(ls_file_temp_publish(&second, path, &existed, &err), LS_OK);
+    assert_false(existed);
+    assert_int_equal(ls_file_temp_publish(&first, path, &existed, &err), LS_OK);
+    assert_true(existed);
+    assert_content(p, path, "second");
+    assert_int_equal(files_in(p->dir), 1);
 
-    write_text(other, "lost");
-    assert_int_equal(ls_file_rename(other, in(p, "no/such"), &err), LS_ERR_IO);
-    assert_false(ls_file_exists(other));
-    assert_int_equal(ls_file_temp_name(&p->arena, p->dir, &temp, &err), LS_ERR_IO);
-    assert_int_equal(ls_file_temp_name(&p->arena, "/dev/null", &temp, &err), LS_ERR_IO);
-    assert_int_equal(ls_file_temp_name(&p->arena, "", &temp, &err), LS_ERR_IO);
-    assert_int_equal(ls_file_temp_name(&p->arena, in(p, "no/such"), &temp, &err), LS_ERR_IO);
-    assert_null(temp);
+    assert_int_equal(ls_file_temp_open(&first, path, &err), LS_OK);
+    assert_int_equal(ls_file_temp_publish(&first, in(p, "no/such"), &existed, &err), LS_ERR_IO);
+    assert_int_equal(ls_file_temp_open(&first, p->dir, &err), LS_ERR_IO);
+    assert_int_equal(ls_file_temp_open(&first, "/dev/null", &err), LS_ERR_IO);
+    assert_int_equal(ls_file_temp_open(&first, "", &err), LS_ERR_IO);
+    assert_int_equal(ls_file_temp_open(&first, in(p, "no/such"), &err), LS_ERR_IO);
+    assert_null(first.path);
+    assert_int_equal(files_in(p->dir), 1);
+}
+
+/* The reason of the first failed write is told, however much is written after it. */
+static void a_limit_names_its_reason(void **state)
+{
+    place *p = *state;
+    char *path = in(p, "large");
+    struct rlimit old, small = { .rlim_cur = 100000, .rlim_max = RLIM_INFINITY };
+    char block[4096] = { 0 };
+    ls_file_writer w;
+    ls_error err;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small.rlim_max = old.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(ls_file_writer_open(&w, path, &err), LS_OK);
+    for (int i = 0; i < 100; i++)
+        fwrite(block, 1, sizeof block, w.stream);
+    assert_int_equal(ls_file_writer_commit(&w, &err), LS_ERR_IO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_string_equal(err.what, "cannot write the file: File too large");
+    assert_int_equal(files_in(p->dir), 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ paths */
@@ -428,7 +458,8 @@ int main(void)
         IN_A_DIRECTORY(links_and_permissions_stay),
         IN_A_DIRECTORY(longest_name),
         IN_A_DIRECTORY(standard_output),
-        IN_A_DIRECTORY(temporary_names),
+        IN_A_DIRECTORY(published_once),
+        IN_A_DIRECTORY(a_limit_names_its_reason),
         IN_A_DIRECTORY(paths),
         IN_A_DIRECTORY(own_directory),
         IN_A_DIRECTORY(writable_before_it_is_written),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SIGUSR1 tells what is going on, SIGINT and SIGTERM end the run with partial results and exit code 130.
+# SIGUSR1 tells what is going on; SIGINT, SIGTERM and SIGHUP end the run with partial results and exit code 130.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
@@ -26,7 +26,7 @@ dumped() {
     grep -q 'right' stderr
 }
 
-for signal in INT TERM; do
+for signal in INT TERM HUP; do
     for threads in 1 2; do
         "$LOCKSTEP" --plugin "$PINGPONG" run --platform long.yaml --threads "$threads" \
             --out "$signal.json" >stdout 2>stderr </dev/null &
@@ -45,4 +45,17 @@ for signal in INT TERM; do
         grep -qi partial stdout || fail 'the summary does not say that it is partial'
     done
 done
+
+# nohup asks to ignore the end of the terminal.
+(
+    trap '' HUP
+    exec "$LOCKSTEP" --plugin "$PINGPONG" run --platform long.yaml >stdout 2>stderr </dev/null
+) &
+pid=$!
+await handles_signals "$pid" || fail 'the run did not start'
+kill -HUP "$pid"
+sleep 0.2
+kill -0 "$pid" || fail 'SIGHUP ended a run that ignores it'
+kill -INT "$pid"
+wait "$pid"
 exit 0

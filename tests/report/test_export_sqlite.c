@@ -13,13 +13,16 @@
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char dir[] = P_tmpdir "/ls_sqlite_XXXXXX";
 static char path[64];
+static unsigned exports; /* of this test: each run has an id of its own */
 
 static int setup(void **state)
 {
+    exports = 0;
     strcpy(dir + strlen(dir) - 6, "XXXXXX");
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/r.db", dir);
@@ -37,7 +40,11 @@ static int teardown(void **state)
 static ls_status export_to(const fixture *f, ls_error *err)
 {
     ls_export_options options = { .lock_wait_ms = 1 };
-    return ls_export(&f->results, LS_EXPORT_SQLITE, &options, path, err);
+    ls_results results = f->results;
+    char id[24];
+    snprintf(id, sizeof id, "run-%u", ++exports);
+    results.host.run_id = id;
+    return ls_export(&results, LS_EXPORT_SQLITE, &options, path, err);
 }
 
 /* All rows of a query in one text: cells by '|', rows by ';'. */
@@ -227,6 +234,77 @@ static void test_locked(void **state)
     assert_query("SELECT count(*) FROM runs", "2;");
 }
 
+/* An id names one run; a run without an id is never refused. */
+static void test_run_ids(void **state)
+{
+    fixture *f = *state;
+    ls_error err = { 0 };
+    ls_results results = f->results;
+    results.host.run_id = "mine";
+    assert_int_equal(ls_export_check_id(path, "mine", &err), LS_OK); /* no database yet */
+    assert_int_equal(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_OK);
+    assert_int_equal(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_ERR_USAGE);
+    assert_string_equal(err.what, "the database already has a run with the id 'mine', run 1");
+    assert_string_equal(err.where, path);
+    assert_int_equal(ls_export_check_id(path, "mine", &err), LS_ERR_USAGE);
+    assert_int_equal(ls_export_check_id(path, "other", &err), LS_OK);
+    results.host.run_id = NULL;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_OK);
+    assert_query("SELECT count(*) FROM runs", "3;");
+}
+
+/* An empty file is a database that nobody has written to yet. */
+static void test_empty_file(void **state)
+{
+    fixture *f = *state;
+    fclose(fopen(path, "w"));
+    assert_int_equal(export_to(f, NULL), LS_OK);
+    assert_query("SELECT count(*) FROM runs", "1;");
+}
+
+enum { WRITERS = 8, TRIES = 100 };
+
+/* One process of many: waits until the gate opens, then writes its run. */
+static void write_at_once(const fixture *f, unsigned writer, int gate)
+{
+    char id[24], byte;
+    ls_results results = f->results;
+    snprintf(id, sizeof id, "writer-%u", writer);
+    results.host.run_id = id;
+    (void)!read(gate, &byte, 1); /* returns when the other end is closed */
+    _exit(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, NULL) == LS_OK ? 0 : 1);
+}
+
+/* Nothing is lost and nothing is there twice, whoever makes the database. */
+static void test_writers_at_once(void **state)
+{
+    fixture *f = *state;
+    for (int try = 0; try < TRIES; try++) {
+        pid_t pids[WRITERS];
+        int gate[2], status;
+        assert_int_equal(pipe(gate), 0);
+        for (unsigned i = 0; i < WRITERS; i++) {
+            pids[i] = fork();
+            assert_true(pids[i] >= 0);
+            if (pids[i] == 0) {
+                close(gate[1]);
+                write_at_once(f, i, gate[0]);
+            }
+        }
+        close(gate[0]);
+        close(gate[1]);
+        for (int i = 0; i < WRITERS; i++) {
+            assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+            assert_int_equal(status, 0);
+        }
+        assert_query("SELECT count(*), count(DISTINCT run_id) FROM runs JOIN host USING(run)", "8|8;");
+        assert_query("SELECT count(DISTINCT n) FROM (SELECT count(*) AS n FROM value GROUP BY run)", "1;");
+        assert_query("PRAGMA integrity_check", "ok;");
+        unlink(path);
+    }
+}
+
 /* A failure in the middle of a run that is added takes all of it back. */
 static void test_failure_rolls_back(void **state)
 {
@@ -300,6 +378,9 @@ int main(void)
         TEST(test_other_files_are_refused),
         TEST(test_damaged),
         TEST(test_locked),
+        TEST(test_run_ids),
+        TEST(test_empty_file),
+        TEST(test_writers_at_once),
         TEST(test_failure_rolls_back),
         TEST(test_full_disk),
     };

@@ -46,7 +46,8 @@ static void assert_written(screen *s, size_t *from, const char *expected)
 
 static void update(screen *s, uint64_t ms, ls_time now, uint64_t events, double fraction)
 {
-    ls_progress_update(&s->p, &(ls_progress_state){ now, events, fraction }, (5000 + ms) * MS);
+    ls_progress_update(&s->p, &(ls_progress_state){ .now = now, .events = events, .fraction = fraction },
+                       (5000 + ms) * MS);
 }
 
 static void test_line(void **state)
@@ -74,6 +75,25 @@ static void test_line(void **state)
     assert_written(&s, &from, CLEAR);
     ls_progress_clear(&s.p);
     assert_written(&s, &from, ""); /* nothing stands there any more */
+    screen_close(&s);
+}
+
+/* Work in pieces: how many of how many, and the time left by the mean of all that are done. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    screen s;
+    size_t from = 0;
+    screen_open(&s, true, NULL, 120);
+    ls_progress_state now = { .done = 0, .total = 8, .unit = "points" };
+    ls_progress_update(&s.p, &now, (5000 + 2000) * MS);
+    assert_written(&s, &from, CLEAR "[--------------------]    0.0%  0 of 8 points");
+    now.done = 2;
+    ls_progress_update(&s.p, &now, (5000 + 20000) * MS);
+    assert_written(&s, &from, CLEAR "[#####---------------]   25.0%  2 of 8 points  ETA 1:00");
+    now.done = 8;
+    ls_progress_update(&s.p, &now, (5000 + 90000) * MS);
+    assert_written(&s, &from, CLEAR "[####################]  100.0%  8 of 8 points");
     screen_close(&s);
 }
 
@@ -154,21 +174,22 @@ static void test_not_a_terminal(void **state)
     ls_progress_begin(&p, file, false, &ghz, 0, 0);
     assert_false(p.on);
     assert_int_equal(p.columns, 80);
-    ls_progress_update(&p, &(ls_progress_state){ 1000, 1, 0.5 }, 9000 * MS);
+    ls_progress_update(&p, &(ls_progress_state){ .now = 1000, .events = 1, .fraction = 0.5 }, 9000 * MS);
     ls_progress_clear(&p);
     fflush(file);
     assert_int_equal(ftell(file), 0);
     fclose(file);
     ls_progress_begin(&p, NULL, true, NULL, 0, 0);
-    ls_progress_update(&p, &(ls_progress_state){ 1000, 1, 0.5 }, 9000 * MS);
+    ls_progress_update(&p, &(ls_progress_state){ .now = 1000, .events = 1, .fraction = 0.5 }, 9000 * MS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),          cmocka_unit_test(test_rate_follows),
-        cmocka_unit_test(test_unknown_total), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_odd_states),    cmocka_unit_test(test_not_a_terminal),
+        cmocka_unit_test(test_line),           cmocka_unit_test(test_rate_follows),
+        cmocka_unit_test(test_pieces),         cmocka_unit_test(test_unknown_total),
+        cmocka_unit_test(test_narrow),         cmocka_unit_test(test_odd_states),
+        cmocka_unit_test(test_not_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,30 @@ static void wait_a_little(slot *slots, size_t count, struct pollfd *polls)
         }
 }
 
-ls_status farm_run(size_t jobs, size_t slot_count, const farm_hooks *hooks, ls_error *err)
+/* Starts jobs while slots are free. *more: there may be jobs to come. */
+static ls_status start_jobs(slot *slots, size_t count, size_t *running, bool *more, const farm_hooks *hooks,
+                            ls_error *err)
+{
+    for (size_t i = 0; i < count && *more; i++) {
+        size_t job = 0;
+        const char *const *argv = NULL;
+        if (slots[i].pid)
+            continue;
+        farm_next next = hooks->next(hooks->self, &job, &argv, err);
+        *more = next != FARM_END;
+        if (next == FARM_FAILED)
+            return err ? err->status : LS_ERR_INTERNAL;
+        if (next != FARM_JOB)
+            return LS_OK;
+        ls_status status = start(&slots[i], job, argv, err);
+        if (status != LS_OK)
+            return status;
+        (*running)++;
+    }
+    return LS_OK;
+}
+
+ls_status farm_run(size_t slot_count, const farm_hooks *hooks, ls_error *err)
 {
     slot *slots = calloc(slot_count, sizeof *slots);
     struct pollfd *polls = calloc(slot_count, sizeof *polls);
@@ -151,18 +174,11 @@ ls_status farm_run(size_t jobs, size_t slot_count, const farm_hooks *hooks, ls_e
         free(polls);
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the processes");
     }
-    size_t next = 0, running = 0;
-    while (status == LS_OK && (next < jobs || running > 0)) {
-        for (size_t i = 0; i < slot_count && next < jobs && status == LS_OK; i++) {
-            if (slots[i].pid)
-                continue;
-            const char *const *argv = hooks->argv(hooks->self, next);
-            status = argv ? start(&slots[i], next, argv, err)
-                          : ls_fail(err, LS_ERR_NOMEM, "no memory left for the processes");
-            running += status == LS_OK;
-            next++;
-        }
-        if (status == LS_OK)
+    size_t running = 0;
+    bool more = true;
+    while (status == LS_OK && (more || running > 0)) {
+        status = start_jobs(slots, slot_count, &running, &more, hooks, err);
+        if (status == LS_OK && (more || running > 0))
             wait_a_little(slots, slot_count, polls);
         if (status == LS_OK)
             status = reap(slots, slot_count, &running, hooks, err);

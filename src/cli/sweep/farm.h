@@ -7,11 +7,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef enum farm_next {
+    FARM_JOB,   /* there is a job to start */
+    FARM_LATER, /* none now: ask again */
+    FARM_END,   /* no more jobs */
+    FARM_FAILED /* err says why */
+} farm_next;
+
 typedef struct farm_hooks {
     void *self;
-    /* The command of a job, NULL-terminated; argv[0] is looked up as it stands. Called once per job, in
-     * order. */
-    const char *const *(*argv)(void *self, size_t job);
+    /* The next job: its number, and its command, NULL-terminated; argv[0] is looked up as it stands. */
+    farm_next (*next)(void *self, size_t *job, const char *const **argv, ls_error *err);
     /* A job is over: error is NULL, or the line that says why it failed. Called in the order of their
      * ends. */
     ls_status (*done)(void *self, size_t job, const char *error, ls_error *err);
@@ -19,8 +25,8 @@ typedef struct farm_hooks {
     bool (*idle)(void *self, size_t running);
 } farm_hooks;
 
-/* Fails with LS_ERR_INTERRUPTED if idle asked for the end, and with what done() returned. Standard output of
- * the jobs is thrown away. */
-ls_status farm_run(size_t jobs, size_t slots, const farm_hooks *hooks, ls_error *err);
+/* Runs jobs until next() says FARM_END and all have ended. Fails with LS_ERR_INTERRUPTED if idle asked for the
+ * end, and as next() or done() failed. Standard output of the jobs is thrown away. */
+ls_status farm_run(size_t slots, const farm_hooks *hooks, ls_error *err);
 
 #endif

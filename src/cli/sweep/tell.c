@@ -52,17 +52,23 @@ static size_t column_width(const sweep_axis *axis)
     return width;
 }
 
-static void print_header(const sweep *s, const char *what, FILE *to)
+/* The columns of a line; run: the number of its run in the database, 0: it has none. */
+static void print_header(const sweep *s, const char *what, bool runs, FILE *to)
 {
     fprintf(to, "  %5s", "");
+    if (runs)
+        fprintf(to, "  %5s", "run");
     for (size_t a = 0; a < s->grid.axes.count; a++)
         fprintf(to, "  %*s", (int)column_width(&s->grid.axes.at[a]), s->grid.axes.at[a].key);
     fprintf(to, "  %14s  %8s\n", what, "to best");
 }
 
-static void print_line(const sweep *s, size_t rank, size_t point, double value, double best, FILE *to)
+static void print_line(const sweep *s, size_t rank, int64_t run, size_t point, double value, double best,
+                       FILE *to)
 {
     fprintf(to, "  %5zu", rank + 1);
+    if (run)
+        fprintf(to, "  %5lld", (long long)run);
     for (size_t a = 0; a < s->grid.axes.count; a++)
         fprintf(to, "  %*s", (int)column_width(&s->grid.axes.at[a]), sweep_grid_value(&s->grid, point, a));
     fprintf(to, "  %14.3f  %8.4f\n", value, value / best);
@@ -83,10 +89,10 @@ static void tell_mean(const sweep *s, size_t top, FILE *to)
     if (count) {
         qsort(list, count, sizeof *list, faster_first);
         fprintf(to, "\nall traces: geometric mean\n");
-        print_header(s, "ns", to);
+        print_header(s, "ns", false, to);
     }
     for (size_t i = 0; i < count && (top == 0 || i < top); i++)
-        print_line(s, i, list[i].point, list[i].time_ns, list[0].time_ns, to);
+        print_line(s, i, 0, list[i].point, list[i].time_ns, list[0].time_ns, to);
     free(list);
 }
 
@@ -97,9 +103,9 @@ void sweep_tell(const sweep *s, size_t top, FILE *to)
         size_t count = sweep_rank(s, t, order);
         fprintf(to, "%s%s on %s, fastest first\n", t ? "\n" : "", s->traces[t], s->platform);
         if (count)
-            print_header(s, "simulated us", to);
+            print_header(s, "simulated us", true, to);
         for (size_t i = 0; i < count && (top == 0 || i < top); i++)
-            print_line(s, i, order[i], point_at(s, t, order[i])->time_ns / 1000,
+            print_line(s, i, point_at(s, t, order[i])->run, order[i], point_at(s, t, order[i])->time_ns / 1000,
                        point_at(s, t, order[0])->time_ns / 1000, to);
         if (top && count > top)
             fprintf(to, "  and %zu more; --top 0 shows all\n", count - top);

@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +16,15 @@
 #include <unistd.h>
 
 #define LIST_NAME "kernelslist.g"
-#define TEMP_TRIES 100
 #define FLUSH_BYTES 262144 /* text of a block that is collected before it goes to the compressor */
 
 typedef struct dir_sink {
     ls_sink base;
     ls_compression compression;
     ls_arena arena;
-    char *path, *temp; /* final and present name of the directory; temp is NULL before it exists */
-    ls_map files;      /* names that were written, so that a kernel that is launched twice is written once */
+    char *path;   /* the directory's final name */
+    ls_temp temp; /* the directory while it is written */
+    ls_map files; /* names that were written, so that a kernel that is launched twice is written once */
     ls_text list, text;
     ls_zip_writer *zip; /* of the kernel that is being written, or NULL */
     bool first;         /* no block of the kernel was written yet */
@@ -74,18 +73,9 @@ static void destroy(dir_sink *sink)
 static void dir_abort(ls_sink *base)
 {
     dir_sink *sink = (dir_sink *)base;
-    if (sink->temp) {
-        ls_zip_abort(sink->zip);
-        sink->zip = NULL;
-        int dir = open(sink->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (dir >= 0) {
-            for (size_t i = 0; i < sink->files.count; i++)
-                unlinkat(dir, sink->files.entries[i].key, 0);
-            unlinkat(dir, LIST_NAME, 0);
-            close(dir);
-        }
-        rmdir(sink->temp);
-    }
+    ls_zip_abort(sink->zip);
+    sink->zip = NULL;
+    ls_temp_discard(&sink->temp);
     destroy(sink);
 }
 
@@ -126,7 +116,7 @@ static ls_status dir_begin(ls_sink *base, const ls_sink_kernel *kernel, bool *kn
     *known = ls_map_has(&sink->files, name);
     if (*known)
         return sink->list.failed ? fail_memory(err) : LS_OK;
-    char *path = ls_path_join(&sink->arena, sink->temp, name);
+    char *path = ls_path_join(&sink->arena, sink->temp.path, name);
     if (!path || !ls_map_put(&sink->files, name, NULL))
         return fail_memory(err);
     status = ls_zip_create(path, ls_zip_of_name(name), &sink->zip, err);
@@ -168,7 +158,7 @@ static ls_status dir_end(ls_sink *base, const ls_sink_kernel *kernel, ls_error *
 static ls_status dir_finish(ls_sink *base, ls_error *err)
 {
     dir_sink *sink = (dir_sink *)base;
-    char *list = ls_path_join(&sink->arena, sink->temp, LIST_NAME);
+    char *list = ls_path_join(&sink->arena, sink->temp.path, LIST_NAME);
     ls_zip_writer *zip = NULL;
     ls_status status = list ? ls_zip_create(list, LS_COMPRESS_NONE, &zip, err) : fail_memory(err);
     if (status == LS_OK)
@@ -177,12 +167,13 @@ static ls_status dir_finish(ls_sink *base, ls_error *err)
         status = ls_zip_finish(zip, err);
     else
         ls_zip_abort(zip);
-    if (status == LS_OK && rename(sink->temp, sink->path) != 0)
+    if (status == LS_OK && rename(sink->temp.path, sink->path) != 0)
         status = ls_fail(err, LS_ERR_IO, "cannot create '%s': %s", sink->path, strerror(errno));
     if (status != LS_OK) {
         dir_abort(base);
         return status;
     }
+    ls_temp_release(&sink->temp);
     destroy(sink);
     return LS_OK;
 }
@@ -196,20 +187,10 @@ static const ls_sink_ops dir_ops = {
     .abort = dir_abort,
 };
 
-/* A directory of a fresh name beside the final one. */
 static ls_status make_temp(dir_sink *sink, ls_error *err)
 {
-    for (unsigned i = 0; i < TEMP_TRIES; i++) {
-        char *temp = ls_arena_printf(&sink->arena, "%s.tmp-%ld-%u", sink->path, (long)getpid(), i);
-        if (!temp)
-            return fail_memory(err);
-        if (mkdir(temp, 0777) == 0) {
-            sink->temp = temp;
-            return LS_OK;
-        }
-        if (errno != EEXIST)
-            break;
-    }
+    if (ls_temp_create(&sink->temp, sink->path, LS_TEMP_DIR))
+        return LS_OK;
     if (errno == ENOENT)
         return ls_fail(err, LS_ERR_IO, "cannot create the directory '%s': the one around it does not exist",
                        sink->path);
