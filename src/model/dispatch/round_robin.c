@@ -39,8 +39,9 @@ typedef struct core_load {
 } core_load;
 
 typedef struct spare_cta {
-    ls_cta cta; /* first: what travels is a pointer to it */
-    struct spare_cta *next;
+    ls_cta cta;             /* first: what travels is a pointer to it */
+    struct spare_cta *next; /* of the spare ones */
+    struct spare_cta *made; /* the one that was made before it */
 } spare_cta;
 
 typedef struct dispatch {
@@ -62,6 +63,7 @@ typedef struct dispatch {
     bool has_waiting, end, finished;
     ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
     spare_cta *spare;
+    spare_cta *made; /* all of them: a run that fails or is interrupted leaves some on the cores */
     ls_event pump;
     ls_error failure;
 } dispatch;
@@ -204,7 +206,12 @@ static spare_cta *take_cta(dispatch *d)
         d->spare = spare->next;
         return spare;
     }
-    return ls_domain_alloc(d->domain, sizeof *spare);
+    spare = ls_domain_alloc(d->domain, sizeof *spare);
+    if (spare != NULL) {
+        spare->made = d->made;
+        d->made = spare;
+    }
+    return spare;
 }
 
 /* Sends the kernel's next block to a core; false if there is none left or nothing can be sent. */
@@ -447,8 +454,8 @@ static ls_status dispatch_init(ls_block *block, void *state, const void *spec, l
 static void dispatch_fini(void *state)
 {
     dispatch *d = state;
-    for (spare_cta *spare = d->spare; spare != NULL; spare = spare->next)
-        ls_cta_fini(&spare->cta);
+    for (spare_cta *cta = d->made; cta != NULL; cta = cta->made)
+        ls_cta_fini(&cta->cta);
 }
 
 static const ls_param params[] = {
