@@ -278,6 +278,8 @@ bool import_convert_l2(importer *im, const import_row *row)
 {
     cache_string c;
     return read_cache(im, row->option, &c) && put_cache(im, row, &c, NULL) &&
+           import_put_fixed(im, "l2.merge_stall", "slice",
+                            "Accel-Sim tries the oldest request until it fits") &&
            import_put_fixed(im, "l2.dirty_limit_percent", "0", "Accel-Sim spares dirty lines in L1 only");
 }
 

@@ -141,6 +141,8 @@ static const expectation expectations[] = {
     { "core.l1.ways", { "256", "192", "256" } },
     { "core.l1.mshr_entries", { "384", "256", "512" } },
     { "core.l1.mshr_merge", { "48", "32", "8" } },
+    { "l2.mshr_merge", { "4", "4", "4" } },
+    { "l2.merge_stall", { "slice", "slice", "slice" } },
     { "core.l1.dirty_limit_percent", { "25", "25", "25" } },
     { "core.class.fp32.interval_cycles", { "1", "2", "2" } },
     { "core.class.half.interval_cycles", { "1", "1", "1" } },

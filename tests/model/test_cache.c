@@ -91,6 +91,79 @@ static void test_miss_merge_fill_hit(void **state)
     ls_engine_destroy(r.engine);
 }
 
+/* A full MSHR stalls the request, not the queue: others go on, and the order per address is kept. */
+static void test_full_merge_list_stalls_the_request(void **state)
+{
+    (void)state;
+    rig r;
+    cache_spec spec = small;
+    spec.merge_stall = CACHE_STALL_REQUEST;
+    rig_init(&r, spec);
+    assert_int_equal(read_at(&r, 0x1000, 1), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x1000, 2), CACHE_PENDING);
+    assert_int_equal(read_at(&r, 0x1000, 3), CACHE_STALLED);
+    assert_int_equal(cache_stall_write(&r.cache, 0x1000, 4), CACHE_STALLED); /* behind the read */
+    assert_int_equal(read_at(&r, 0x1000, 5), CACHE_STALLED);
+    assert_int_equal(cache_stall_write(&r.cache, 0x1020, 6), CACHE_HIT); /* another sector: not held up */
+    assert_int_equal(read_at(&r, 0x1020, 6), CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x1080, 7), CACHE_MISS);
+    assert_int_equal(r.counters.merge_stalls, 3);
+    assert_int_equal(r.counters.fail_merge, 0);
+    assert_int_equal(r.counters.accesses, 4); /* a stalled request counts when it is served */
+    assert_false(cache_has_retry(&r.cache));
+    drain_misses(&r);
+    assert_int_equal(fill_at(&r, 0x1080), 1);
+    assert_false(cache_has_retry(&r.cache)); /* not their sector */
+    assert_int_equal(fill_at(&r, 0x1000), 2);
+
+    const uint32_t order[] = { 3, 4, 5 };
+    for (size_t i = 0; i < LS_COUNT_OF(order); i++) {
+        assert_true(cache_has_retry(&r.cache));
+        assert_int_equal(cache_peek_retry(&r.cache), order[i]);
+        if (order[i] == 4) {
+            assert_int_equal(cache_stall_write(&r.cache, 0x1000, 4), CACHE_HIT);
+            assert_int_equal(cache_write(&r.cache, 0x1000, 0x1000, 0xf, 4), CACHE_HIT);
+        } else {
+            assert_int_equal(read_at(&r, 0x1000, order[i]), CACHE_HIT);
+        }
+        cache_pop_retry(&r.cache);
+    }
+    assert_false(cache_has_retry(&r.cache));
+    ls_engine_destroy(r.engine);
+}
+
+/* Sectors that leave before their stalled requests are looked up again: these wait for the next fill, in
+ * their order. */
+static void test_stalled_requests_of_a_sector_that_left(void **state)
+{
+    (void)state;
+    rig r;
+    cache_spec spec = small;
+    spec.merge_stall = CACHE_STALL_REQUEST;
+    spec.mshr_merge = 1;
+    rig_init(&r, spec);
+    assert_int_equal(read_at(&r, 0x0000, 1), CACHE_MISS);
+    for (uint32_t token = 2; token < 5; token++)
+        assert_int_equal(read_at(&r, 0x0000, token), CACHE_STALLED);
+    drain_misses(&r);
+    assert_int_equal(fill_at(&r, 0x0000), 1);
+    for (uint64_t line = 1; line < 3; line++) { /* two ways of set 0: the line leaves */
+        assert_int_equal(read_at(&r, 0x200 * line, 9), CACHE_MISS);
+        drain_misses(&r);
+        assert_int_equal(fill_at(&r, 0x200 * line), 1);
+    }
+    for (uint32_t token = 2; token < 5; token++) {
+        assert_int_equal(cache_peek_retry(&r.cache), token);
+        assert_int_equal(read_at(&r, 0x0000, token), token == 2 ? CACHE_MISS : CACHE_STALLED);
+        cache_pop_retry(&r.cache);
+    }
+    assert_false(cache_has_retry(&r.cache));
+    drain_misses(&r);
+    assert_int_equal(fill_at(&r, 0x0000), 1);
+    assert_int_equal(cache_peek_retry(&r.cache), 3);
+    ls_engine_destroy(r.engine);
+}
+
 static void test_no_line_while_all_pending(void **state)
 {
     (void)state;
@@ -437,6 +510,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_miss_merge_fill_hit),
+        cmocka_unit_test(test_full_merge_list_stalls_the_request),
+        cmocka_unit_test(test_stalled_requests_of_a_sector_that_left),
         cmocka_unit_test(test_no_line_while_all_pending),
         cmocka_unit_test(test_mshr_and_queue_limits),
         cmocka_unit_test(test_write_back),

@@ -52,7 +52,7 @@ static void block_done(void *self, const ls_cta *cta)
 static profiles walk(const char *const *programs, ls_profile_method method, uint64_t sample, uint32_t threads)
 {
     static const char *const sets[] = { "core.alu=hybrid", "core.memory=analytic", "l2.sets=16",
-                                        "l2.mshr_merge=2" };
+                                        "l2.mshr_merge=2", "l2.merge_stall=slice" };
     ls_error err = { 0 };
     ls_config *config;
     ls_machine *machine = NULL;
@@ -62,7 +62,7 @@ static profiles walk(const char *const *programs, ls_profile_method method, uint
     profiles out = { 0 };
     ls_config_request request = { .platform = "tests/fidelity",
                                   .sets = sets,
-                                  .set_count = 4,
+                                  .set_count = LS_COUNT_OF(sets),
                                   .text = rig_platform,
                                   .text_bytes = strlen(rig_platform) };
     if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||

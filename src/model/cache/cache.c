@@ -122,11 +122,20 @@ static void empty_lines(cache *c)
         memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
 }
 
+#define WAITERS_MAX 16384u
+#define STALLED_MAX 4096u /* more than these, and the queue waits; links hold far fewer for one slice */
+
+uint32_t cache_waiters_max(const cache_spec *spec)
+{
+    uint64_t waiters = spec->mshr_entries * spec->mshr_merge;
+    waiters = waiters < WAITERS_MAX ? waiters : WAITERS_MAX;
+    return (uint32_t)waiters + (spec->merge_stall == CACHE_STALL_REQUEST ? STALLED_MAX : 0);
+}
+
 bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain)
 {
     uint64_t lines = spec->sets * spec->ways;
-    uint64_t waiters = spec->mshr_entries * spec->mshr_merge;
-    waiters = waiters < 16384 ? waiters : 16384;
+    uint32_t waiters = cache_waiters_max(spec);
     *c = (cache){ .spec = spec, .counters = counters };
     c->set_mask = (uint32_t)spec->sets - 1;
     for (c->set_shift = 0; (1u << c->set_shift) < spec->sets;)
@@ -148,7 +157,8 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
         return false;
     empty_sets(c);
     c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
-    c->waiter_count = (uint32_t)waiters;
+    c->retry_first = c->retry_last = CACHE_NONE;
+    c->waiter_count = waiters;
     c->random = 0x2545f4914f6cdd1d;
     return true;
 }
@@ -380,9 +390,12 @@ static inline void set_dirty(cache *c, cache_line *line, uint32_t sector)
 
 /* ------------------------------------------------------------------------------------------------- access */
 
-/* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
-static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
-                     bool atomic)
+static inline bool no_waiter_left(const cache *c)
+{
+    return c->waiter_free == CACHE_NONE && c->waiter_fresh == c->waiter_count;
+}
+
+static inline uint32_t new_waiter(cache *c, uint32_t token)
 {
     uint32_t waiter = c->waiter_free;
     if (waiter != CACHE_NONE)
@@ -390,6 +403,14 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
     else
         waiter = c->waiter_fresh++;
     c->waiters[waiter] = (cache_waiter){ .token = token, .next = CACHE_NONE };
+    return waiter;
+}
+
+/* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
+static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
+                     bool atomic)
+{
+    uint32_t waiter = new_waiter(c, token);
     if (mshr == CACHE_NONE) {
         mshr = c->mshr_free;
         if (mshr != CACHE_NONE)
@@ -397,8 +418,12 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
         else
             mshr = c->mshr_fresh++;
         c->mshr_count++;
-        c->mshrs[mshr] =
-            (cache_mshr){ .address = sector_address, .first = waiter, .last = waiter, .line = line };
+        c->mshrs[mshr] = (cache_mshr){ .address = sector_address,
+                                       .first = waiter,
+                                       .last = waiter,
+                                       .line = line,
+                                       .stalled_first = CACHE_NONE,
+                                       .stalled_last = CACHE_NONE };
         add_mshr(c, mshr);
     } else {
         c->waiters[c->mshrs[mshr].last].next = waiter;
@@ -406,6 +431,57 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
     }
     c->mshrs[mshr].count++;
     c->mshrs[mshr].atomic |= atomic;
+}
+
+/* A request that found its MSHR full, or stalled requests there that it must not overtake. */
+static __attribute__((noinline)) cache_outcome stall(cache *c, uint32_t m, uint32_t token)
+{
+    cache_mshr *mshr = &c->mshrs[m];
+    if (no_waiter_left(c)) {
+        c->counters->fail_merge++;
+        return CACHE_FAIL;
+    }
+    uint32_t waiter = new_waiter(c, token);
+    if (mshr->stalled_first == CACHE_NONE)
+        mshr->stalled_first = waiter;
+    else
+        c->waiters[mshr->stalled_last].next = waiter;
+    mshr->stalled_last = waiter;
+    c->stalled_count++;
+    c->counters->merge_stalls++;
+    return CACHE_STALLED;
+}
+
+cache_outcome cache_stall_write(cache *c, uint64_t address, uint32_t token)
+{
+    if (LS_LIKELY(c->stalled_count == 0))
+        return CACHE_HIT;
+    uint32_t m = find_mshr(c, address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1));
+    if (m == CACHE_NONE || c->mshrs[m].stalled_first == CACHE_NONE)
+        return CACHE_HIT;
+    return stall(c, m, token);
+}
+
+void cache_pop_retry(cache *c)
+{
+    uint32_t waiter = c->retry_first;
+    c->retry_first = c->waiters[waiter].next;
+    if (c->retry_first == CACHE_NONE)
+        c->retry_last = CACHE_NONE;
+    c->waiters[waiter].next = c->waiter_free;
+    c->waiter_free = waiter;
+}
+
+/* The MSHR is free: its stalled requests are next in line. */
+static __attribute__((noinline)) void retry_stalled(cache *c, const cache_mshr *mshr)
+{
+    for (uint32_t w = mshr->stalled_first; w != CACHE_NONE; w = c->waiters[w].next)
+        c->stalled_count--;
+    if (c->retry_last == CACHE_NONE)
+        c->retry_first = mshr->stalled_first;
+    else
+        c->waiters[c->retry_last].next = mshr->stalled_first;
+    c->retry_last = mshr->stalled_last;
 }
 
 /* A read that does not hit and found room in the miss queue. i: its line, CACHE_NONE if that is not there yet
@@ -422,10 +498,12 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
     uint32_t mshr = pending || c->ready_first != CACHE_NONE ? find_mshr(c, sector_address) : CACHE_NONE;
     if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
                            : c->mshr_count >= c->spec->mshr_entries) {
+        if (mshr != CACHE_NONE && c->spec->merge_stall == CACHE_STALL_REQUEST)
+            return stall(c, mshr, token);
         *(mshr != CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
         return CACHE_FAIL;
     }
-    if (c->waiter_free == CACHE_NONE && c->waiter_fresh == c->waiter_count) {
+    if (no_waiter_left(c)) {
         n->fail_merge++;
         return CACHE_FAIL;
     }
@@ -611,6 +689,8 @@ bool cache_next_ready(cache *c, uint32_t *token)
         c->ready_first = mshr->next;
         if (c->ready_first == CACHE_NONE)
             c->ready_last = CACHE_NONE;
+        if (LS_UNLIKELY(mshr->stalled_first != CACHE_NONE))
+            retry_stalled(c, mshr);
         remove_mshr(c, m);
         mshr->next = c->mshr_free;
         c->mshr_free = m;

@@ -27,6 +27,9 @@ typedef enum cache_write_policy {
 } cache_write_policy;
 typedef enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM } cache_replacement;
 typedef enum cache_hash { CACHE_HASH_LINEAR, CACHE_HASH_IPOLY, CACHE_HASH_XOR } cache_hash;
+/* A read of a sector on its way whose MSHR is full of requests: it fails and is tried again, so that all
+ * requests behind it wait too (Accel-Sim), or it alone waits at the MSHR. */
+typedef enum cache_merge_stall { CACHE_STALL_QUEUE, CACHE_STALL_REQUEST } cache_merge_stall;
 
 typedef struct cache_spec {
     uint64_t sets, ways; /* sets: a power of two */
@@ -34,12 +37,14 @@ typedef struct cache_spec {
     uint64_t miss_queue;
     uint64_t dirty_limit_percent; /* dirty lines are spared while fewer than this are dirty */
     uint32_t write_policy, replacement, hash;
+    uint32_t merge_stall; /* cache_merge_stall */
 } cache_spec;
 
 typedef struct cache_counters {
     uint64_t reads, writes;
     uint64_t hits, misses, sector_misses, pending_hits, mshr_merges;
     uint64_t fail_line, fail_mshr, fail_merge, fail_queue; /* could not be served in that cycle, by reason */
+    uint64_t merge_stalls;                                 /* requests that had to wait at a full MSHR */
     uint64_t fills, evictions, writebacks;
     uint64_t accesses; /* hits + misses + sector_misses + pending_hits */
 } cache_counters;
@@ -49,6 +54,7 @@ typedef enum cache_outcome {
     CACHE_MISS,    /* a request for the sector is in the miss queue */
     CACHE_PENDING, /* waits for a fill that is on its way */
     CACHE_FAIL,    /* no line, MSHR or queue entry: try again */
+    CACHE_STALLED, /* kept: cache_has_retry() gives it back when its sector's MSHR is free */
 } cache_outcome;
 
 typedef enum cache_miss_kind { CACHE_MISS_READ, CACHE_MISS_WRITE, CACHE_MISS_WRITEBACK } cache_miss_kind;
@@ -77,8 +83,9 @@ typedef struct cache_set {
 } cache_set;
 
 typedef struct cache_mshr {
-    uint64_t address;     /* of the sector */
-    uint32_t first, last; /* waiting requests */
+    uint64_t address;                     /* of the sector */
+    uint32_t first, last;                 /* waiting requests */
+    uint32_t stalled_first, stalled_last; /* requests that found it full, oldest first */
     uint32_t count;
     uint32_t line;
     uint32_t next;  /* in the list of ready ones, or of free ones */
@@ -105,13 +112,17 @@ typedef struct cache {
     uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
     cache_waiter *waiters;
     uint32_t waiter_free, waiter_fresh, waiter_count;
-    cache_miss *misses;        /* ring */
-    uint32_t (*miss_bytes)[4]; /* of the write-backs in it: which bytes of each sector */
+    uint32_t retry_first, retry_last; /* stalled requests whose MSHR is free again, oldest first */
+    uint32_t stalled_count;           /* requests that wait at full MSHRs */
+    cache_miss *misses;               /* ring */
+    uint32_t (*miss_bytes)[4];        /* of the write-backs in it: which bytes of each sector */
     uint32_t miss_head, miss_tail, miss_mask;
     uint64_t random;
     bool touched;
 } cache;
 
+/* Requests that can wait for fills at a time, merged and stalled. */
+uint32_t cache_waiters_max(const cache_spec *spec);
 /* Memory comes from the domain, once; false when the host has none left. counters outlives the cache. */
 bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain);
 /* Uses only the first `ways` ways of each set from now on; the cache must be empty of pending fills. */
@@ -142,6 +153,20 @@ static inline uint32_t cache_peek_ready(const cache *c)
 {
     return c->waiters[c->mshrs[c->ready_first].first].token;
 }
+/* With CACHE_STALL_REQUEST: stalled requests that are to be looked up again, before any younger request. The
+ * owner looks the first one up with its old token; unless that fails, it calls cache_pop_retry(). */
+static inline bool cache_has_retry(const cache *c)
+{
+    return c->retry_first != CACHE_NONE;
+}
+static inline uint32_t cache_peek_retry(const cache *c)
+{
+    return c->waiters[c->retry_first].token;
+}
+void cache_pop_retry(cache *c);
+/* A write whose sector has stalled requests must wait behind them, so that the order per address is kept:
+ * CACHE_STALLED or CACHE_FAIL. CACHE_HIT: there are none, nothing is done. */
+cache_outcome cache_stall_write(cache *c, uint64_t address, uint32_t token);
 /* Marks a sector valid without any request: warm-up. */
 void cache_warm(cache *c, uint64_t tag_address, uint64_t index_address);
 
@@ -180,6 +205,7 @@ uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits);
         CACHE_METRIC_(type, field, fail_mshr, "tries", "no free MSHR"),                                       \
         CACHE_METRIC_(type, field, fail_merge, "tries", "MSHR full of requests"),                             \
         CACHE_METRIC_(type, field, fail_queue, "tries", "miss queue full"),                                   \
+        CACHE_METRIC_(type, field, merge_stalls, "requests", "waited alone at an MSHR full of requests"),     \
         CACHE_METRIC_(type, field, fills, "sectors", "sectors filled from below"),                            \
         CACHE_METRIC_(type, field, evictions, "lines", "lines replaced"),                                     \
         CACHE_METRIC_(type, field, writebacks, "lines", "dirty lines written back")

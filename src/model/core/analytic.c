@@ -151,7 +151,7 @@ void analytic_take(core *c, uint16_t index)
         put(c, index, c->now + 1);
         return;
     }
-    uint32_t banks = (uint32_t)c->spec->l1_banks, rounds = c->sector_count;
+    uint32_t banks = (uint32_t)c->spec->l1_banks, rounds = ldst_rounds_past_l1(c, c->sector_count);
     if (!analytic_bypasses(c, f->inst)) {
         rounds = analytic_rounds(c);
         c->n.l1_bank_conflicts += rounds - (c->sector_count + banks - 1) / banks;

@@ -65,7 +65,7 @@ static const ls_param params[] = {
     KEY("l1.sets", l1.sets, UINT, "", "4", 1, 4096, "sets (a power of two)"),
     KEY("l1.ways", l1.ways, UINT, "", "256", 1, 1024, "lines of 128 bytes per set"),
     KEY("l1.mshr_entries", l1.mshr_entries, UINT, "sectors", "384", 1, 4096, "sectors that can be on their way"),
-    KEY("l1.mshr_merge", l1.mshr_merge, UINT, "requests", "48", 1, 1024, "requests per sector on its way"),
+    KEY("l1.mshr_merge", l1.mshr_merge, UINT, "requests", "48", 1, 2048, "requests per sector on its way"),
     KEY("l1.miss_queue", l1.miss_queue, UINT, "requests", "16", 2, 1024, "requests waiting to be sent"),
     KEY("l1.dirty_limit_percent", l1.dirty_limit_percent, UINT, "%", "25", 0, 100,
         "written lines are spared from eviction while fewer than this share is written"),

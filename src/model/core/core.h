@@ -362,6 +362,17 @@ bool ldst_can_take(const core *c);
 uint8_t ldst_space(const core *c, const flight *f); /* of its addresses, if they are generic */
 void ldst_take(core *c, uint16_t flight_index);
 uint32_t ldst_shared_cycles(core *c, const flight *f); /* counts an access and says how long it has the unit */
+/* Sectors that do not pass L1 enter the queue to the network as fast as others enter L1's banks; Accel-Sim: one
+ * per cycle. */
+static inline uint32_t ldst_past_l1_per_cycle(const core *c)
+{
+    return c->spec->accelsim_rules ? 1 : (uint32_t)c->spec->l1_banks;
+}
+static inline uint32_t ldst_rounds_past_l1(const core *c, uint32_t sectors)
+{
+    uint32_t width = ldst_past_l1_per_cycle(c);
+    return (sectors + width - 1) / width;
+}
 ls_cycle ldst_next(const core *c);         /* the next cycle with something to do; now + 1 if it is busy */
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 {

@@ -113,7 +113,7 @@ static inline bool take_dense(core *c, const flow_warp *fw, const flow_inst *d, 
     uint32_t sectors = (uint32_t)(last / CACHE_SECTOR_BYTES - words[0] / CACHE_SECTOR_BYTES) + 1, rounds = 1;
     uint32_t banks = (uint32_t)c->spec->l1_banks;
     if (d->bypass)
-        rounds = sectors;
+        rounds = ldst_rounds_past_l1(c, sectors);
     else if (sectors > banks)
         rounds = (sectors + banks - 1) / banks;
     c->n.memory_instructions++;

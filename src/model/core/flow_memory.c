@@ -135,8 +135,8 @@ flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_in
         return (flow_access){ .registers = start + 1, .done = start + 1 };
     }
     uint32_t banks = (uint32_t)c->spec->l1_banks;
-    if (d->bypass) /* one by one */
-        rounds = sectors;
+    if (d->bypass)
+        rounds = ldst_rounds_past_l1(c, sectors);
     else
         c->n.l1_bank_conflicts += rounds - (sectors + banks - 1) / banks;
     return flow_take_sectors(c, fw, d, sectors, rounds, start);

@@ -435,6 +435,21 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
 
 /* ----------------------------------------------------------------------------------------------- the unit */
 
+static void send_past_l1(core *c, const flight *f, uint16_t index)
+{
+    uint32_t left = ldst_past_l1_per_cycle(c);
+    mem_kind kind = is_store(f)                                                               ? MEM_WRITE
+                    : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION ? MEM_ATOMIC
+                                                                                              : MEM_READ;
+    for (; left > 0 && c->sector_count > 0 && !network_full(c); left--) {
+        c->sector_count--;
+        network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],
+                     is_store(f) ? STORE_TOKEN | f->warp : index, kind, true);
+        if (is_store(f))
+            c->warps[f->warp].stores++;
+    }
+}
+
 /* Works on the instruction in the unit; true when it may leave. */
 static bool advance(core *c, flight *f, uint16_t index)
 {
@@ -443,16 +458,7 @@ static bool advance(core *c, flight *f, uint16_t index)
     if (c->sector_count == 0)
         return true;
     if (bypasses(c, f)) {
-        if (network_full(c))
-            return false;
-        mem_kind kind = is_store(f)                                                               ? MEM_WRITE
-                        : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION ? MEM_ATOMIC
-                                                                                                  : MEM_READ;
-        c->sector_count--;
-        network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],
-                     is_store(f) ? STORE_TOKEN | f->warp : index, kind, true);
-        if (is_store(f))
-            c->warps[f->warp].stores++;
+        send_past_l1(c, f, index);
     } else {
         fill_banks(c, f, index);
     }

@@ -266,19 +266,34 @@ static void output_event(void *self, ls_cycle now)
     wake_now(s->owner, s);
 }
 
-/* False if the cache cannot take the oldest request now. */
+static inline bool has_look_up(const slice *s)
+{
+    return s->input.count > 0 || cache_has_retry(&s->l2);
+}
+
+/* The oldest request; those that stalled at a full MSHR come first when that is free. False if the cache
+ * cannot take it now. A stalled request keeps its buffer entry of the link. */
 static inline bool look_up(partition *p, slice *s)
 {
-    uint32_t i = s->input.first;
+    bool again = cache_has_retry(&s->l2);
+    uint32_t i = again ? cache_peek_retry(&s->l2) : s->input.first;
     pending_request *r = &p->requests[i];
     cache_outcome outcome;
-    if (r->message.kind == MEM_WRITE)
-        outcome = cache_write(&s->l2, r->message.address, r->message.local, r->message.byte_mask, i);
-    else
+    if (r->message.kind == MEM_WRITE) {
+        outcome = cache_stall_write(&s->l2, r->message.address, i);
+        if (LS_LIKELY(outcome == CACHE_HIT))
+            outcome = cache_write(&s->l2, r->message.address, r->message.local, r->message.byte_mask, i);
+    } else {
         outcome = cache_read(&s->l2, r->message.address, r->message.local, i, r->message.kind == MEM_ATOMIC);
+    }
     if (outcome == CACHE_FAIL)
         return false;
-    (void)take(p, &s->input);
+    if (LS_UNLIKELY(again))
+        cache_pop_retry(&s->l2);
+    else
+        (void)take(p, &s->input);
+    if (LS_UNLIKELY(outcome == CACHE_STALLED))
+        return true;
     ls_link_release(r->link, 1);
     if (r->message.kind == MEM_WRITE || outcome == CACHE_HIT)
         answer(p, s, i);
@@ -318,7 +333,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
             break;
     }
     left = p->width;
-    while (s->input.count > 0 && s->output.count < spec->output_queue && look_up(p, s) && --left > 0) {
+    while (has_look_up(s) && s->output.count < spec->output_queue && look_up(p, s) && --left > 0) {
     }
     left = p->width;
     while (s->delay.count > 0 && p->requests[s->delay.first].ready <= p->now) {
@@ -330,7 +345,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
         if (--left == 0)
             break;
     }
-    if (s->input.count > 0 || (s->output.count > 0 && !s->output_waiting) || !ls_ring_empty(&s->fill_ring) ||
+    if (has_look_up(s) || (s->output.count > 0 && !s->output_waiting) || !ls_ring_empty(&s->fill_ring) ||
         cache_has_ready(&s->l2) || cache_front_miss(&s->l2) != NULL)
         return p->now + 1;
     if (s->delay.count == 0)
@@ -385,9 +400,8 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
     partition *p = ls_block_state(block);
     /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so
      * those that wait for a fill or for the network come on top of those in the links. */
-    uint32_t requests_max =
-        in_links_max + map->slices_per_channel * (uint32_t)(p->spec->l2.mshr_entries * p->spec->l2.mshr_merge +
-                                                            p->spec->output_queue + 2);
+    uint32_t requests_max = in_links_max + map->slices_per_channel * (cache_waiters_max(&p->spec->l2) +
+                                                                      (uint32_t)p->spec->output_queue + 2);
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
@@ -455,6 +469,7 @@ uint32_t partition_channel(ls_block *block, uint64_t address)
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
 static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
+static const char *const merge_stall_names[] = { "slice", "request", NULL }; /* as cache_merge_stall */
 
 /* clang-format off */
 #define KEY(name_, field_, unit_, default_, min_, max_, help_)                                                \
@@ -478,6 +493,8 @@ static const ls_param params[] = {
     KEY("ways", l2.ways, "", "16", 1, 256, "lines of 128 bytes per set"),
     KEY("mshr_entries", l2.mshr_entries, "sectors", "192", 1, 4096, "sectors on their way from DRAM, per slice"),
     KEY("mshr_merge", l2.mshr_merge, "requests", "4", 1, 1024, "requests per sector on its way"),
+    CHOICE("merge_stall", l2.merge_stall, "request", merge_stall_names,
+           "what waits when mshr_merge is reached: that request, or all of its slice (Accel-Sim)"),
     KEY("miss_queue", l2.miss_queue, "requests", "32", 2, 1024, "requests waiting for DRAM, per slice"),
     KEY("dirty_limit_percent", l2.dirty_limit_percent, "%", "0", 0, 100,
         "dirty lines are spared from eviction while fewer than this share is dirty"),

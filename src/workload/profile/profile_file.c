@@ -310,6 +310,7 @@ static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
     add_number(hasher, shape->rules.capacity.register_unit);
     add_number(hasher, shape->rules.capacity.shared_bytes);
     add_cache(hasher, &shape->l2);
+    add_number(hasher, shape->l2.merge_stall == CACHE_STALL_QUEUE ? shape->l2.mshr_merge : 0);
     for (uint64_t shared = 0; shared <= 256; shared += 8) {
         core_l1 l1 = core_get_l1(shape->core, shared * kib);
         add_cache(hasher, &l1.cache);

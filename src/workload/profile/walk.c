@@ -106,7 +106,7 @@ static meet_rules rules_of(const ls_profiler *p)
 {
     return (meet_rules){ .latency_cycles = p->shape.machine.dram_cycles,
                          .slice_cycle = p->shape.l2_cycle,
-                         .merge = (uint32_t)p->shape.l2.mshr_merge,
+                         .merge = walk_merge_limit(p),
                          .set_bits = p->l2_index.bits };
 }
 

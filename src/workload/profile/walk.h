@@ -176,6 +176,14 @@ static inline uint32_t walk_set_in_level(const ls_profiler *p, uint32_t set)
     return p->l2_levels == 1 ? set : set & ((1u << p->l2_index.bits) - 1);
 }
 
+/* Requests for one sector that a slice takes before it stands still; a slice that lets the request alone wait
+ * never does. */
+static inline uint32_t walk_merge_limit(const ls_profiler *p)
+{
+    const cache_spec *l2 = &p->shape.l2;
+    return l2->merge_stall == CACHE_STALL_REQUEST ? UINT32_MAX : (uint32_t)l2->mshr_merge;
+}
+
 static inline uint32_t walk_ones(uint32_t sectors)
 {
     return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) &

@@ -22,7 +22,7 @@ static void fetch(ls_profiler *p, walk_part *part, sent_request *r, level_line *
     }
     if ((r->flags & SENT_ATOMIC) != 0)
         line->dirty |= r->sectors;
-    if (bypass && waiting != 0 && ++line->asked >= p->shape.l2.mshr_merge) {
+    if (bypass && waiting != 0 && ++line->asked >= walk_merge_limit(p)) {
         /* These hold up the cores that send them, one after the other: each is waited for by itself, and then
          * all that was on its way is there. */
         part->slice_stalls += (uint64_t)walk_ones(waiting) * MEET_ONE;

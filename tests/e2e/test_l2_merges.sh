@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Many cores that ask L2 for one sector: a full merge list stalls a request on native platforms and its slice on
+# imported ones, for any number of threads.
+# shellcheck source=lib.bash
+source "${BASH_SOURCE[0]%/*}/lib.bash"
+
+gemm=synth:gemm-tensor,m=512,n=512,k=128
+
+# cycles OPTION...: of the kernel on h100.
+cycles() {
+    run 0 run "$gemm" -p h100 "$@"
+    awk '$2 ~ /hgemm/ { gsub(",", "", $3); print $3; exit }' stdout
+}
+roomy=$(cycles)
+few=$(cycles -s l2.mshr_merge=2)
+one=$(cycles -s l2.mshr_merge=1)
+slice=$(cycles -s l2.mshr_merge=2 -s l2.merge_stall=slice)
+[[ $roomy =~ ^[0-9]+$ ]] || fail "no cycles: '$roomy'"
+((few < roomy * 110 / 100)) || fail "2 merged requests cost $few cycles, 256 only $roomy"
+((one < roomy * 110 / 100)) || fail "1 merged request costs $one cycles, 256 only $roomy"
+((slice > roomy * 150 / 100)) || fail "a slice that stalls takes $slice cycles, $roomy without"
+
+# Whatever waits, results and counters do not depend on threads.
+for threads in 1 2 3 8; do
+    run 0 run "$gemm" -p h100 -s l2.mshr_merge=1 --threads "$threads" -o out.csv
+    grep ',counter,' out.csv >"counters.$threads"
+    grep -qE ',l2/cycle,merge_stalls,counter,value,[1-9]' "counters.$threads" || fail "no request stalled"
+    cmp counters.1 "counters.$threads" || fail "$threads threads count otherwise than 1"
+done
