@@ -37,7 +37,7 @@ static void events(uint64_t count, uint64_t in_flight, uint64_t spread)
         ls_schedule(region, &sources[i].event, delay);
     }
     ls_run_result result = bench_run(engine, NULL);
-    printf("events=%" PRIu64 " cycles=%" PRIu64 "\n", result.events, result.cycles);
+    printf("events=%" PRIu64 " cycles=%" PRIu64 "\n", result.events, result.region_cycles);
     ls_engine_destroy(engine);
     free(sources);
 }

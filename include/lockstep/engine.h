@@ -201,6 +201,22 @@ LS_API ls_status ls_waits_register(ls_engine *engine, const char *name, ls_wait_
 /* `waiter` (a block's name) waits for `holder` (another's name); detail: "warp 3, pc 0x40: MSHR entry". */
 LS_API void ls_wait_report(ls_wait_sink *sink, const char *waiter, const char *holder, const char *detail);
 
+/* --------------------------------------------------------------------------------------------- warnings */
+
+/* Something that a reader of the results must know: a key without effect, a feature that is not modelled, an
+ * assumption. The list goes into every form of results. */
+typedef struct ls_warning {
+    const char *kind; /* one word of a fixed set, in docs/metrics.md: "key", "unmodelled", "assumption", ... */
+    const char *text; /* one sentence without a full stop; it names its cause */
+} ls_warning;
+
+/* Adds a warning; equal ones are kept once. Before, between and after runs, never while windows run: a block
+ * counts there, and the caller of ls_run() turns the counter into a warning. A host without memory loses the
+ * warning and says so with LS_ERR_NOMEM. */
+LS_API ls_status ls_engine_warn(ls_engine *engine, const char *kind, const char *fmt, ...) LS_PRINTF(3, 4);
+/* The list, in the order of the calls. *count may not be NULL. */
+LS_API const ls_warning *ls_engine_warnings(const ls_engine *engine, size_t *count);
+
 /* -------------------------------------------------------------------------------------------------- run */
 
 /* Flags that another thread or a signal handler may set while the run goes on. */
@@ -236,11 +252,13 @@ typedef struct ls_run_options {
 } ls_run_options;
 
 typedef struct ls_run_result {
-    ls_time end_time;                         /* of the last cycle run */
-    uint64_t events, messages, ticks, cycles; /* of all runs so far; cycles: over regions, those with work */
-    uint64_t windows;                         /* of this run; host side: depends on the window size */
+    ls_time end_time; /* of the last cycle run */
+    /* Of all runs so far. region_cycles: cycles with work, summed over regions: the engine's steps, no time. */
+    uint64_t events, messages, ticks, region_cycles;
+    uint64_t windows; /* of this run; host side: depends on the window size */
     ls_time lookahead_fs;
     bool partial; /* stopped by control->stop */
+    bool limited; /* stopped by options.until: something is scheduled at or after that time */
 } ls_run_result;
 
 /* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on;

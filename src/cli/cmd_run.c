@@ -263,23 +263,45 @@ static const char *config_text(const session *s)
     return text != NULL ? text : yaml;
 }
 
+/* What was known when the machine was built, and what the run has counted. */
+static const ls_warning *gather_warnings(const session *s, size_t *count)
+{
+    uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
+    if (unknown > 0) /* a host without memory for a warning has none for results either */
+        (void)ls_engine_warn(s->engine, "unmodelled",
+                             "%llu instructions have opcodes of no table and ran as integer ones",
+                             (unsigned long long)unknown);
+    return ls_engine_warnings(s->engine, count);
+}
+
 static ls_status report(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    char hash[LS_HASH_TEXT_BYTES];
+    char hash[LS_HASH_TEXT_BYTES], limit[LS_FORMAT_BYTES], limit_reason[80] = "";
+    size_t warning_count;
+    const ls_warning *warnings = gather_warnings(s, &warning_count);
+    if (s->result.limited)
+        snprintf(limit_reason, sizeof limit_reason, "stopped by --until at %s with work left",
+                 ls_format_time(s->until, limit, sizeof limit));
     const ls_results results = {
         .platform = ls_config_name(config_of(s)),
         .config_text = config_text(s),
         .hit_rates = s->trace.rates,
         .config_hash = ls_hash_text(ls_config_hash(config_of(s)), hash),
-        .partial = s->result.partial,
-        .partial_reason = s->result.partial ? "interrupted by a signal" : NULL,
+        .partial = s->result.partial || s->result.limited,
+        .partial_reason = s->result.partial ? "interrupted by a signal" : limit_reason,
+        .warnings = warnings,
+        .warning_count = warning_count,
         .end_time = s->result.end_time,
         .seed = cli_uint(ctx, "seed"),
         .events = s->result.events,
         .messages = s->result.messages,
         .ticks = s->result.ticks,
-        .cycles = s->result.cycles,
+        .has_cycles = s->has_trace || s->has_program,
+        .cycles = s->has_trace     ? run_trace_count(&s->trace, LS_METRICS_RUN).cycles
+                  : s->has_program ? run_program_cycles(&s->program)
+                                   : 0,
+        .region_cycles = s->result.region_cycles,
         .metrics = s->metrics,
         .host = {
             .run_id = run_id(ctx),
@@ -302,12 +324,9 @@ static ls_status report(session *s, ls_error *err)
     ls_status written = run_output_write_all(&results, outputs, cli_count(ctx, "out"), err);
     ls_status status = LS_OK;
     ls_error printing;
-    /* In every export it is the counter unknown_opcodes; here it is a line that cannot be missed. */
-    uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
-    if (unknown > 0)
-        fprintf(ctx->err,
-                "lockstep: warning: %llu instructions have opcodes of no table and ran as integer ones\n",
-                (unsigned long long)unknown);
+    /* In every form of results they are a list; here they are lines that cannot be missed. */
+    for (size_t i = 0; i < warning_count; i++)
+        fprintf(ctx->err, "lockstep: warning: %s\n", warnings[i].text);
     bool accelsim = s->has_trace && cli_choice(ctx, "stats") == 1;
     if (status == LS_OK && accelsim)
         run_trace_accelsim(&s->trace, s->wall_seconds, ctx->out);

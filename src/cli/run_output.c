@@ -78,7 +78,7 @@ ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls
         .events = run->events,
         .messages = run->messages,
         .ticks = run->ticks,
-        .cycles = run->cycles,
+        .region_cycles = run->region_cycles,
         .metrics = metrics,
     };
     return ls_export_hash(&results, out, err);

@@ -28,6 +28,9 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     kept.kernel = record->kernel ? ls_arena_strdup(p->arena, record->kernel) : NULL;
     if ((record->kernel && !kept.kernel) || !ls_vec_push(&p->records, kept))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (record->kind == DRV_WORK_LAUNCH && !ls_spans_add(&p->busy, ls_clock_cycle_at(p->clock, record->begin),
+                                                         ls_clock_cycle_at(p->clock, record->end)))
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (record->kind != DRV_WORK_LAUNCH || p->metrics == NULL)
         return LS_OK;
     const ls_metric_interval interval = { .gpu = 0,
@@ -97,6 +100,7 @@ ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, l
 void run_program_close(run_program *p)
 {
     ls_vec_fini(&p->records);
+    ls_spans_fini(&p->busy);
     ls_gpu_system_destroy(p->request.system);
     amd_file_close(p->recording);
     ls_selection_fini(&p->selection);
@@ -127,8 +131,18 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
     if (p->status == LS_OK)
         p->status = ls_gpu_system_close_trace(p->request.system, err);
     *result = timing_result(p->request.system);
+    result->limited = result->limited && p->status == LS_ERR_INTERRUPTED;
+    ls_cycle begin;
+    if (timing_unfinished(p->request.system, &begin) &&
+        !ls_spans_add(&p->busy, begin, ls_clock_cycle_at(p->clock, result->end_time)))
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     /* An interrupted run has results, too. */
     return p->status == LS_ERR_INTERRUPTED && result->partial ? LS_OK : p->status;
+}
+
+uint64_t run_program_cycles(const run_program *p)
+{
+    return p->busy.total;
 }
 
 /* ------------------------------------------------------------------------------------------------- tables */

@@ -3,6 +3,7 @@
 #ifndef CLI_RUN_PROGRAM_H
 #define CLI_RUN_PROGRAM_H
 
+#include "base/spans.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "report/metrics.h"
@@ -22,8 +23,8 @@ typedef struct run_program {
     const ls_clock *clock; /* of the compute units */
     ls_arena *arena;
     LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
-    bool was_run;
-    ls_status status; /* of the run */
+    ls_spans busy;                 /* cycles of that clock with a kernel */
+    ls_status status;              /* of the run */
 } run_program;
 
 /* Whether the name on the command line is a program, or a recording of one, rather than a trace. */
@@ -37,6 +38,8 @@ const ls_config *run_program_config(const run_program *p);
 void run_program_set_metrics(run_program *p, ls_metrics *metrics);
 /* A wrong result is LS_ERR_CHECK; it can be reported like any other. */
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err);
+/* Of the compute units' clock, with at least one kernel at work. */
+uint64_t run_program_cycles(const run_program *p);
 /* What people want to know first. */
 void run_program_table(const run_program *p, FILE *to);
 

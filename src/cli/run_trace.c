@@ -22,6 +22,8 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
         .end = ls_clock_time(t->clock, kernel->end),
     };
     gpu_roofline_update(&t->roofline);
+    if (!ls_spans_add(&t->busy, kernel->begin, kernel->end))
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return ls_metrics_mark(t->metrics, &interval, err);
 }
 
@@ -124,6 +126,7 @@ ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_en
 void run_trace_close(run_trace *t)
 {
     ls_replay_destroy(t->replay);
+    ls_spans_fini(&t->busy);
     ls_profile_fini(&t->profile);
     ls_selection_fini(&t->selection);
     ls_trace_close(t->trace);
@@ -133,6 +136,10 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
 {
     ls_status status = ls_replay_run(t->replay, options, result, err);
     gpu_roofline_update(&t->roofline); /* with what an interrupted kernel has done */
+    ls_cycle begin;
+    if (status == LS_OK && ls_replay_unfinished(t->replay, &begin) &&
+        !ls_spans_add(&t->busy, begin, ls_clock_cycle_at(t->clock, result->end_time)))
+        status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return status;
 }
 
@@ -171,12 +178,10 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
     n.l2_accesses += counter(t, index, "core/*", "expected_l2_sectors");
     n.l2_misses += counter(t, index, "core/*", "expected_l2_misses");
     n.dram_reads += counter(t, index, "core/*", "expected_dram_sectors");
-    uint64_t count = ls_replay_kernel_count(t->replay);
-    for (uint64_t i = index == LS_METRICS_RUN ? 0 : index; i < (index == LS_METRICS_RUN ? count : index + 1);
-         i++) {
-        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
-        n.cycles += kernel->end - kernel->begin;
-    }
+    if (index == LS_METRICS_RUN)
+        n.cycles = t->busy.total;
+    else
+        n.cycles = ls_replay_kernel_at(t->replay, index)->end - ls_replay_kernel_at(t->replay, index)->begin;
     return n;
 }
 
@@ -250,12 +255,14 @@ void run_trace_table(const run_trace *t, FILE *to)
 void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to)
 {
     run_trace_numbers sum = { 0 };
+    ls_spans busy = { 0 }; /* kernels that ran side by side count once in gpu_tot_sim_cycle */
     uint64_t count = ls_replay_kernel_count(t->replay);
     for (uint64_t i = 0; i < count; i++) {
         run_trace_numbers n = run_trace_count(t, i);
         const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
         uint64_t thread_insts = run_trace_accelsim_thread_insts(&n);
-        sum.cycles += n.cycles;
+        (void)ls_spans_add(&busy, kernel->begin, kernel->end); /* run_trace_run() had memory for the same */
+        sum.cycles = busy.total;
         sum.warp_insts += run_trace_accelsim_warp_insts(&n);
         sum.thread_insts += thread_insts;
         sum.l1_accesses += n.l1_accesses;
@@ -291,6 +298,7 @@ void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to)
         fprintf(to, "total dram reads = %" PRIu64 "\ntotal dram writes = %" PRIu64 "\n\n", sum.dram_reads,
                 sum.dram_writes);
     }
+    ls_spans_fini(&busy);
     fprintf(to, "gpgpu_simulation_time = %.3f sec\ngpgpu_simulation_rate = %.0f (inst/sec)\n", wall_seconds,
             wall_seconds > 0 ? (double)sum.thread_insts / wall_seconds : 0);
 }

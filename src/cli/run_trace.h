@@ -3,6 +3,7 @@
 #ifndef CLI_RUN_TRACE_H
 #define CLI_RUN_TRACE_H
 
+#include "base/spans.h"
 #include "cli/cli.h"
 #include "model/gpu/roofline.h"
 #include "report/metrics.h"
@@ -18,6 +19,7 @@ typedef struct run_trace {
     const char *rates;  /* where hit rates come from; NULL: none are needed */
     char rates_text[160];
     const ls_clock *clock; /* of the cores */
+    ls_spans busy;         /* cycles of that clock with a kernel */
     gpu_roofline roofline; /* a source of the metrics: it stays where it is as long as they are read */
 } run_trace;
 

@@ -2,6 +2,7 @@
 #include "engine/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 ls_status ls_engine_create(uint64_t seed, ls_engine **out, ls_error *err)
 {
@@ -45,6 +46,7 @@ void ls_engine_destroy(ls_engine *engine)
     ls_vec_fini(&engine->clocks);
     ls_vec_fini(&engine->blocks);
     ls_vec_fini(&engine->wait_sources);
+    ls_vec_fini(&engine->warnings);
     ls_map_fini(&engine->domain_names);
     ls_map_fini(&engine->block_names);
     ls_text_fini(&engine->report);
@@ -75,4 +77,26 @@ ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, 
         "link '%s' from '%s' to '%s' is too short to be a domain boundary: %s, at least %s is needed",
         engine->limiting_link->name, engine->limiting_link->from_name, engine->limiting_link->to_name,
         ls_format_time(engine->lookahead, is, sizeof is), ls_format_time(minimum, wanted, sizeof wanted));
+}
+
+ls_status ls_engine_warn(ls_engine *engine, const char *kind, const char *fmt, ...)
+{
+    char text[sizeof((ls_error *)0)->what]; /* cut like the sentence of an error */
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    for (size_t i = 0; i < engine->warnings.count; i++)
+        if (strcmp(engine->warnings.at[i].kind, kind) == 0 && strcmp(engine->warnings.at[i].text, text) == 0)
+            return LS_OK;
+    ls_warning warning = { .kind = ls_arena_strdup(&engine->arena, kind),
+                           .text = ls_arena_strdup(&engine->arena, text) };
+    bool kept = warning.kind != NULL && warning.text != NULL && ls_vec_push(&engine->warnings, warning);
+    return kept ? LS_OK : LS_ERR_NOMEM;
+}
+
+const ls_warning *ls_engine_warnings(const ls_engine *engine, size_t *count)
+{
+    *count = engine->warnings.count;
+    return engine->warnings.at;
 }

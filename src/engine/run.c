@@ -44,7 +44,7 @@ typedef struct run {
     ls_status status;
     ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
     ls_error *err;
-    bool partial;
+    bool partial, limited;
     bool shared;         /* the window that ran was handed out to all threads */
     double ns_per_cycle; /* of a region, on this host */
     uint64_t windows;
@@ -165,8 +165,10 @@ static bool plan_window(run *r)
             status = waits_deadlock(engine, "nothing can happen any more and work is pending", r->err);
         return finish(r, status, engine->window_index == 0 ? 0 : engine_last_cycle(engine) + 1);
     }
-    if (start >= r->until)
+    if (start >= r->until) {
+        r->limited = r->options->until != 0 && start >= r->options->until;
         return finish(r, LS_OK, r->until);
+    }
     ls_time end = r->window_fs > LS_TIME_MAX - start ? LS_TIME_MAX : start + r->window_fs;
     end = end < r->until ? end : r->until;
 
@@ -400,15 +402,16 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
 static void fill_result(const run *r, ls_run_result *result)
 {
     const ls_engine *engine = r->engine;
-    *result =
-        (ls_run_result){ .windows = r->windows, .lookahead_fs = engine->lookahead, .partial = r->partial };
+    *result = (ls_run_result){
+        .windows = r->windows, .lookahead_fs = engine->lookahead, .partial = r->partial, .limited = r->limited
+    };
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
             const ls_region *region = engine->domains.at[i]->regions[k];
             result->events += region->events_run;
             result->messages += region->messages_in;
             result->ticks += region->ticks_run;
-            result->cycles += region->cycles_run;
+            result->region_cycles += region->cycles_run;
         }
     result->end_time = engine_last_cycle(engine);
 }

@@ -262,6 +262,7 @@ struct ls_engine {
     LS_VEC(ls_block *) blocks;
     LS_VEC(wait_source) wait_sources;
     LS_VEC(hook_entry) hooks;
+    LS_VEC(ls_warning) warnings; /* texts in the arena */
     ls_map domain_names, block_names;
     ls_hook *hook_send, *hook_deliver;
     ls_time lookahead;

@@ -223,14 +223,21 @@ size_t export_facts(const ls_results *r, char hash[64], export_fact *out)
         { "partial_reason", "", r->partial ? export_text_or(r->partial_reason, "") : "", 0 },
         { "seed", "", NULL, r->seed },
         { "end_time", "fs", NULL, r->end_time },
-        { "events", "events", NULL, r->events },
-        { "messages", "messages", NULL, r->messages },
-        { "ticks", "ticks", NULL, r->ticks },
+        { "engine.events", "events", NULL, r->events },
+        { "engine.messages", "messages", NULL, r->messages },
+        { "engine.ticks", "ticks", NULL, r->ticks },
+        { "engine.region_cycles", "cycles", NULL, r->region_cycles },
         { "cycles", "cycles", NULL, r->cycles },
         { "hit_rates", "", r->hit_rates, 0 },
     };
-    memcpy(out, facts, sizeof facts);
-    return r->hit_rates != NULL ? EXPORT_FACTS : EXPORT_FACTS - 1;
+    size_t count = 0;
+    for (size_t i = 0; i < EXPORT_FACTS; i++) {
+        bool absent = (strcmp(facts[i].name, "cycles") == 0 && !r->has_cycles) ||
+                      (strcmp(facts[i].name, "hit_rates") == 0 && r->hit_rates == NULL);
+        if (!absent)
+            out[count++] = facts[i];
+    }
+    return count;
 }
 
 ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err)

@@ -29,10 +29,14 @@ typedef struct ls_results {
     bool partial;               /* the run did not come to its end */
     const char *partial_reason; /* "interrupted by the user" */
     const char *hit_rates; /* where those of memory that is not simulated come from; NULL: it is simulated */
+    const ls_warning *warnings; /* in order; what a reader of these numbers must know */
+    size_t warning_count;
     ls_time end_time;
+    bool has_cycles; /* the machine runs kernels */
+    uint64_t cycles; /* of the core clock in which at least one kernel ran */
     uint64_t seed;
-    uint64_t events, messages, ticks, cycles; /* as in ls_run_result */
-    const ls_metrics *metrics;                /* NULL: none */
+    uint64_t events, messages, ticks, region_cycles; /* of the engine: as in ls_run_result */
+    const ls_metrics *metrics;                       /* NULL: none */
     ls_results_host host;
 } ls_results;
 

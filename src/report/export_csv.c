@@ -141,6 +141,12 @@ static void put_facts(FILE *to, const ls_results *r)
         else
             put_u64_row(to, &l, facts[i].integer);
     }
+    l.type = "warning";
+    l.unit = "";
+    for (size_t i = 0; i < r->warning_count; i++) {
+        l.metric = r->warnings[i].kind;
+        put_row(to, &l, r->warnings[i].text);
+    }
 }
 
 static void put_kernels(FILE *to, const ls_metrics *m)

@@ -46,7 +46,7 @@ typedef struct export_fact {
     uint64_t integer;
 } export_fact;
 
-#define EXPORT_FACTS 12
+#define EXPORT_FACTS 13
 size_t export_facts(const ls_results *results, char hash[64], export_fact *out);
 
 const char *export_text_or(const char *text, const char *otherwise);

@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define JSON_SCHEMA 1
+/* 2: `run.cycles` are those of the core clock with a kernel; the engine's counts are in `run.engine`;
+ * `warnings`. */
+#define JSON_SCHEMA 2
 
 static void put_string(ls_json *j, const char *key, const char *value)
 {
@@ -229,6 +231,16 @@ static void put_run(ls_json *j, const ls_results *r)
     ls_json_bool(j, r->partial);
     if (r->partial)
         put_string(j, "partial_reason", export_text_or(r->partial_reason, ""));
+    ls_json_key(j, "warnings");
+    ls_json_array(j);
+    for (size_t i = 0; i < r->warning_count; i++) {
+        ls_json_flat(j);
+        ls_json_object(j);
+        put_string(j, "kind", r->warnings[i].kind);
+        put_string(j, "text", r->warnings[i].text);
+        ls_json_end(j);
+    }
+    ls_json_end(j);
     ls_json_key(j, "run");
     ls_json_object(j);
     put_string(j, "platform", r->platform);
@@ -237,10 +249,15 @@ static void put_run(ls_json *j, const ls_results *r)
     if (r->hit_rates != NULL)
         put_string(j, "hit_rates", r->hit_rates);
     put_u64(j, "end_time_fs", r->end_time);
+    if (r->has_cycles)
+        put_u64(j, "cycles", r->cycles);
+    ls_json_key(j, "engine");
+    ls_json_object(j);
     put_u64(j, "events", r->events);
     put_u64(j, "messages", r->messages);
     put_u64(j, "ticks", r->ticks);
-    put_u64(j, "cycles", r->cycles);
+    put_u64(j, "region_cycles", r->region_cycles);
+    ls_json_end(j);
     put_string(j, "config", r->config_text);
     ls_json_end(j);
 }

@@ -17,12 +17,14 @@
 #include <sys/stat.h>
 
 #define APPLICATION_ID 0x4c6b5374 /* "LkSt" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2          /* as JSON_SCHEMA */
 
 /* The tables are the data part, except for `host`. A value that is missing in a kernel is zero. */
 static const char schema[] =
     "CREATE TABLE runs(run INTEGER PRIMARY KEY, lockstep TEXT NOT NULL, platform TEXT, config_hash TEXT,"
-    " partial INTEGER NOT NULL, partial_reason TEXT, seed, end_time_fs, events, messages, ticks, cycles);"
+    " partial INTEGER NOT NULL, partial_reason TEXT, seed, end_time_fs, cycles, events, messages, ticks,"
+    " region_cycles);"
+    "CREATE TABLE warnings(run INTEGER NOT NULL REFERENCES runs(run), kind TEXT NOT NULL, text TEXT NOT NULL);"
     "CREATE TABLE host(run INTEGER PRIMARY KEY REFERENCES runs(run), run_id TEXT, command TEXT,"
     " wall_seconds REAL, threads INTEGER, windows);"
     "CREATE TABLE config(run INTEGER PRIMARY KEY REFERENCES runs(run), text TEXT);"
@@ -191,12 +193,13 @@ static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
         TEXT(r->partial ? export_text_or(r->partial_reason, "") : NULL),
         U64(r->seed),
         U64(r->end_time),
+        r->has_cycles ? U64(r->cycles) : TEXT(NULL),
         U64(r->events),
         U64(r->messages),
         U64(r->ticks),
-        U64(r->cycles),
+        U64(r->region_cycles),
     };
-    ls_status status = put_single(o, "INSERT INTO runs VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", run,
+    ls_status status = put_single(o, "INSERT INTO runs VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", run,
                                   LS_COUNT_OF(run), err);
     if (status != LS_OK)
         return status;
@@ -205,6 +208,12 @@ static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
                                  TEXT(r->host.command), REAL(r->host.wall_seconds),
                                  U64(r->host.threads),  U64(r->host.windows) };
     status = put_single(o, "INSERT INTO host VALUES(?, ?, ?, ?, ?, ?)", host, LS_COUNT_OF(host), err);
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < r->warning_count && status == LS_OK; i++) {
+        const sqlite_cell row[] = { KEY(o->run), TEXT(r->warnings[i].kind), TEXT(r->warnings[i].text) };
+        status = put_single(o, "INSERT INTO warnings VALUES(?, ?, ?)", row, LS_COUNT_OF(row), err);
+    }
     if (status != LS_OK)
         return status;
     const sqlite_cell config[] = { KEY(o->run), TEXT(r->config_text) };

@@ -254,9 +254,14 @@ static void put_head(const text_out *t, const ls_results *r)
         put_styled(t, RED, "PARTIAL RESULTS");
         fprintf(t->to, ": %s\n", export_text_or(r->partial_reason, "the run did not come to its end"));
     }
+    for (size_t i = 0; i < r->warning_count; i++) {
+        put_styled(t, RED, "WARNING");
+        fprintf(t->to, ": %s: %s\n", r->warnings[i].kind, r->warnings[i].text);
+    }
     fputc('\n', t->to);
     put_fact(t, "simulated time", ls_format_time(r->end_time, text, sizeof text));
-    put_count(t, "cycles", r->cycles);
+    if (r->has_cycles)
+        put_count(t, "cycles", r->cycles);
     put_count(t, "events", r->events);
     put_count(t, "messages", r->messages);
     put_fact(t, "configuration", export_text_or(export_config_hash(r, hash), "-"));

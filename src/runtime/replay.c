@@ -345,6 +345,11 @@ uint64_t ls_replay_kernel_count(const ls_replay *r)
     return r->kernels.count;
 }
 
+bool ls_replay_unfinished(const ls_replay *r, ls_cycle *begin)
+{
+    return dispatch_unfinished(r->dispatch, begin);
+}
+
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *r, uint64_t index)
 {
     return index < r->kernels.count ? &r->kernels.at[index] : NULL;
@@ -391,6 +396,7 @@ ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_resu
         ls_run_result piece;
         ls_status status = ls_run(r->engine, options, &piece, err);
         add_result(result, &piece);
+        result->limited = piece.limited && !dispatch_idle(r->dispatch); /* not by what kernels left behind */
         const ls_error *failure = dispatch_failure(r->dispatch);
         if (failure != NULL) {
             if (err != NULL)

@@ -34,11 +34,14 @@ typedef struct ls_replay_options {
 ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
                            ls_replay **out, ls_error *err);
 void ls_replay_destroy(ls_replay *replay);
-/* Runs everything that is left; result adds up over the pieces. */
+/* Runs everything that is left; result adds up over the pieces. It is limited only if options.until left
+ * kernels that have not ended. */
 ls_status ls_replay_run(ls_replay *replay, const ls_run_options *options, ls_run_result *result,
                         ls_error *err);
 
 uint64_t ls_replay_kernel_count(const ls_replay *replay);
+/* Whether kernels were launched that have not ended, and when the first of them was. */
+bool ls_replay_unfinished(const ls_replay *replay, ls_cycle *begin);
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *replay, uint64_t index);
 
 #endif

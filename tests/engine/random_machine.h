@@ -306,7 +306,7 @@ static void rm_destroy(rm_machine *m)
 static uint64_t rm_fingerprint(rm_machine *m, const ls_run_result *result)
 {
     uint64_t hash = rm_mix(rm_mix(0, result->events), result->messages);
-    hash = rm_mix(rm_mix(rm_mix(hash, result->ticks), result->cycles), result->end_time);
+    hash = rm_mix(rm_mix(rm_mix(hash, result->ticks), result->region_cycles), result->end_time);
     for (uint32_t i = 0; i < m->domain_count; i++) {
         hash = rm_mix(rm_mix(hash, m->sends[i].hash), m->sends[i].count);
         hash = rm_mix(rm_mix(hash, m->deliveries[i].hash), m->deliveries[i].count);

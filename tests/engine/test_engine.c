@@ -77,12 +77,32 @@ static void test_required_lookahead(void **state)
     ls_engine_destroy(engine);
 }
 
+static void test_warnings_are_kept_once(void **state)
+{
+    (void)state;
+    ls_engine *engine = new_engine();
+    size_t count = 7;
+    (void)ls_engine_warnings(engine, &count);
+    assert_int_equal(count, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ls_engine_warn(engine, "key", "'%s' has no effect", "a.b"), LS_OK);
+        assert_int_equal(ls_engine_warn(engine, "assumption", "'%s' has no effect", "a.b"), LS_OK);
+    }
+    const ls_warning *warnings = ls_engine_warnings(engine, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(warnings[0].kind, "key");
+    assert_string_equal(warnings[0].text, "'a.b' has no effect");
+    assert_string_equal(warnings[1].kind, "assumption");
+    ls_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lookahead_is_the_shortest_way),
         cmocka_unit_test(test_lookahead_of_an_odd_clock),
         cmocka_unit_test(test_required_lookahead),
+        cmocka_unit_test(test_warnings_are_kept_once),
     };
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
 }

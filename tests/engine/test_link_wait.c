@@ -147,7 +147,7 @@ static void test_blocked_costs_nothing(void **state)
     assert_log(&m->log, { 0, 0 }, { 0, 1 }, { 0, 1000010 });
     assert_int_equal(result.events, 1 + 3 + 1);
     assert_int_equal(result.messages, 3);
-    assert_int_equal(result.cycles, 3 + 4); /* 0, 1, 1000010 | 10, 11, 1000000, 1000020 */
+    assert_int_equal(result.region_cycles, 3 + 4); /* 0, 1, 1000010 | 10, 11, 1000000, 1000020 */
     assert_true(result.windows < 16);
     destroy(m);
 }

@@ -109,7 +109,7 @@ static void test_idle_time_costs_no_windows(void **state)
     ls_run_result result = run_all(engine);
     assert_log(&log, { 0, 20 }, { 0, UINT64_C(1000000000020) }, { 0, UINT64_C(2000000000020) });
     assert_int_equal(result.end_time, UINT64_C(2000000000020) * FS_PER_GHZ_CYCLE);
-    assert_int_equal(result.cycles, 6);
+    assert_int_equal(result.region_cycles, 6);
     assert_true(result.windows <= 9); /* sent, arrived, the credit came home: three times */
     ls_engine_destroy(engine);
 }
@@ -201,6 +201,7 @@ static void test_until_is_exclusive(void **state)
     assert_log(&log, { 0, 10 });
     assert_int_equal(result.events, 1);
     assert_int_equal(result.end_time, 10 * FS_PER_GHZ_CYCLE);
+    assert_true(result.limited); /* two events are left */
     run_with(engine, &(ls_run_options){ .until = 11 * FS_PER_GHZ_CYCLE + 1 });
     assert_log(&log, { 0, 10 }, { 1, 11 });
     result = run_with(engine, &(ls_run_options){ .until = 5 }); /* in the past: nothing happens */
@@ -209,6 +210,9 @@ static void test_until_is_exclusive(void **state)
     assert_log(&log, { 0, 10 }, { 1, 11 }, { 2, 12 });
     assert_int_equal(result.events, 3); /* of all runs */
     assert_int_equal(result.windows, 1);
+    assert_false(result.limited);
+    result = run_with(engine, &(ls_run_options){ .until = 13 * FS_PER_GHZ_CYCLE });
+    assert_false(result.limited); /* nothing is left */
     ls_engine_destroy(engine);
 }
 

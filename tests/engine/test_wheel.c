@@ -40,7 +40,7 @@ static void test_order_of_cycles_and_of_scheduling(void **state)
     assert_log(&m->log, { 3, 0 }, { 6, 0 }, { 1, 3 }, { 4, 3 }, { 0, 7 }, { 2, 7 }, { 5, 7 }, { 7, 1023 },
                { 10, 1023 }, { 8, 1024 }, { 11, 1024 }, { 9, 1025 });
     assert_int_equal(result.events, 12);
-    assert_int_equal(result.cycles, 6);
+    assert_int_equal(result.region_cycles, 6);
     assert_int_equal(result.ticks, 0);
     assert_int_equal(result.messages, 0);
     assert_int_equal(result.end_time, 1025 * FS_PER_GHZ_CYCLE);
@@ -63,7 +63,7 @@ static void test_delay_zero_is_later_in_this_cycle(void **state)
     ls_schedule(m->region, &m->p[3].event, 5);
     ls_run_result result = run_all(m->engine);
     assert_log(&m->log, { 0, 5 }, { 3, 5 }, { 1, 5 }, { 2, 5 });
-    assert_int_equal(result.cycles, 1);
+    assert_int_equal(result.region_cycles, 1);
 }
 
 static void again(void *self, ls_cycle now)
@@ -163,7 +163,7 @@ static void test_cancel_of_the_last_leaves_nothing(void **state)
     ls_cancel(&m->p[0].event);
     ls_run_result result = run_all(m->engine);
     assert_int_equal(m->log.count, 0);
-    assert_int_equal(result.cycles, 0);
+    assert_int_equal(result.region_cycles, 0);
     assert_int_equal(result.windows, 0);
 }
 

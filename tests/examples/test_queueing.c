@@ -391,7 +391,7 @@ static void test_same_bits(void **state)
         assert_int_equal(other.events, first.events);
         assert_int_equal(other.messages, first.messages);
         assert_int_equal(other.ticks, first.ticks);
-        assert_int_equal(other.cycles, first.cycles);
+        assert_int_equal(other.region_cycles, first.region_cycles);
         assert_int_equal(other.end_time, first.end_time);
     }
 }

@@ -93,6 +93,8 @@ static inline fixture *fixture_create(void)
                                .events = 1234567,
                                .messages = 1000,
                                .ticks = 5,
+                               .region_cycles = 77,
+                               .has_cycles = true,
                                .cycles = 4,
                                .metrics = f->m,
                                .host = { .run_id = "run-1",
@@ -101,6 +103,15 @@ static inline fixture *fixture_create(void)
                                          .threads = 2,
                                          .windows = 99 } };
     return f;
+}
+
+/* Two warnings that need quoting in every format. */
+static inline void fixture_warn(fixture *f)
+{
+    static const ls_warning warnings[] = { { "key", "'a.b' has no effect: it needs \"c\", not \"d\"" },
+                                           { "unmodelled", "7 instructions, of 2 kinds" } };
+    f->results.warnings = warnings;
+    f->results.warning_count = 2;
 }
 
 static inline void fixture_destroy(fixture *f)

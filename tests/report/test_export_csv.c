@@ -41,12 +41,17 @@ static void test_rows(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
+    fixture_warn(f);
     char *text = fixture_export(f, LS_EXPORT_CSV, NULL);
     const char *expected[] = {
         "run,,,,,,run,platform,fact,value,rtx2060,\r\n",
         "run,,,,,,run,partial,fact,value,0,\r\n",
         "run,,,,,,run,seed,fact,value,42,\r\n",
         "run,,,,,,run,end_time,fact,value,4000000,fs\r\n",
+        "run,,,,,,run,cycles,fact,value,4,cycles\r\n",
+        "run,,,,,,run,engine.region_cycles,fact,value,77,cycles\r\n",
+        "run,,,,,,warning,key,fact,value,\"'a.b' has no effect: it needs \"\"c\"\", not \"\"d\"\"\",\r\n",
+        "run,,,,,,warning,unmodelled,fact,value,\"7 instructions, of 2 kinds\",\r\n",
         "kernel,0,0,\"void add<int, 4>(int*, \"\"x\"\")\",7,,kernel,end,fact,value,2500000,fs\r\n",
         "run,,,,,,dram/bank,refreshes,counter,untouched,1,\r\n",
         "run,0,,,,gpu0.l1[0],l1/cycle,hits,counter,value,1500000,sectors\r\n",

@@ -130,7 +130,10 @@ static void test_values(void **state)
     assert_starts(find(text, "format", NULL), "\"lockstep-results\",");
     assert_starts(find(text, "partial", NULL), "false,");
     assert_null(find(text, "partial_reason", NULL));
+    assert_starts(find(text, "warnings", NULL), "[],");
     assert_starts(find(text, "run", "end_time_fs", NULL), "4000000,");
+    assert_starts(find(text, "run", "cycles", NULL), "4,"); /* and not the engine's steps */
+    assert_starts(find(text, "run", "engine", "region_cycles", NULL), "77");
     assert_starts(find(text, "run", "config", NULL), "\"machine: gpu\\nl1: \\\"64 KiB\\\"\\n\"");
     assert_starts(find(text, "metrics", "#0", "unit", NULL), "\"sectors\"");
     assert_starts(find(text, "metrics", "#6", "help", NULL), "\"refreshes, \\\"all bank\\\"\"");
@@ -186,10 +189,31 @@ static void test_partial_and_odd_bytes(void **state)
     fixture_destroy(f);
 }
 
+static void test_warnings(void **state)
+{
+    (void)state;
+    fixture *f = fixture_create();
+    fixture_warn(f);
+    f->results.has_cycles = false;
+    char *text = fixture_export(f, LS_EXPORT_JSON, NULL);
+    const char *end = text;
+    skip_value(&end);
+    assert_string_equal(end, "\n");
+    assert_starts(find(text, "warnings", "#0", "kind", NULL), "\"key\"");
+    assert_starts(find(text, "warnings", "#0", "text", NULL),
+                  "\"'a.b' has no effect: it needs \\\"c\\\", not \\\"d\\\"\"");
+    assert_starts(find(text, "warnings", "#1", "kind", NULL), "\"unmodelled\"");
+    assert_null(find(text, "warnings", "#2", NULL));
+    assert_null(find(text, "run", "cycles", NULL)); /* a machine without kernels has none */
+    free(text);
+    fixture_destroy(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_partial_and_odd_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,9 +149,15 @@ static void test_second_run(void **state)
     f->cache[0].hits += 7;
     f->results.partial = true;
     f->results.partial_reason = "interrupted by the user";
+    f->results.has_cycles = false;
+    fixture_warn(f);
     f->results.host.threads = 1;
     assert_int_equal(export_to(f, NULL), LS_OK);
     assert_query("SELECT run, partial, partial_reason FROM runs", "1|0|NULL;2|1|interrupted by the user;");
+    assert_query("SELECT cycles, region_cycles FROM runs", "4|77;NULL|77;");
+    assert_query("SELECT run, kind, text FROM warnings",
+                 "2|key|'a.b' has no effect: it needs \"c\", not \"d\";"
+                 "2|unmodelled|7 instructions, of 2 kinds;");
     assert_query("SELECT run, threads FROM host", "1|2;2|1;");
     assert_query("SELECT run, value FROM readings WHERE metric = 'hits' AND kernel IS NULL",
                  "1|1500000;1|500000;2|1500007;2|500000;");
@@ -199,7 +205,7 @@ static void test_other_files_are_refused(void **state)
     unlink(path);
     assert_int_equal(export_to(f, NULL), LS_OK);
     execute("PRAGMA user_version = 7");
-    assert_refused(f, LS_ERR_INPUT, "the database has schema version 7, this Lockstep writes version 1");
+    assert_refused(f, LS_ERR_INPUT, "the database has schema version 7, this Lockstep writes version 2");
 }
 
 static void test_damaged(void **state)

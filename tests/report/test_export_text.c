@@ -106,8 +106,11 @@ static void test_partial(void **state)
     assert_contains(text, "  rtx2060\nPARTIAL RESULTS: the run did not come to its end\n");
     free(text);
     f->results.partial_reason = "interrupted by the user";
+    fixture_warn(f);
     text = fixture_export(f, LS_EXPORT_TEXT, NULL);
-    assert_contains(text, "\nPARTIAL RESULTS: interrupted by the user\n");
+    assert_contains(text, "\nPARTIAL RESULTS: interrupted by the user\n"
+                          "WARNING: key: 'a.b' has no effect: it needs \"c\", not \"d\"\n"
+                          "WARNING: unmodelled: 7 instructions, of 2 kinds\n");
     free(text);
     fixture_destroy(f);
 }

@@ -371,6 +371,16 @@ ls_status command_submit(ls_block *block, command_queue *queue, command_packet *
     return LS_OK;
 }
 
+bool command_unfinished(const ls_block *block, ls_cycle *begin)
+{
+    const command *c = ls_block_state((ls_block *)(uintptr_t)block);
+    *begin = LS_CYCLE_MAX;
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++)
+        if (c->dispatchers[i].phase != DISPATCHER_FREE && c->dispatchers[i].begin < *begin)
+            *begin = c->dispatchers[i].begin;
+    return *begin != LS_CYCLE_MAX;
+}
+
 command_packet *command_take(ls_block *block)
 {
     command *c = ls_block_state(block);

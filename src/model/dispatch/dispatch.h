@@ -44,6 +44,8 @@ void dispatch_start(ls_block *dispatch, const dispatch_work *work);
 bool dispatch_finished_kernel(ls_block *dispatch);
 /* Everything has been run. */
 bool dispatch_idle(const ls_block *dispatch);
+/* Whether kernels were launched that have not ended, and when the first of them was. */
+bool dispatch_unfinished(const ls_block *dispatch, ls_cycle *begin);
 /* What the workload reported, if it failed. */
 const ls_error *dispatch_failure(const ls_block *dispatch);
 

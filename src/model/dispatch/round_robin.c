@@ -410,6 +410,16 @@ bool dispatch_idle(const ls_block *block)
     return d->active == 0 && d->end;
 }
 
+bool dispatch_unfinished(const ls_block *block, ls_cycle *begin)
+{
+    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
+    *begin = LS_CYCLE_MAX;
+    for (uint32_t k = 0; k < d->slots; k++)
+        if (d->kernels[k].used && d->kernels[k].begin < *begin)
+            *begin = d->kernels[k].begin;
+    return *begin != LS_CYCLE_MAX;
+}
+
 const ls_error *dispatch_failure(const ls_block *block)
 {
     const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);

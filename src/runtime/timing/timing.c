@@ -313,6 +313,11 @@ void timing_watch(ls_gpu_system *system,
     t->over_self = self;
 }
 
+bool timing_unfinished(const ls_gpu_system *system, ls_cycle *begin)
+{
+    return of(system) && command_unfinished(of(system)->command, begin);
+}
+
 ls_run_result timing_result(const ls_gpu_system *system)
 {
     return of(system) ? of(system)->result : (ls_run_result){ 0 };

@@ -1,0 +1,36 @@
+/* spans.c: see spans.h. Intervals mostly come in order, so the search starts at the end. */
+#include "base/spans.h"
+
+#include <string.h>
+
+bool ls_spans_add(ls_spans *s, uint64_t begin, uint64_t end)
+{
+    if (end <= begin)
+        return true;
+    if (!ls_vec_reserve(&s->list, 1))
+        return false;
+    ls_span *at = s->list.at;
+    size_t last = s->list.count; /* [first, last) are those that the new one touches */
+    while (last > 0 && at[last - 1].begin > end)
+        last--;
+    size_t first = last;
+    while (first > 0 && at[first - 1].end >= begin)
+        first--;
+    ls_span merged = { begin, end };
+    for (size_t i = first; i < last; i++) {
+        merged.begin = at[i].begin < merged.begin ? at[i].begin : merged.begin;
+        merged.end = at[i].end > merged.end ? at[i].end : merged.end;
+        s->total -= at[i].end - at[i].begin;
+    }
+    memmove(&at[first + 1], &at[last], (s->list.count - last) * sizeof *at);
+    at[first] = merged;
+    s->list.count = s->list.count - (last - first) + 1;
+    s->total += merged.end - merged.begin;
+    return true;
+}
+
+void ls_spans_fini(ls_spans *s)
+{
+    ls_vec_fini(&s->list);
+    s->total = 0;
+}

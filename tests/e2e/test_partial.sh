@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# --until: a run that leaves work undone says so in every format; one that ends in time does not.
+# shellcheck source=lib.bash
+source "$(dirname "$0")/lib.bash"
+
+# partial 0|1 ARG...: every format of the run says that it is partial, or none does.
+partial() {
+    local expected=$1 word=false
+    ((expected)) && word=true
+    shift
+    rm -f r.*
+    run 0 run "$@" -o r.json -o r.csv -o r.db
+    [[ $(grep -c '^PARTIAL RESULTS: stopped by --until at .* with work left$' stdout) == "$expected" ]] ||
+        fail "$*: the text does not say partial=$expected"
+    grep -q "^  \"partial\": $word,$" r.json || fail "$*: JSON does not say partial=$word"
+    grep -q "^run,,,,,,run,partial,fact,value,$expected,.$" r.csv || fail "$*: CSV does not say partial=$expected"
+    [[ $(sqlite3 r.db 'SELECT partial, partial_reason IS NOT NULL FROM runs') == "$expected|$expected" ]] ||
+        fail "$*: SQLite does not say partial=$expected"
+    run 0 compare r.json r.db
+}
+
+command -v sqlite3 >/dev/null || skip 'no sqlite3'
+trace=(synth:vector-add,n=4096 -p rtx3070)
+partial 1 "${trace[@]}" --until 1500ns
+# The kernel that was cut has its cycles up to the end of the run.
+(($(sqlite3 r.db 'SELECT cycles FROM runs') == 1500 * 1725 / 1000)) || fail 'the cycles of a partial run are not those up to --until'
+partial 0 "${trace[@]}"
+partial 0 "${trace[@]}" --until 1s
+partial 1 "${trace[@]}" --until 1500ns --fidelity basic
+partial 1 "${trace[@]}" --until 1500ns --fidelity memory
+
+program=(relu --size 1024 -p r9nano)
+partial 1 "${program[@]}" --until 1us
+partial 0 "${program[@]}" --until 1s
+run 0 run "${program[@]}" --record recorded
+partial 1 recorded -p r9nano --until 1us
+partial 0 recorded -p r9nano
+
+printf 'machine: pingpong\nhits: 500\n' >game.yaml
+run 0 --plugin "$PINGPONG" run -p game.yaml --until 100ns
+says 'PARTIAL RESULTS: stopped by --until at 100 ns with work left'
+run 0 --plugin "$PINGPONG" run -p game.yaml --until 1s
+! grep -q PARTIAL stdout || fail 'a run that came to its end is called partial'
