@@ -114,7 +114,7 @@ static void test_contents(void **state)
     assert_query("PRAGMA integrity_check", "ok;");
     assert_query("PRAGMA foreign_key_check", "");
     assert_query("SELECT * FROM runs",
-                 "1|" LS_VERSION_STRING "|rtx2060|00ff|0|NULL|42|4000000|1234567|1000|5|4;");
+                 "1|" LS_VERSION_STRING "|rtx2060|00ff|0|NULL|42|4000000|4|1234567|1000|5|77;");
     assert_query("SELECT * FROM host", "1|run-1|lockstep run a,b|1.5|2|99;");
     assert_query("SELECT text FROM config", "machine: gpu\nl1: \"64 KiB\"\n;");
     assert_query("SELECT name, kind, unit, untouched FROM metrics WHERE type = 'dram/bank'",
