@@ -139,7 +139,7 @@ LS_API uint64_t ls_gpu_reach(ls_gpu_context *context, ls_gpu_address address);
 
 /* ----------------------------------------------------------------------------------------------- modules */
 
-/* A code object (ELF, versions 2 to 5), or an offload bundle with one for the selected GPU. data may be freed
+/* A code object (ELF, versions 2 to 6, linked or not), or an offload bundle with one for the selected GPU. data may be freed
  * afterwards. */
 LS_API ls_status ls_gpu_module_load(ls_gpu_context *context, const void *data, size_t bytes,
                                     ls_gpu_module **out, ls_error *err);

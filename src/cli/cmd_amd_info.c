@@ -305,7 +305,7 @@ static ls_status find_object(info_run *run, const char *data, size_t bytes, hsa_
     status = hsa_bundle_pick(data, bytes, target, &elf, &elf_bytes, err);
     if (status == LS_OK)
         status = hsa_object_read(elf, elf_bytes, object, err);
-    if (status == LS_OK && target && strcmp((*object)->target_name, target) != 0) {
+    if (status == LS_OK && target && !hsa_target_runs((*object)->target_name, target)) {
         status = ls_fail(err, LS_ERR_INPUT, "the code object is for %s, not for %s", (*object)->target_name,
                          target);
         hsa_object_destroy(*object);
@@ -367,7 +367,7 @@ const cli_command cmd_amd_info = {
     .name = "info",
     .summary = "print target, kernels, registers and arguments of a code object",
     .about =
-        "Reads code objects (ELF) of versions 2 to 5 for any AMD GPU, and clang's offload bundles around "
+        "Reads code objects (ELF) of versions 2 to 6, linked or not, for any AMD GPU, and clang's offload bundles around "
         "them. SGPRS and VGPRS are per wave and per lane, LDS per work-group, SCRATCH per work-item, CODE in "
         "bytes. WORK-GROUP is the largest size (<=) or the required one (=).",
     .order = 1,

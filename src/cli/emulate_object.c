@@ -46,7 +46,8 @@ ls_status emulate_object_target(ls_arena *arena, const char *path, const char **
         status = hsa_object_read(elf, elf_bytes, &object, err);
     if (status != LS_OK)
         return ls_error_at(err, path, 0, 0);
-    *target = ls_arena_strdup(arena, object->target_name);
+    *target =
+        ls_arena_strdup(arena, object->has_target ? amd_target_name(object->target) : object->target_name);
     hsa_object_destroy(object);
     return *target ? LS_OK : no_memory(err);
 }

@@ -118,7 +118,7 @@ static ls_status read_object(ls_gpu_module *module, const void *data, size_t byt
     ls_status status = hsa_bundle_pick(data, bytes, model->target, &elf, &elf_bytes, err);
     if (status == LS_OK)
         status = hsa_object_read(elf, elf_bytes, &module->object, err);
-    if (status == LS_OK && strcmp(module->object->target_name, model->target) != 0)
+    if (status == LS_OK && !hsa_target_runs(module->object->target_name, model->target))
         status = ls_fail(err, LS_ERR_INPUT, "the code object is for %s, but the selected GPU is %s",
                          module->object->target_name, model->name);
     return status;

@@ -106,8 +106,11 @@ ls_status hsa_bundle_pick(const void *data, size_t bytes, const char *target, co
         return LS_OK;
     status = hsa_bundle_list(&arena, data, bytes, &entries, &count, err);
     for (size_t i = 0; status == LS_OK && i < count; i++)
-        if (*entries[i].target && (!target || strcmp(entries[i].target, target) == 0)) {
-            found = found ? found : &entries[i];
+        if (*entries[i].target && (!target || hsa_target_runs(entries[i].target, target))) {
+            /* Code for the target itself goes before code for its family. */
+            if (!found ||
+                (target && strcmp(entries[i].target, target) == 0 && strcmp(found->target, target) != 0))
+                found = &entries[i];
             matches++;
         }
     if (status == LS_OK) {

@@ -1,5 +1,5 @@
-/* hsa.h: AMD code objects: ELF files of versions 2 to 5 and the offload bundles around them become a
- * memory image, kernels with everything that a launch needs, and global variables. Reads bytes only:
+/* hsa.h: AMD code objects: ELF files of versions 2 to 6, linked or not, and the offload bundles around them
+ * become a memory image, kernels with everything that a launch needs, and global variables. Reads bytes only:
  * nothing here knows about devices or runs anything. Any bytes are safe: what is wrong is refused with a
  * reason. */
 #ifndef WORKLOAD_HSA_HSA_H
@@ -19,13 +19,13 @@ typedef enum hsa_arg_kind {
     HSA_ARG_KIND_COUNT
 } hsa_arg_kind;
 
-const char *hsa_arg_kind_name(hsa_arg_kind kind); /* "global_buffer", as in the metadata of versions 3 to 5 */
+const char *hsa_arg_kind_name(hsa_arg_kind kind); /* "global_buffer", as in the metadata of versions 3 to 6 */
 bool hsa_arg_is_hidden(hsa_arg_kind kind);
 
 /* Texts are "" where the file does not say. */
 typedef struct hsa_arg {
     const char *name, *type_name;
-    const char *kind_name; /* as in the file, also where kind is HSA_ARG_UNKNOWN */
+    const char *kind_name; /* as in the file, in the spelling of versions 3 to 6 */
     hsa_arg_kind kind;
     uint32_t offset, bytes;
     uint32_t pointee_align; /* of local memory; 0: not said */
@@ -81,11 +81,11 @@ typedef struct hsa_reloc {
 
 typedef struct hsa_object {
     ls_arena arena;
-    unsigned version;        /* 2 to 6 */
-    const char *target_name; /* "gfx1010" */
-    const char *isa_name;    /* "amdgcn-amd-amdhsa--gfx1010:xnack-" */
-    bool has_target;         /* target is valid: we have this instruction set */
-    amd_target target;
+    unsigned version;            /* 2 to 6 */
+    const char *target_name;     /* "gfx1010"; of version 6 also a family: "gfx10-1-generic" */
+    const char *isa_name;        /* "amdgcn-amd-amdhsa--gfx1010:xnack-" */
+    bool has_target;             /* target is valid: we have this instruction set */
+    amd_target target;           /* of a family the member that we run */
     const char *xnack, *sramecc; /* "", "any", "off", "on" */
     uint8_t *image;              /* the segments in place, the rest 0; relocations not applied */
     uint64_t image_bytes;
@@ -100,6 +100,9 @@ typedef struct hsa_object {
     const char *const *printfs; /* "1:1:4:format" */
     size_t printf_count;
 } hsa_object;
+
+/* Whether code for `name` ("gfx1010", "gfx10-1-generic") runs on `target` ("gfx1010"). */
+bool hsa_target_runs(const char *name, const char *target);
 
 /* data is not needed afterwards. *out is NULL on failure. */
 ls_status hsa_object_read(const void *data, size_t bytes, hsa_object **out, ls_error *err);

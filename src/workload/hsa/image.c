@@ -3,6 +3,7 @@
 #include "workload/hsa/image.h"
 
 #include "base/text.h"
+#include "workload/hsa/link.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -15,19 +16,6 @@
 #define NT_AMD_METADATA 10
 #define NT_AMD_ISA_NAME 11
 #define NT_AMDGPU_METADATA 32
-
-enum { /* relocations that a loader can meet */
-       R_AMDGPU_NONE = 0,
-       R_AMDGPU_ABS32_LO = 1,
-       R_AMDGPU_ABS32_HI = 2,
-       R_AMDGPU_ABS64 = 3,
-       R_AMDGPU_REL32 = 4,
-       R_AMDGPU_REL64 = 5,
-       R_AMDGPU_ABS32 = 6,
-       R_AMDGPU_REL32_LO = 10,
-       R_AMDGPU_REL32_HI = 11,
-       R_AMDGPU_RELATIVE64 = 13,
-};
 
 typedef struct reader {
     Elf *elf;
@@ -48,7 +36,7 @@ static ls_status damaged(reader *r, const char *what)
     return ls_fail(r->err, LS_ERR_INPUT, "the code object is damaged: %s", what);
 }
 
-static bool fits(uint64_t offset, uint64_t bytes, uint64_t limit)
+bool image_fits(uint64_t offset, uint64_t bytes, uint64_t limit)
 {
     return offset <= limit && bytes <= limit - offset;
 }
@@ -70,17 +58,16 @@ static ls_status check_header(reader *r)
     if (header.e_machine != EM_AMDGPU)
         return ls_fail(r->err, LS_ERR_INPUT, "this is an ELF file for machine %u, not for an AMD GPU (224)",
                        (unsigned)header.e_machine);
-    if (header.e_type == ET_REL)
-        return ls_fail(r->err, LS_ERR_UNSUPPORTED,
-                       "this code object is not linked yet: link it with ld.lld -shared");
-    if (header.e_type != ET_DYN && header.e_type != ET_EXEC)
-        return ls_fail(r->err, LS_ERR_INPUT, "this is an ELF file of type %u, no shared object",
+    if (header.e_type != ET_DYN && header.e_type != ET_EXEC && header.e_type != ET_REL)
+        return ls_fail(r->err, LS_ERR_INPUT,
+                       "this is an ELF file of type %u, neither a shared object (3) nor a relocatable one (1)",
                        (unsigned)header.e_type);
     if (header.e_ident[EI_OSABI] != OSABI_AMDGPU_HSA)
         return ls_fail(r->err, LS_ERR_UNSUPPORTED, "the code object is for OS ABI %u, not for HSA (64)",
                        (unsigned)header.e_ident[EI_OSABI]);
     r->out->abi = header.e_ident[EI_ABIVERSION];
     r->out->flags = header.e_flags;
+    r->out->is_relocatable = header.e_type == ET_REL;
     return LS_OK;
 }
 
@@ -102,9 +89,9 @@ static ls_status read_segments(reader *r)
             return damaged(r, "a program header lies outside of the file");
         if (h->p_type != PT_LOAD || h->p_memsz == 0)
             continue;
-        if (h->p_filesz > h->p_memsz || !fits(h->p_offset, h->p_filesz, r->bytes))
+        if (h->p_filesz > h->p_memsz || !image_fits(h->p_offset, h->p_filesz, r->bytes))
             return damaged(r, "a segment lies outside of the file");
-        if (!fits(h->p_vaddr, h->p_memsz, HSA_IMAGE_LIMIT))
+        if (!image_fits(h->p_vaddr, h->p_memsz, HSA_IMAGE_LIMIT))
             return ls_fail(r->err, LS_ERR_INPUT,
                            "a segment of %" PRIu64 " bytes at 0x%" PRIx64 " is beyond the limit of %u MiB",
                            (uint64_t)h->p_memsz, (uint64_t)h->p_vaddr, HSA_IMAGE_LIMIT >> 20);
@@ -138,7 +125,7 @@ const hsa_segment *image_segment(const hsa_object *object, uint64_t address)
 const uint8_t *image_at(const hsa_object *object, uint64_t address, uint64_t bytes)
 {
     const hsa_segment *segment = image_segment(object, address);
-    if (!segment || !fits(address - segment->address, bytes, segment->bytes))
+    if (!segment || !image_fits(address - segment->address, bytes, segment->bytes))
         return NULL;
     return object->image + address;
 }
@@ -168,7 +155,7 @@ static void take_note(image_file *out, uint32_t type, const char *owner, size_t 
     }
 }
 
-static void read_note_bytes(image_file *out, const uint8_t *at, size_t bytes)
+void image_take_notes(image_file *out, const uint8_t *at, size_t bytes)
 {
     while (bytes >= 12) {
         uint32_t head[3];
@@ -196,9 +183,9 @@ static ls_status read_notes(reader *r)
         GElf_Phdr h;
         if (!gelf_getphdr(r->elf, (int)i, &h) || h.p_type != PT_NOTE)
             continue;
-        if (!fits(h.p_offset, h.p_filesz, r->bytes))
+        if (!image_fits(h.p_offset, h.p_filesz, r->bytes))
             return damaged(r, "its notes lie outside of the file");
-        read_note_bytes(r->out, r->data + h.p_offset, h.p_filesz);
+        image_take_notes(r->out, r->data + h.p_offset, h.p_filesz);
     }
     return LS_OK;
 }
@@ -210,7 +197,7 @@ static Elf_Scn *find_section(reader *r, uint32_t type, Elf_Scn *after, GElf_Shdr
 {
     for (Elf_Scn *s = elf_nextscn(r->elf, after); s; s = elf_nextscn(r->elf, s))
         if (gelf_getshdr(s, header) && header->sh_type == type &&
-            fits(header->sh_offset, header->sh_size, r->bytes))
+            image_fits(header->sh_offset, header->sh_size, r->bytes))
             return s;
     return NULL;
 }
@@ -230,7 +217,8 @@ static ls_status read_symbol(reader *r, Elf_Data *data, const GElf_Shdr *header,
                            .bytes = symbol.st_size,
                            .type = GELF_ST_TYPE(symbol.st_info),
                            .is_weak = GELF_ST_BIND(symbol.st_info) == STB_WEAK,
-                           .is_defined = symbol.st_shndx != SHN_UNDEF };
+                           .is_defined = symbol.st_shndx != SHN_UNDEF,
+                           .is_absolute = symbol.st_shndx == SHN_ABS };
     return out->name ? LS_OK : no_memory(r);
 }
 
@@ -276,13 +264,18 @@ static ls_status index_symbols(reader *r)
 
 /* ------------------------------------------------------------------------------------------- relocations */
 
-static unsigned reloc_bytes(uint32_t type)
+unsigned image_reloc_bytes(uint32_t type)
 {
     switch (type) {
+    case R_AMDGPU_REL16:
+        return 2;
     case R_AMDGPU_ABS32_LO:
     case R_AMDGPU_ABS32_HI:
     case R_AMDGPU_REL32:
     case R_AMDGPU_ABS32:
+    case R_AMDGPU_GOTPCREL:
+    case R_AMDGPU_GOTPCREL32_LO:
+    case R_AMDGPU_GOTPCREL32_HI:
     case R_AMDGPU_REL32_LO:
     case R_AMDGPU_REL32_HI:
         return 4;
@@ -295,11 +288,18 @@ static unsigned reloc_bytes(uint32_t type)
     }
 }
 
+/* What is left to a loader: the linker has applied those with a table of global offsets and branches. */
+static bool is_dynamic(uint64_t type)
+{
+    return type != R_AMDGPU_GOTPCREL && type != R_AMDGPU_GOTPCREL32_LO && type != R_AMDGPU_GOTPCREL32_HI &&
+           type != R_AMDGPU_REL16;
+}
+
 static ls_status read_reloc(reader *r, const GElf_Rela *rela, const image_symbol *symbols, size_t count,
                             hsa_reloc *out)
 {
     uint64_t type = GELF_R_TYPE(rela->r_info), index = GELF_R_SYM(rela->r_info);
-    unsigned bytes = type <= UINT8_MAX ? reloc_bytes((uint32_t)type) : 0;
+    unsigned bytes = type <= UINT8_MAX && is_dynamic(type) ? image_reloc_bytes((uint32_t)type) : 0;
     if (bytes == 0)
         return ls_fail(r->err, LS_ERR_UNSUPPORTED,
                        "the relocation at 0x%" PRIx64 " has the unknown type %" PRIu64,
@@ -313,6 +313,7 @@ static ls_status read_reloc(reader *r, const GElf_Rela *rela, const image_symbol
         return damaged(r, "a relocation names a symbol that does not exist");
     if (symbols[index].is_defined) {
         out->value += symbols[index].address;
+        out->is_absolute = symbols[index].is_absolute;
     } else if (symbols[index].is_weak) {
         out->is_absolute = true;
     } else {
@@ -368,7 +369,7 @@ void hsa_object_relocate(const hsa_object *object, uint64_t base, uint8_t *bytes
             value -= base + reloc->address;
         if (reloc->type == R_AMDGPU_ABS32_HI || reloc->type == R_AMDGPU_REL32_HI)
             value >>= 32;
-        memcpy(bytes + reloc->address, &value, reloc_bytes(reloc->type));
+        memcpy(bytes + reloc->address, &value, image_reloc_bytes(reloc->type));
     }
 }
 
@@ -379,6 +380,10 @@ static ls_status read_all(reader *r)
     image_symbol *dynamic, *all;
     size_t dynamic_count, all_count;
     ls_status status = check_header(r);
+    if (status == LS_OK && r->out->is_relocatable) {
+        status = link_read(r->object, r->elf, r->data, r->bytes, r->out, r->err);
+        return status == LS_OK ? index_symbols(r) : status;
+    }
     if (status == LS_OK)
         status = read_segments(r);
     if (status == LS_OK)

@@ -1,6 +1,8 @@
-/* meta.c: what a metadata tree says about kernels and their arguments. The names of versions 3 to 5 and
+/* meta.c: what a metadata tree says about kernels and their arguments. The names of versions 3 to 6 and
  * those of version 2 stand side by side in one table per struct. */
 #include "workload/hsa/meta.h"
+
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -96,12 +98,41 @@ static const char *snake(ls_arena *arena, const char *text)
     return out;
 }
 
+/* Without regard to underscores: version 2 has HiddenMultiGridSyncArg for hidden_multigrid_sync_arg. */
+static bool same_words(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "_");
+        b += strspn(b, "_");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
 static hsa_arg_kind find_kind(const char *name)
 {
     for (size_t i = 1; i < HSA_ARG_KIND_COUNT; i++)
-        if (strcmp(kind_names[i], name) == 0)
+        if (same_words(kind_names[i], name))
             return (hsa_arg_kind)i;
     return HSA_ARG_UNKNOWN;
+}
+
+static const char *kind_name_at(const void *self, size_t i)
+{
+    (void)self;
+    return kind_names[i + 1];
+}
+
+/* Nobody knows the value of an argument of an unknown kind: neither the driver nor the caller. */
+static ls_status unknown_kind(const char *name, ls_error *err)
+{
+    const char *near = ls_nearest(name, HSA_ARG_KIND_COUNT - 1, kind_name_at, NULL);
+    char quoted[64];
+    if (!*name)
+        return ls_fail(err, LS_ERR_INPUT, "the metadata does not say what kind it is");
+    ls_quote(name, strlen(name), quoted, sizeof quoted);
+    return ls_fail(err, LS_ERR_UNSUPPORTED, "its kind '%s' is not known%s%s%s", quoted,
+                   near ? "; the nearest is '" : "", near ? near : "", near ? "'" : "");
 }
 
 /* Version 2 gives no offsets: arguments follow each other, each aligned as it says. */
@@ -125,6 +156,8 @@ static ls_status read_arg(ls_arena *arena, const meta_node *node, uint64_t *end,
     if (!arg->kind_name || !arg->address_space || !arg->access || !arg->actual_access)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     arg->kind = find_kind(arg->kind_name);
+    if (arg->kind == HSA_ARG_UNKNOWN)
+        return unknown_kind(arg->kind_name, err);
     if (align == 0 || align > 4096 || (align & (align - 1)) != 0)
         return ls_fail(err, LS_ERR_INPUT, "an argument's alignment is %llu", (unsigned long long)align);
     offset = meta_number(node, ".offset", (offset + align - 1) & ~(align - 1));

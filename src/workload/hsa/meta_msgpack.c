@@ -1,4 +1,4 @@
-/* meta_msgpack.c: the MessagePack metadata of code objects of versions 3 to 5 as a tree. Reads the whole format in
+/* meta_msgpack.c: the MessagePack metadata of code objects of versions 3 to 6 as a tree. Reads the whole format in
  * one pass over the bytes; a header that claims more than the bytes hold allocates nothing. */
 #include "workload/hsa/meta.h"
 

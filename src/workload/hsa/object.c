@@ -26,18 +26,90 @@ static ls_status no_memory(ls_error *err)
 /* EF_AMDGPU_MACH: the low byte of e_flags. */
 static const struct mach {
     uint8_t mach;
-    char name[8];
+    char name[16];
 } machs[] = {
-    { 0x20, "gfx600" },  { 0x21, "gfx601" },  { 0x22, "gfx700" },  { 0x23, "gfx701" },  { 0x24, "gfx702" },
-    { 0x25, "gfx703" },  { 0x26, "gfx704" },  { 0x28, "gfx801" },  { 0x29, "gfx802" },  { 0x2a, "gfx803" },
-    { 0x2b, "gfx810" },  { 0x2c, "gfx900" },  { 0x2d, "gfx902" },  { 0x2e, "gfx904" },  { 0x2f, "gfx906" },
-    { 0x30, "gfx908" },  { 0x31, "gfx909" },  { 0x32, "gfx90c" },  { 0x33, "gfx1010" }, { 0x34, "gfx1011" },
-    { 0x35, "gfx1012" }, { 0x36, "gfx1030" }, { 0x37, "gfx1031" }, { 0x38, "gfx1032" }, { 0x39, "gfx1033" },
-    { 0x3a, "gfx602" },  { 0x3b, "gfx705" },  { 0x3c, "gfx805" },  { 0x3d, "gfx1035" }, { 0x3e, "gfx1034" },
-    { 0x3f, "gfx90a" },  { 0x40, "gfx940" },  { 0x41, "gfx1100" }, { 0x42, "gfx1013" }, { 0x43, "gfx1150" },
-    { 0x44, "gfx1103" }, { 0x45, "gfx1036" }, { 0x46, "gfx1101" }, { 0x47, "gfx1102" }, { 0x48, "gfx1200" },
-    { 0x4a, "gfx1151" }, { 0x4b, "gfx941" },  { 0x4c, "gfx942" },  { 0x4e, "gfx1201" },
+    { 0x20, "gfx600" },
+    { 0x21, "gfx601" },
+    { 0x22, "gfx700" },
+    { 0x23, "gfx701" },
+    { 0x24, "gfx702" },
+    { 0x25, "gfx703" },
+    { 0x26, "gfx704" },
+    { 0x28, "gfx801" },
+    { 0x29, "gfx802" },
+    { 0x2a, "gfx803" },
+    { 0x2b, "gfx810" },
+    { 0x2c, "gfx900" },
+    { 0x2d, "gfx902" },
+    { 0x2e, "gfx904" },
+    { 0x2f, "gfx906" },
+    { 0x30, "gfx908" },
+    { 0x31, "gfx909" },
+    { 0x32, "gfx90c" },
+    { 0x33, "gfx1010" },
+    { 0x34, "gfx1011" },
+    { 0x35, "gfx1012" },
+    { 0x36, "gfx1030" },
+    { 0x37, "gfx1031" },
+    { 0x38, "gfx1032" },
+    { 0x39, "gfx1033" },
+    { 0x3a, "gfx602" },
+    { 0x3b, "gfx705" },
+    { 0x3c, "gfx805" },
+    { 0x3d, "gfx1035" },
+    { 0x3e, "gfx1034" },
+    { 0x3f, "gfx90a" },
+    { 0x40, "gfx940" },
+    { 0x41, "gfx1100" },
+    { 0x42, "gfx1013" },
+    { 0x43, "gfx1150" },
+    { 0x44, "gfx1103" },
+    { 0x45, "gfx1036" },
+    { 0x46, "gfx1101" },
+    { 0x47, "gfx1102" },
+    { 0x48, "gfx1200" },
+    { 0x4a, "gfx1151" },
+    { 0x4b, "gfx941" },
+    { 0x4c, "gfx942" },
+    { 0x4e, "gfx1201" },
+    { 0x4f, "gfx950" },
+    { 0x55, "gfx1152" },
+    { 0x58, "gfx1153" },
+    /* Version 6: code for a family, with the subset that all of its members have. */
+    { 0x51, "gfx9-generic" },
+    { 0x52, "gfx10-1-generic" },
+    { 0x53, "gfx10-3-generic" },
+    { 0x54, "gfx11-generic" },
+    { 0x59, "gfx12-generic" },
+    { 0x5f, "gfx9-4-generic" },
 };
+
+/* The members that we run of those families. */
+static const struct generic {
+    const char *name;
+    amd_target member;
+} generics[] = {
+    { "gfx10-1-generic", AMD_GFX1010 },
+    { "gfx10-3-generic", AMD_GFX1030 },
+};
+
+bool hsa_target_runs(const char *name, const char *target)
+{
+    for (size_t i = 0; i < LS_COUNT_OF(generics); i++)
+        if (strcmp(generics[i].name, name) == 0 && strcmp(amd_target_name(generics[i].member), target) == 0)
+            return true;
+    return strcmp(name, target) == 0;
+}
+
+static bool find_target(const char *name, amd_target *out)
+{
+    for (size_t i = 0; i < LS_COUNT_OF(generics); i++)
+        if (strcmp(generics[i].name, name) == 0) {
+            *out = generics[i].member;
+            return true;
+        }
+    return amd_target_find(name, out);
+}
 
 /* Version 2 names the target by three numbers in a note: vendor and architecture names follow them. */
 static const char *target_of_note(hsa_object *o, const image_note *note)
@@ -70,7 +142,7 @@ static ls_status read_target(hsa_object *o, const image_file *file, const meta_n
         o->sramecc = file->flags & 0x200 ? "on" : "";
     }
     o->isa_name = *said ? said : ls_arena_printf(&o->arena, "amdgcn-amd-amdhsa--%s", o->target_name);
-    o->has_target = amd_target_find(o->target_name, &o->target);
+    o->has_target = find_target(o->target_name, &o->target);
     return o->isa_name ? LS_OK : no_memory(err);
 }
 
@@ -80,7 +152,7 @@ static ls_status read_version(hsa_object *o, const image_file *file, ls_error *e
     if (file->abi == 0 && file->note_version != 0)
         o->version = file->note_version;
     if (o->version < 2 || o->version > 6)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "code objects of version %u are not read, only 2 to 5",
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "code objects of version %u are not read, only 2 to 6",
                        o->version);
     return LS_OK;
 }
@@ -104,7 +176,7 @@ static uint64_t long_word(const uint8_t *at)
 /* Registers as the hardware allocates them; the metadata knows better how many are used. */
 static void count_registers(const hsa_object *o, hsa_kernel *k)
 {
-    bool gfx10 = strlen(o->target_name) == 7;
+    bool gfx10 = strncmp(o->target_name, "gfx1", 4) == 0; /* and later: gfx11, gfx12 */
     uint32_t granule = gfx10 && k->wave_size == 32 ? 8 : 4;
     k->vgprs = ((k->rsrc1 & 0x3f) + 1) * granule;
     k->sgprs = gfx10 ? 106 : ((k->rsrc1 >> 6 & 0xf) + 1) * 8;
@@ -240,8 +312,8 @@ static ls_status read_variables(hsa_object *o, const image_file *file, ls_error 
         return no_memory(err);
     for (size_t i = 0; i < file->symbol_count; i++) {
         const image_symbol *s = &file->symbols[i];
-        if (s->type != STT_OBJECT || s->bytes == 0 || !s->is_defined || is_kernel_symbol(o, s) ||
-            !image_at(o, s->address, s->bytes))
+        if (s->type != STT_OBJECT || s->bytes == 0 || !s->is_defined || s->is_absolute ||
+            is_kernel_symbol(o, s) || !image_at(o, s->address, s->bytes))
             continue;
         variables[o->variable_count++] = (hsa_variable){ .name = s->name,
                                                          .address = s->address,

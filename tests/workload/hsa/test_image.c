@@ -176,8 +176,8 @@ static void wrong_headers(void **state)
     elf_header(&b)->e_machine = EM_X86_64;
     refuse(LS_ERR_INPUT, "machine 62");
     elf_build(&b, 2);
-    elf_header(&b)->e_type = ET_REL;
-    refuse(LS_ERR_UNSUPPORTED, "not linked");
+    elf_header(&b)->e_type = ET_CORE;
+    refuse(LS_ERR_INPUT, "type 4, neither a shared object");
     elf_build(&b, 2);
     elf_header(&b)->e_ident[EI_OSABI] = 65;
     refuse(LS_ERR_UNSUPPORTED, "OS ABI 65");

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include "workload/hsa/meta.h"
 
 #include <string.h>
@@ -196,7 +198,7 @@ static void arguments(void **state)
         "{ .name: k, .args: [ { .value_kind: hidden_none, .size: 8, .offset: 16 },"
         " { .value_kind: by_value, .size: 4, .offset: 8, .name: n },"
         " { .value_kind: dynamic_shared_pointer, .size: 4, .offset: 12, .pointee_align: 8 },"
-        " { .value_kind: new_kind, .size: 2, .offset: 14 } ] }";
+        " { .value_kind: image, .size: 2, .offset: 14 } ] }";
     ls_arena arena = { 0 };
     ls_error err;
     const meta_node *root;
@@ -208,8 +210,7 @@ static void arguments(void **state)
     assert_int_equal(kernel.explicit_count, 3);
     assert_int_equal(kernel.args[0].kind, HSA_ARG_BY_VALUE);
     assert_int_equal(kernel.args[1].pointee_align, 8);
-    assert_int_equal(kernel.args[2].kind, HSA_ARG_UNKNOWN);
-    assert_string_equal(kernel.args[2].kind_name, "new_kind");
+    assert_int_equal(kernel.args[2].kind, HSA_ARG_IMAGE);
     assert_int_equal(kernel.args[3].kind, HSA_ARG_NONE);
     assert_int_equal(kernel.explicit_bytes, 16);
     assert_int_equal(kernel.kernarg_bytes, 24);
@@ -219,12 +220,80 @@ static void arguments(void **state)
     ls_arena_fini(&arena);
 }
 
+/* Every kind in the spelling of both families of versions: HiddenMultiGridSyncArg is one of version 2. */
+static void kinds_of_all_versions(void **state)
+{
+    static const char *const old[] = { "ByValue",
+                                       "GlobalBuffer",
+                                       "DynamicSharedPointer",
+                                       "Sampler",
+                                       "Image",
+                                       "Pipe",
+                                       "Queue",
+                                       "HiddenGlobalOffsetX",
+                                       "HiddenGlobalOffsetY",
+                                       "HiddenGlobalOffsetZ",
+                                       "HiddenNone",
+                                       "HiddenPrintfBuffer",
+                                       "HiddenHostcallBuffer",
+                                       "HiddenDefaultQueue",
+                                       "HiddenCompletionAction",
+                                       "HiddenMultiGridSyncArg" };
+    (void)state;
+    for (size_t i = 1; i < HSA_ARG_KIND_COUNT; i++) {
+        for (int version = 2; version <= 3; version++) {
+            ls_arena arena = { 0 };
+            ls_error err;
+            const meta_node *root;
+            hsa_kernel kernel = { .name = "" };
+            char text[256];
+            if (version == 2 && i > sizeof old / sizeof *old)
+                continue;
+            snprintf(text, sizeof text,
+                     version == 2 ? "{ Name: k, Args: [ { ValueKind: %s, Size: 8, Align: 8 } ] }"
+                                  : "{ .name: k, .args: [ { .value_kind: %s, .size: 8, .offset: 0 } ] }",
+                     version == 2 ? old[i - 1] : hsa_arg_kind_name((hsa_arg_kind)i));
+            assert_int_equal(meta_read_yaml(&arena, text, strlen(text), &root, &err), LS_OK);
+            assert_int_equal(meta_apply(&arena, root, &kernel, &err), LS_OK);
+            assert_int_equal(kernel.args[0].kind, i);
+            assert_int_equal(kernel.explicit_count, hsa_arg_is_hidden((hsa_arg_kind)i) ? 0 : 1);
+            ls_arena_fini(&arena);
+        }
+    }
+}
+
+static void unknown_kinds(void **state)
+{
+    static const char *const texts[][2] = {
+        { "{ Name: k, Args: [ { ValueKind: HiddenFutureThing, Size: 8 } ] }", "'hidden_future_thing'" },
+        { "{ .name: k, .args: [ { .value_kind: hidden_heap_v2, .size: 8 } ] }",
+          "nearest is 'hidden_heap_v1'" },
+        { "{ .name: k, .args: [ { .size: 8 } ] }", "does not say what kind" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ls_arena arena = { 0 };
+        ls_error err;
+        const meta_node *root;
+        hsa_kernel kernel = { .name = "" };
+        char whole[1024];
+        assert_int_equal(meta_read_yaml(&arena, texts[i][0], strlen(texts[i][0]), &root, &err), LS_OK);
+        assert_int_not_equal(meta_apply(&arena, root, &kernel, &err), LS_OK);
+        ls_error_text(&err, whole, sizeof whole);
+        assert_non_null(strstr(whole, texts[i][1]));
+        assert_non_null(strstr(whole, "argument 1 of kernel 'k'"));
+        ls_arena_fini(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(msgpack_tree),   cmocka_unit_test(msgpack_forms), cmocka_unit_test(msgpack_claims),
-        cmocka_unit_test(msgpack_damage), cmocka_unit_test(yaml_tree),     cmocka_unit_test(yaml_alias_loop),
-        cmocka_unit_test(arguments),
+        cmocka_unit_test(msgpack_tree),   cmocka_unit_test(msgpack_forms),
+        cmocka_unit_test(msgpack_claims), cmocka_unit_test(msgpack_damage),
+        cmocka_unit_test(yaml_tree),      cmocka_unit_test(yaml_alias_loop),
+        cmocka_unit_test(arguments),      cmocka_unit_test(kinds_of_all_versions),
+        cmocka_unit_test(unknown_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
