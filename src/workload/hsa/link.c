@@ -61,8 +61,7 @@ static ls_status read_sections(linker *l)
         GElf_Shdr *h = &l->sections[i].header;
         if (!section || !gelf_getshdr(section, h))
             return damaged(l, "a section header lies outside of the file");
-        if (h->sh_type != SHT_NOBITS && h->sh_type != SHT_NULL &&
-            !image_fits(h->sh_offset, h->sh_size, l->bytes))
+        if (h->sh_type != SHT_NOBITS && !image_fits(h->sh_offset, h->sh_size, l->bytes))
             return damaged(l, "a section lies outside of the file");
         if (h->sh_type == SHT_SYMTAB && !l->table) {
             l->table = section;

@@ -294,6 +294,8 @@ static void refusals(void **state)
     build();
     section(S_DATA)->sh_offset = BYTES;
     refuse(LS_ERR_INPUT, "section lies outside");
+    section(S_DATA)->sh_type = SHT_NULL;
+    refuse(LS_ERR_INPUT, "section lies outside");
     build();
     symbol(Y_V)->st_value = DATA_BYTES + 1;
     refuse(LS_ERR_INPUT, "outside of its section");
