@@ -204,9 +204,10 @@ typedef struct ls_gpu_arg {
 #define LS_GPU_LOCAL(bytes_) ((ls_gpu_arg){ NULL, (bytes_) })
 
 typedef struct ls_gpu_launch {
-    uint32_t dims;      /* 1 to 3, what get_work_dim() says; 0: up to the last size above 1 */
-    uint32_t grid[3];   /* work-items; 0 counts as 1. Need not be a multiple of group */
-    uint32_t group[3];  /* work-items of one work-group; 0 counts as 1 */
+    uint32_t dims; /* 1 to 3, what get_work_dim() says; 0: up to the last size above 1 */
+    /* Work-items, and work-items of one work-group. Dimensions behind the last one that is given may be 0: they
+     * have one. Any other 0 is an error. The grid need not be a multiple of the group. */
+    uint32_t grid[3], group[3];
     uint64_t offset[3]; /* what get_global_id() starts at */
     uint32_t lds_bytes; /* of a work-group, beyond what the kernel and its local arguments have */
     /* Either args, one for each explicit argument, or the explicit arguments as one block laid out as

@@ -218,7 +218,8 @@ ls_status emulate_arg_parse(ls_arena *arena, const char *text, emulate_arg *out,
     return status;
 }
 
-ls_status emulate_size_parse(const char *text, const char *option, uint32_t out[3], ls_error *err)
+ls_status emulate_size_parse(const char *text, const char *option, bool at_least_1, uint32_t out[3],
+                             ls_error *err)
 {
     const char *at = text;
     for (size_t axis = 0;; axis++) {
@@ -227,6 +228,8 @@ ls_status emulate_size_parse(const char *text, const char *option, uint32_t out[
         ls_status status = ls_parse_u64(at, n, &value, err);
         if (status == LS_OK && (value > UINT32_MAX || axis == 3))
             status = ls_fail(err, LS_ERR_USAGE, "'%s' is not X, X,Y or X,Y,Z with 32 bits each", text);
+        if (status == LS_OK && value == 0 && at_least_1)
+            status = ls_fail(err, LS_ERR_USAGE, "a size of 0; it is at least 1");
         if (status != LS_OK)
             return ls_error_prefix(err, "--%s", option);
         out[axis] = (uint32_t)value;

@@ -100,15 +100,15 @@ static ls_status make_args(object_run *r, ls_error *err)
 static ls_status make_sizes(object_run *r, ls_error *err)
 {
     uint32_t offset[3] = { 0 };
-    ls_status status = emulate_size_parse(cli_text(r->ctx, "grid"), "grid", r->launch.grid, err);
+    ls_status status = emulate_size_parse(cli_text(r->ctx, "grid"), "grid", true, r->launch.grid, err);
     if (status == LS_OK && cli_given(r->ctx, "group"))
-        status = emulate_size_parse(cli_text(r->ctx, "group"), "group", r->launch.group, err);
+        status = emulate_size_parse(cli_text(r->ctx, "group"), "group", true, r->launch.group, err);
     else if (r->info->required_group[0])
         memcpy(r->launch.group, r->info->required_group, sizeof r->launch.group);
     else
         r->launch.group[0] = r->info->group_size_max < 64 ? r->info->group_size_max : 64;
     if (status == LS_OK && cli_given(r->ctx, "offset"))
-        status = emulate_size_parse(cli_text(r->ctx, "offset"), "offset", offset, err);
+        status = emulate_size_parse(cli_text(r->ctx, "offset"), "offset", false, offset, err);
     for (size_t i = 0; i < 3; i++)
         r->launch.offset[i] = offset[i];
     return status;

@@ -21,7 +21,8 @@ typedef struct emulate_arg {
  * "buffer:4096:random", "buffer:@FILE". Memory comes from the arena. */
 ls_status emulate_arg_parse(ls_arena *arena, const char *text, emulate_arg *out, ls_error *err);
 /* "64", "64,2", "64,2,1". */
-ls_status emulate_size_parse(const char *text, const char *option, uint32_t out[3], ls_error *err);
+ls_status emulate_size_parse(const char *text, const char *option, bool at_least_1, uint32_t out[3],
+                             ls_error *err);
 
 /* The target that a file is for: what --gpu is if it is not given. */
 ls_status emulate_object_target(ls_arena *arena, const char *path, const char **target, ls_error *err);

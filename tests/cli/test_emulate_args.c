@@ -102,14 +102,14 @@ static void sizes(void **state)
 {
     uint32_t out[3] = { 0 };
     (void)state;
-    assert_int_equal(emulate_size_parse("64", "grid", out, &err), LS_OK);
+    assert_int_equal(emulate_size_parse("64", "grid", true, out, &err), LS_OK);
     assert_int_equal(out[0], 64);
-    assert_int_equal(emulate_size_parse("1,2,3", "grid", out, &err), LS_OK);
+    assert_int_equal(emulate_size_parse("1,2,3", "grid", true, out, &err), LS_OK);
     assert_int_equal(out[2], 3);
-    assert_int_not_equal(emulate_size_parse("1,2,3,4", "grid", out, &err), LS_OK);
+    assert_int_not_equal(emulate_size_parse("1,2,3,4", "grid", true, out, &err), LS_OK);
     assert_non_null(strstr(err.what, "--grid: '1,2,3,4' is not X"));
-    assert_int_not_equal(emulate_size_parse("4294967296", "grid", out, &err), LS_OK);
-    assert_int_not_equal(emulate_size_parse("1,", "grid", out, &err), LS_OK);
+    assert_int_not_equal(emulate_size_parse("4294967296", "grid", true, out, &err), LS_OK);
+    assert_int_not_equal(emulate_size_parse("1,", "grid", true, out, &err), LS_OK);
 }
 
 static int finish(void **state)

@@ -50,6 +50,9 @@ done <<END
 2|cannot open the file|emulate nosuch.co --grid 64
 2|damaged|emulate cut.co --grid 64
 2|needs --grid|emulate $object
+2|--grid: a size of 0; it is at least 1|emulate $object --grid 0
+2|--grid: a size of 0; it is at least 1|emulate $object --grid 64,0
+2|--group: a size of 0; it is at least 1|emulate $object --grid 64 --group 0
 2|runs no traces of NVIDIA GPUs|profile small -p r9nano
 2|its directory does not exist|profile small -p rtx3070 -o missing/x
 2|Is a directory|profile small -p rtx3070 -o small

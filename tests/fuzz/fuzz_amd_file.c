@@ -111,9 +111,12 @@ static bool make_code(amd_tape_code *code, amd_program **program)
         return false;
     bool good = ls_window_alloc(window, 4096, 0, LS_PAGE_READ, &at, NULL) == LS_OK &&
                 ls_window_write(window, at, words, sizeof words, NULL) == LS_OK;
-    amd_kernel kernel = {
-        .name = "fuzz", .target = AMD_GFX803, .code = at, .code_bytes = sizeof words, .entry = at, .rsrc1 = 3
-    };
+    amd_kernel kernel = { .name = "fuzz",
+                          .target = AMD_GFX803,
+                          .code = at,
+                          .code_bytes = sizeof words,
+                          .entry = at,
+                          .rsrc1 = 3 | 12u << 6 };
     good = good && amd_program_create(&kernel, window, program, NULL) == LS_OK;
     ls_window_destroy(window);
     return good && amd_tape_code_init(code, *program);

@@ -177,7 +177,6 @@ static void flat_apertures(void **state)
     }
     rig_address(&r, 0, 1, r.buffer + 64);
     rig_address(&r, 0, 2, r.group.shared_base + 128);
-    rig_address(&r, 0, 3, r.group.shared_base + RIG_LDS); /* past the end: dropped */
     amd_inst store = rig_inst(AMD_FLAT_STORE_DWORDX2, AMD_FLAT),
              load = rig_inst(AMD_FLAT_LOAD_DWORDX2, AMD_FLAT);
     rig_run(&r, &store);
@@ -195,7 +194,13 @@ static void flat_apertures(void **state)
     assert_int_equal(word, 1005);
     rig_run(&r, &load);
     for (unsigned lane = 0; lane < 64; lane++)
-        assert_int_equal(rig_v(&r, 17)[lane], lane == 3 ? 0 : 1000 + lane);
+        assert_int_equal(rig_v(&r, 17)[lane], 1000 + lane);
+    rig_address(&r, 0, 3, r.group.shared_base + RIG_LDS - 4); /* the second dword is past the end */
+    rig_run(&r, &load);
+    assert_int_equal(r.wave.fault.kind, AMD_FAULT_LDS_RANGE);
+    assert_int_equal(r.wave.fault.lane, 3);
+    r.wave.stop = AMD_RUNNING;
+    rig_address(&r, 0, 3, r.group.private_base + 16);
     /* Private memory ends after 256 bytes. */
     rig_address(&r, 0, 60, r.group.private_base + 252);
     rig_run(&r, &load);
@@ -213,17 +218,23 @@ static void lds_ranges(void **state)
     for (uint32_t i = 0; i < RIG_LDS / 4; i++)
         memcpy(r.lds + i * 4, &i, 4);
     for (unsigned lane = 0; lane < 64; lane++)
-        rig_v(&r, 0)[lane] = lane * 64 + 16;
-    rig_v(&r, 0)[9] = RIG_LDS - 4;
+        rig_v(&r, 0)[lane] = lane * 32 + 16;
+    rig_v(&r, 0)[9] = RIG_LDS - 260;
     amd_inst inst = rig_inst(AMD_DS_READ2ST64_B32, AMD_DS);
     inst.offset = 0;
     inst.simm = 1;
     rig_run(&r, &inst);
-    assert_int_equal(rig_v(&r, 16)[2], (2 * 64 + 16) / 4);
-    assert_int_equal(rig_v(&r, 17)[2], (2 * 64 + 16) / 4 + 64);
-    assert_int_equal(rig_v(&r, 16)[9], RIG_LDS / 4 - 1);
-    assert_int_equal(rig_v(&r, 17)[9], 0); /* past the end */
-    r.wave.sgpr[AMD_M0] = 20;              /* GCN3's own limit */
+    assert_int_equal(rig_v(&r, 16)[2], (2 * 32 + 16) / 4);
+    assert_int_equal(rig_v(&r, 17)[2], (2 * 32 + 16) / 4 + 64);
+    assert_int_equal(rig_v(&r, 17)[9], RIG_LDS / 4 - 1); /* the last one */
+    rig_v(&r, 0)[9] = RIG_LDS - 256;
+    rig_run(&r, &inst);
+    assert_int_equal(r.wave.fault.kind, AMD_FAULT_LDS_RANGE);
+    assert_int_equal(r.wave.fault.lane, 9);
+    assert_int_equal(r.wave.fault.address, RIG_LDS);
+    r.wave.stop = AMD_RUNNING;
+    rig_v(&r, 0)[9] = 9 * 32 + 16;
+    r.wave.sgpr[AMD_M0] = 20; /* GCN3's own limit */
     rig_run(&r, &inst);
     assert_int_equal(rig_v(&r, 16)[0], 4);
     assert_int_equal(rig_v(&r, 16)[1], 0);
@@ -238,7 +249,7 @@ static void lds_ranges(void **state)
     rig_v(&r, 9)[1] = 0x44;
     rig_run(&r, &inst);
     uint32_t words[4];
-    memcpy(words, r.lds + 80 + 8, 16);
+    memcpy(words, r.lds + 48 + 8, 16);
     assert_int_equal(words[0], 0x11);
     assert_int_equal(words[1], 0x22);
     assert_int_equal(words[2], 0x33);

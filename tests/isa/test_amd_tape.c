@@ -57,7 +57,7 @@ static void set_up(fixture *f, uint64_t seed)
                           .code = code,
                           .code_bytes = sizeof words,
                           .entry = code,
-                          .rsrc1 = 3 };
+                          .rsrc1 = 3 | 12u << 6 };
     assert_int_equal(amd_program_create(&kernel, f->window, &f->program, NULL), LS_OK);
     assert_true(amd_tape_code_init(&f->code, f->program));
     assert_int_equal(f->program->op_count, 14);

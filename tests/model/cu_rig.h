@@ -344,7 +344,7 @@ static inline void rig_program(rig *r, amd_target target, bool wave64, const uin
                           .code = r->code_at,
                           .code_bytes = count * 4,
                           .entry = r->code_at,
-                          .rsrc1 = (wave32 ? 3 : 7) | 0xc0u << 12, /* 32 VGPRs */
+                          .rsrc1 = (wave32 ? 3 : 7) | 12u << 6 | 0xc0u << 12, /* 32 VGPRs */
                           .rsrc2 = 2u << 1 | 1u << 7,
                           .properties = (uint16_t)(1u << 3 | (wave32 ? 1u << 10 : 0)) };
     ls_error error;

@@ -92,8 +92,8 @@ static amd_kernel machine_kernel(machine *m, const uint32_t *code, size_t bytes)
                          .code = m->code,
                          .code_bytes = bytes,
                          .entry = m->code,
-                         .rsrc1 = 3 | 0xc0u << 12,   /* 16 VGPRs */
-                         .rsrc2 = 2u << 1 | 1u << 7, /* two user SGPRs, then the work-group's x */
+                         .rsrc1 = 3 | 12u << 6 | 0xc0u << 12, /* 16 VGPRs */
+                         .rsrc2 = 2u << 1 | 1u << 7,          /* two user SGPRs, then the work-group's x */
                          .properties = KERNARG,
                          .lds_bytes = 64 };
 }
@@ -162,12 +162,12 @@ static void private_memory(void **state)
 }
 
 /* LDS is given out in pieces of 512 bytes: beyond what the kernel asked for, but inside of its piece, it is
- * there; after the piece writes are lost and reads give 0. */
+ * there; after the piece is an error of the program. */
 static void local_memory(void **state)
 {
     (void)state;
     static const uint32_t code[] = {
-        /* v1 = 508, v2 = 7; write both at v1 and at v1 + 4; read both; store both */
+        /* v1 = 508, v2 = 7; write at v1 and at v1 + 4; read both; store both */
         0xf4040000, 0xfa000000, 0x7e0202ff, 0x000001fc, 0x7e040287, 0xd8340000,
         0x00000201, 0xd8340004, 0x00000201, 0xd8d80000, 0x03000001, 0xd8d80004,
         0x04000001, 0x7e0a0280, 0xbf8c0070, 0xdc748000, 0x00000305, 0xbf810000,
@@ -180,12 +180,15 @@ static void local_memory(void **state)
     amd_program *program;
     assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 1, 1);
-    emulate_counts counts;
-    static const uint32_t before[2] = { 1, 1 };
-    assert_int_equal(ls_window_write(m.window, m.data, before, sizeof before, NULL), LS_OK);
-    assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
-    assert_int_equal(machine_data(&m)[0], 7);
-    assert_int_equal(machine_data(&m)[1], 0);
+    emulate_fault fault;
+    ls_error err;
+    assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, &fault, &err), LS_ERR_CHECK);
+    assert_int_equal(fault.fault.kind, AMD_FAULT_LDS_RANGE);
+    assert_int_equal(fault.fault.address, 512);
+    assert_true(fault.fault.write);
+    assert_string_equal(fault.text, "ds_write_b32 v1, v2 offset:4");
+    assert_non_null(strstr(err.what,
+                           "lane 0 writes 4 bytes at 0x200, which lies outside of the work-group's LDS"));
     amd_program_destroy(program);
     machine_fini(&m);
 }

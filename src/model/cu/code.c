@@ -2,6 +2,8 @@
  * nowhere later. */
 #include "model/cu/code.h"
 
+#include "isa/amd/exec/limits.h"
+
 #include <stdlib.h>
 
 /* --- rates ---------------------------------------------------------------------------------------------- */
@@ -364,6 +366,10 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
                       .scalar = inst->format <= AMD_SMEM };
     memset(out->limit, UINT8_MAX, sizeof out->limit);
     out->time = inst->op == AMD_S_MEMTIME || inst->op == AMD_S_MEMREALTIME || inst->op == AMD_S_GETREG_B32;
+    if (step->body == amd_limits_body) { /* it faults when it issues, whatever it would have been */
+        out->unit = CU_UNIT_SCALAR;
+        return;
+    }
     code_special(target, out);
     if (code_is_memory(inst))
         code_memory(target, out);

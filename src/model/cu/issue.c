@@ -254,6 +254,8 @@ static void issue_step(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
         cu_issue_advance(c, w, at, now);
     else if (w->arch.stop == AMD_FAULTED)
         cu_group_fault(c, w, w->head->next - w->head->bytes, now);
+    else if (w->arch.stop == AMD_ENDED) /* s_setkill */
+        cu_group_end(c, w, now);
 }
 
 static void issue_valu(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)

@@ -50,8 +50,14 @@ static ls_status check_lds(const ls_gpu_kernel *kernel, const ls_gpu_model *mode
     return LS_OK;
 }
 
-static void set_sizes(drv_dispatch *d, const ls_gpu_launch *launch)
+/* Dimensions behind the last one that is given have one work-item; no other size may be 0. */
+static ls_status set_sizes(const ls_gpu_kernel *kernel, drv_dispatch *d, const ls_gpu_launch *launch,
+                           ls_error *err)
 {
+    static const struct {
+        const char *name;
+        bool is_grid;
+    } sizes[] = { { "grid", true }, { "work-group", false } };
     d->dims = launch->dims;
     for (uint32_t i = 0; i < 3; i++) {
         d->grid[i] = launch->grid[i] ? launch->grid[i] : 1;
@@ -59,6 +65,21 @@ static void set_sizes(drv_dispatch *d, const ls_gpu_launch *launch)
         if (launch->dims == 0 && (i == 0 || d->grid[i] > 1 || d->group[i] > 1))
             d->dims = i + 1;
     }
+    if (launch->dims > 3)
+        return ls_fail(err, LS_ERR_USAGE, "kernel '%s': a grid has at most 3 dimensions, not %" PRIu32,
+                       kernel->info.name, launch->dims);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        const uint32_t *given = sizes[k].is_grid ? launch->grid : launch->group;
+        uint32_t last = launch->dims ? launch->dims : 1;
+        for (uint32_t i = last; i < 3; i++)
+            last = given[i] ? i + 1 : last;
+        for (uint32_t i = 0; i < last; i++)
+            if (given[i] == 0)
+                return ls_fail(err, LS_ERR_USAGE,
+                               "kernel '%s': dimension %" PRIu32 " of the %s is 0; it is at least 1",
+                               kernel->info.name, i + 1, sizes[k].name);
+    }
+    return LS_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------- programs */
@@ -116,8 +137,7 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
                          .kernel = kernel->info.name,
                          .target = kernel->module->object->target };
     memset(kernarg, 0, kernel->hsa->kernarg_bytes);
-    set_sizes(d, launch);
-    status = launch->dims > 3 ? ls_fail(err, LS_ERR_USAGE, "a grid has at most 3 dimensions") : LS_OK;
+    status = set_sizes(kernel, d, launch, err);
     if (status == LS_OK)
         status = check_group(kernel, d, err);
     if (status == LS_OK)

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "isa/amd/exec/fault.h"
+#include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/memory.h"
 #include "runtime/emulate/emulate_impl.h"
 
@@ -114,28 +115,11 @@ uint64_t emulate_queue_address(const emulate *emulator)
 
 static ls_status emulate_check(const amd_program *program, const emulate_launch *launch, ls_error *err)
 {
-    uint64_t items = 1, groups = 1;
     if (launch->dims < 1 || launch->dims > 3)
         return ls_fail(err, LS_ERR_USAGE, "kernel %s: %u dimensions; there are 1 to 3", program->name,
                        launch->dims);
-    for (unsigned i = 0; i < 3; i++) {
-        if (launch->grid[i] == 0 || launch->group[i] == 0)
-            return ls_fail(err, LS_ERR_USAGE, "kernel %s: dimension %u of the grid or of the work-group is 0",
-                           program->name, i);
-        items *= launch->group[i];
-        if (items > AMD_GROUP_MAX)
-            return ls_fail(err, LS_ERR_USAGE, "kernel %s: a work-group has at most %u work-items, not %llu",
-                           program->name, AMD_GROUP_MAX, (unsigned long long)items);
-        uint64_t along = ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
-        if (groups > UINT64_MAX / 2 / along)
-            return ls_fail(err, LS_ERR_USAGE, "kernel %s: too many work-groups", program->name);
-        groups *= along;
-    }
-    uint64_t lds = (uint64_t)program->kernel.lds_bytes + launch->dynamic_lds_bytes;
-    if (lds > AMD_LDS_MAX)
-        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %llu bytes of LDS; a work-group has at most %u",
-                       program->name, (unsigned long long)lds, AMD_LDS_MAX);
-    return LS_OK;
+    return amd_limits_launch(program, launch->grid, launch->group,
+                             (uint64_t)program->kernel.lds_bytes + launch->dynamic_lds_bytes, err);
 }
 
 /* The AQL packet of this dispatch, as kernels find it through their dispatch pointer. */
@@ -158,7 +142,7 @@ static ls_status emulate_write_packet(emulate *emulator, const amd_program *prog
 }
 
 /* Private memory for every wave that can run at once. */
-static ls_status emulate_scratch(emulate *emulator, uint64_t per_thread, ls_error *err)
+static ls_status emulate_scratch(emulate *emulator, const char *name, uint64_t per_thread, ls_error *err)
 {
     uint64_t bytes = per_thread * emulator->threads;
     if (bytes <= emulator->scratch_bytes)
@@ -169,9 +153,10 @@ static ls_status emulate_scratch(emulate *emulator, uint64_t per_thread, ls_erro
     emulator->scratch_bytes = 0;
     ls_status status = ls_window_alloc(emulator->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
                                        &emulator->scratch, err);
-    if (status == LS_OK)
-        emulator->scratch_bytes = bytes;
-    return status;
+    if (status != LS_OK)
+        return ls_error_prefix(err, "kernel %s: private memory for the waves that run at once", name);
+    emulator->scratch_bytes = bytes;
+    return LS_OK;
 }
 
 static ls_status emulate_prepare(emulate *emulator, const amd_program *program, const emulate_launch *launch,
@@ -182,7 +167,7 @@ static ls_status emulate_prepare(emulate *emulator, const amd_program *program, 
     uint64_t waves = ((uint64_t)launch->group[0] * launch->group[1] * launch->group[2] + program->lanes - 1) /
                      program->lanes;
     uint64_t per_thread = waves * program->lanes * scratch;
-    ls_status status = emulate_scratch(emulator, per_thread, err);
+    ls_status status = emulate_scratch(emulator, program->name, per_thread, err);
     for (uint32_t i = 0; i < emulator->threads && status == LS_OK; i++) {
         emulate_context *context = &emulator->contexts[i];
         amd_memory_init(&emulator->memories[i], emulator->window);

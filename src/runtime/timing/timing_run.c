@@ -3,6 +3,7 @@
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/fault.h"
+#include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/start.h"
 
 #include <stdlib.h>
@@ -136,9 +137,11 @@ static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
         return LS_OK;
     uint64_t bytes = k->scratch_place_bytes * command_places(t->command, &slot->packet);
     ls_status status = take_piece(t, bytes, &slot->scratch, err);
-    if (status == LS_OK)
-        k->scratch = t->pieces.at[slot->scratch].address;
-    return status;
+    if (status != LS_OK)
+        return ls_error_prefix(err, "kernel %s: private memory for the waves that run at once",
+                               k->program->name);
+    k->scratch = t->pieces.at[slot->scratch].address;
+    return LS_OK;
 }
 
 command_packet timing_packet_of(const amd_kernel *kernel)
@@ -152,26 +155,14 @@ command_packet timing_packet_of(const amd_kernel *kernel)
                              .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
 }
 
-static ls_status check_launch(const amd_program *program, const drv_dispatch *d, ls_error *err)
-{
-    uint64_t items = (uint64_t)d->group[0] * d->group[1] * d->group[2];
-    uint64_t lds = (uint64_t)program->kernel.lds_bytes + d->dynamic_lds_bytes;
-    if (items > AMD_GROUP_MAX)
-        return ls_fail(err, LS_ERR_USAGE, "kernel %s: a work-group has at most %u work-items, not %llu",
-                       program->name, AMD_GROUP_MAX, (unsigned long long)items);
-    if (lds > AMD_LDS_MAX)
-        return ls_fail(err, LS_ERR_USAGE, "kernel %s: %llu bytes of LDS; a work-group has at most %u",
-                       program->name, (unsigned long long)lds, AMD_LDS_MAX);
-    return LS_OK;
-}
-
 static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work, ls_error *err)
 {
     const timing_program *program = work->program;
     const drv_dispatch *d = work->dispatch;
     const amd_kernel *a = &program->program->kernel;
     command_packet *p = &slot->packet;
-    ls_status status = check_launch(program->program, d, err);
+    ls_status status = amd_limits_launch(program->program, d->grid, d->group,
+                                         (uint64_t)a->lds_bytes + d->dynamic_lds_bytes, err);
     if (status != LS_OK)
         return status;
     *p = timing_packet_of(a);

@@ -197,7 +197,7 @@ static void faults(void **state)
     ls_gpu_address p = bench_buffer(&b, 64), table;
     uint64_t distance = (uint64_t)1 << 40, bytes;
     ls_gpu_arg args[] = { LS_GPU_ARG(p), LS_GPU_ARG(distance) };
-    const ls_gpu_launch launch = { .args = args, .arg_count = 2 };
+    const ls_gpu_launch launch = { .grid = { 1 }, .group = { 1 }, .args = args, .arg_count = 2 };
     (void)state;
     REFUSED(ls_gpu_run(b.context, bench_kernel(&b, "stray"), &launch, &err), LS_ERR_CHECK, "kernel stray");
     /* What the program may only read is not written. */
@@ -206,7 +206,8 @@ static void faults(void **state)
     args[0] = LS_GPU_ARG(table);
     REFUSED(ls_gpu_run(b.context, bench_kernel(&b, "stray"), &launch, &err), LS_ERR_CHECK, "read-only");
     REFUSED(ls_gpu_run(b.context, bench_kernel(&b, "forever"),
-                       &(ls_gpu_launch){ .packed = &p, .packed_bytes = 8 }, &err),
+                       &(ls_gpu_launch){ .grid = { 1 }, .group = { 1 }, .packed = &p, .packed_bytes = 8 },
+                       &err),
             LS_ERR_CHECK, "limit");
     /* A failed launch leaves the context usable. */
     args[0] = LS_GPU_ARG(p);

@@ -111,7 +111,9 @@ static void values_of_all_types(void **state)
                                     LS_GPU_ARG(f), LS_GPU_ARG(d), LS_GPU_ARG(v), LS_GPU_ARG(m) };
         const double want[10] = { -1, -300, 70000, -5000000000.0, 1.5, -0.125, 4321, -9, 2.25, -3 };
         OK(ls_gpu_run(b.context, bench_kernel(&b, "values"),
-                      &(ls_gpu_launch){ .args = args, .arg_count = LS_COUNT_OF(args) }, &err));
+                      &(ls_gpu_launch){
+                          .grid = { 1 }, .group = { 1 }, .args = args, .arg_count = LS_COUNT_OF(args) },
+                      &err));
         OK(ls_gpu_copy_out(b.context, out, p, sizeof out, &err));
         assert_memory_equal(out, want, sizeof out);
         bench_close(&b);
@@ -157,7 +159,7 @@ static void variables(void **state)
         uint32_t out[2], counter = 0;
         uint64_t bytes;
         ls_gpu_address p = bench_buffer(&b, sizeof out), variable, table;
-        const ls_gpu_launch launch = { .packed = &p, .packed_bytes = sizeof p };
+        const ls_gpu_launch launch = { .grid = { 1 }, .group = { 1 }, .packed = &p, .packed_bytes = sizeof p };
         OK(ls_gpu_run(b.context, bench_kernel(&b, "globals"), &launch, &err));
         OK(ls_gpu_copy_out(b.context, out, p, sizeof out, &err));
         assert_int_equal(out[0], 11);

@@ -117,7 +117,7 @@ static void failures(void **state)
     uint32_t value = 9;
     ls_gpu_address p = bench_buffer(&b, 4);
     const ls_gpu_arg args[] = { LS_GPU_ARG(p), LS_GPU_ARG(distance) };
-    const ls_gpu_launch launch = { .args = args, .arg_count = 2 };
+    const ls_gpu_launch launch = { .grid = { 1 }, .group = { 1 }, .args = args, .arg_count = 2 };
     ls_gpu_queue *queue, *other;
     ls_gpu_event *fault, *after, *elsewhere;
     (void)state;

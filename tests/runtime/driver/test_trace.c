@@ -48,7 +48,8 @@ static void file(void **state)
         ls_gpu_address p = bench_buffer(&b, 256);
         const ls_gpu_arg args[] = { LS_GPU_ARG(p), LS_GPU_ARG(count) };
         const ls_gpu_launch launch = { .grid = { 128 }, .group = { 64 }, .args = args, .arg_count = 2 };
-        OK(ls_gpu_run(b.context, bench_kernel(&b, "nothing"), &(ls_gpu_launch){ 0 }, &err));
+        OK(ls_gpu_run(b.context, bench_kernel(&b, "nothing"),
+                      &(ls_gpu_launch){ .grid = { 1 }, .group = { 1 } }, &err));
         OK(ls_gpu_run(b.context, bench_kernel(&b, "increment"), &launch, &err));
         if (close)
             OK(ls_gpu_system_close_trace(b.system, &err));

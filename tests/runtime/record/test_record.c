@@ -80,7 +80,7 @@ static amd_program *machine_program(machine *m, bool scratch)
                           .code = m->code,
                           .code_bytes = bytes,
                           .entry = m->code,
-                          .rsrc1 = 3 | 0xc0u << 12,
+                          .rsrc1 = 3 | 12u << 6 | 0xc0u << 12,
                           .rsrc2 = (scratch ? 6u << 1 | 1u : 2u << 1) | 1u << 7,
                           .properties = (uint16_t)(scratch ? KERNARG | SCRATCH_BUFFER : KERNARG),
                           .scratch_bytes = scratch ? 16 : 0,

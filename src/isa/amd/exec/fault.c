@@ -1,6 +1,8 @@
 /* fault.c: faults in words. */
 #include "isa/amd/exec/fault.h"
 
+#include "isa/amd/exec/limits.h"
+
 #include <stdio.h>
 
 static const char *fault_reason(const amd_fault *fault)
@@ -13,16 +15,38 @@ static const char *fault_reason(const amd_fault *fault)
     case AMD_FAULT_READ_ONLY:
         return "is read-only";
     case AMD_FAULT_LDS_RANGE:
-        return "lies outside of LDS";
+        return "lies outside of the work-group's LDS";
     case AMD_FAULT_TRAP:
         return "the program trapped";
     case AMD_FAULT_BARRIER:
         return "it waits at a barrier, but waves of its work-group have ended";
     case AMD_FAULT_LIMIT:
         return "more instructions than the limit allows";
+    case AMD_FAULT_HALT:
+        return "the wave halts itself, and nothing here resumes it";
     default:
         return "no instruction that can be executed";
     }
+}
+
+/* A pc at which no instruction of the kernel begins. */
+static const char *fault_landing(const amd_program *program, uint64_t pc)
+{
+    if ((pc & 3) != 0)
+        return "a pc that is not a multiple of 4";
+    if (pc - program->kernel.code >= program->kernel.code_bytes)
+        return "a pc outside of its code";
+    return "bytes that are no instruction";
+}
+
+static void fault_register(const amd_program *program, const amd_inst *inst, char *out, size_t capacity)
+{
+    unsigned code = 0;
+    bool known = inst && amd_limits_stray(program, inst, &code), vector = code >= AMD_VGPR;
+    snprintf(out, capacity, "%s%u is outside of the %u %s that the kernel's descriptor allocates",
+             vector ? "v" : "s", known && vector ? code - AMD_VGPR : code,
+             vector ? amd_limits_vgprs(&program->kernel, program->lanes) : amd_limits_sgprs(&program->kernel),
+             vector ? "VGPRs" : "SGPRs");
 }
 
 ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, const amd_fault_place *place,
@@ -37,11 +61,16 @@ ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, c
         snprintf(text, text_bytes, "%s", own);
     snprintf(where, sizeof where, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)place->pc,
              id[0], id[1], id[2], place->wave);
-    if (fault->bytes != 0)
+    if (fault->kind == AMD_FAULT_REGISTER)
+        fault_register(program, inst, why, sizeof why);
+    else if (fault->bytes != 0)
         snprintf(why, sizeof why, "lane %u %s %u bytes at 0x%llx, which %s", fault->lane,
                  fault->write ? "writes" : "reads", fault->bytes, (unsigned long long)fault->address,
                  fault_reason(fault));
     else
         snprintf(why, sizeof why, "%s", fault_reason(fault));
+    if (!inst && fault->kind == AMD_FAULT_UNSUPPORTED)
+        return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: control goes to %s", program->name, where,
+                       fault_landing(program, place->pc));
     return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: %s: %s", program->name, where, own, why);
 }

@@ -109,6 +109,34 @@ static uint32_t address_src2(const amd_inst *inst, uint32_t address)
     return address + (uint32_t)dwords * 4;
 }
 
+/* An address beyond what the work-group was given is an error of the program: the hardware would read 0 there and
+ * lose writes. Between GCN3's limit in M0 and the end of the allocation that is what happens here too. False: the
+ * fault is set. */
+static bool address_lds_bound(amd_wave *wave, const mem_row *row, amd_access *access, unsigned piece,
+                              unsigned lane, uint32_t address, uint32_t limit)
+{
+    uint32_t all = wave->group->lds_bytes;
+    if (address < limit && limit - address >= row->bytes)
+        return true;
+    if (address >= all || all - address < row->bytes)
+        return mem_fault(wave, AMD_FAULT_LDS_RANGE, lane, address, row->bytes, row->kind != AMD_ACCESS_LOAD);
+    access->absent[piece] |= 1ull << lane;
+    return true;
+}
+
+/* Loads and stores between memory and LDS: lane i has the dword at M0 + offset + 4 i. */
+static bool address_lds_rows(amd_wave *wave, const amd_inst *inst, const amd_access *access, bool write)
+{
+    uint32_t base = (wave->sgpr[AMD_M0] & 0xffff) + (uint32_t)inst->offset, all = wave->group->lds_bytes;
+    MEM_FOR_LANES(lane, access->lanes | access->zero)
+    {
+        uint32_t address = base + lane * 4;
+        if (address >= all || all - address < 4)
+            return mem_fault(wave, AMD_FAULT_LDS_RANGE, lane, address, 4, write);
+    }
+    return true;
+}
+
 /* GCN3 wants natural alignment; gfx10 as HSA sets it up takes any address, but not for atomics. */
 static unsigned address_align(const amd_wave *wave, const mem_row *row)
 {
@@ -184,8 +212,8 @@ static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row
                 return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, address, row->bytes,
                                  row->kind != AMD_ACCESS_LOAD);
             access->address[piece][lane] = address;
-            if (address >= limit || limit - address < row->bytes)
-                access->absent[piece] |= 1ull << lane;
+            if (!address_lds_bound(wave, row, access, piece, lane, address, limit))
+                return false;
         }
     }
     return true;
@@ -300,11 +328,10 @@ static bool address_flat(amd_wave *wave, const amd_inst *inst, const mem_row *ro
         if (lds && (address & (align - 1)) != 0)
             return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, whole, row->bytes,
                              row->kind != AMD_ACCESS_LOAD);
-        for (unsigned piece = 0; piece < access->pieces; piece++) {
+        if (lds && (address >= group->lds_bytes || group->lds_bytes - address < row->bytes))
+            return mem_fault(wave, AMD_FAULT_LDS_RANGE, lane, whole, row->bytes, row->kind != AMD_ACCESS_LOAD);
+        for (unsigned piece = 0; piece < access->pieces; piece++)
             access->address[piece][lane] = address + piece * 4;
-            if (lds && (address >= group->lds_bytes || group->lds_bytes - address < row->bytes))
-                access->absent[piece] |= 1ull << lane;
-        }
     }
     return true;
 }
@@ -327,7 +354,7 @@ static bool address_counter(amd_wave *wave, const amd_inst *inst, amd_access *ac
     if ((address & 3) != 0)
         return mem_fault(wave, AMD_FAULT_MISALIGNED, 0, address, 4, true);
     if (address >= limit || limit - address < 4)
-        access->absent[0] = 1;
+        return mem_fault(wave, AMD_FAULT_LDS_RANGE, 0, address, 4, true);
     return true;
 }
 
@@ -361,6 +388,8 @@ bool amd_mem_address(amd_wave *wave, const amd_inst *inst, amd_access *access)
     case AMD_MUBUF:
     case AMD_MTBUF:
         good = mem_buffer_address(wave, inst, row, access);
+        if (good && ((inst->flags & AMD_LDS) || (row->flags & MEM_FROM_LDS)))
+            good = address_lds_rows(wave, inst, access, (inst->flags & AMD_LDS) != 0);
         break;
     case AMD_MIMG:
         return mem_image_address(wave, inst, row, access);
@@ -369,6 +398,8 @@ bool amd_mem_address(amd_wave *wave, const amd_inst *inst, amd_access *access)
         break;
     case AMD_GLOBAL:
         good = address_global(wave, inst, row, access);
+        if (good && (inst->flags & AMD_LDS))
+            good = address_lds_rows(wave, inst, access, true);
         break;
     case AMD_SCRATCH:
         good = address_scratch(wave, inst, row, access);

@@ -3,6 +3,7 @@
 #include "isa/amd/exec/program.h"
 
 #include "base/vec.h"
+#include "isa/amd/exec/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,7 +179,10 @@ static ls_status program_build(program_walk *walk, ls_error *err)
         bool alone = i + 1 == count || walk->found.at[i + 1].pc != inst->pc + inst->bytes;
         bool time = i + 1 < count && program_reads_time(&walk->found.at[i + 1]);
         amd_step *op = &program->ops[i + 1];
+        unsigned stray;
         op->body = amd_exec_find(program->kernel.target, program->lanes, inst);
+        if (op->body && amd_limits_stray(program, inst, &stray))
+            op->body = amd_limits_body;
         op->inst = inst;
         op->next = program->kernel.code + inst->pc + inst->bytes;
         op->last = alone || time || program_last(inst);
@@ -217,8 +221,6 @@ static void program_shape(amd_program *program)
     unsigned granule = wave32 ? 8 : 4;
     program->lanes = wave32 ? 32 : 64;
     program->vgprs = ((kernel->rsrc1 & 0x3f) + 1) * granule;
-    if (program->vgprs > 256)
-        program->vgprs = 256;
 }
 
 ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, amd_program **out,
@@ -243,6 +245,8 @@ ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, 
     if (!program->name || !program->code || !walk.seen)
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for kernel %s", name);
     else
+        status = amd_limits_kernel(&program->kernel, program->lanes, err);
+    if (status == LS_OK)
         status = ls_window_read(window, kernel->code, program->code, kernel->code_bytes, err);
     if (status == LS_OK)
         status = program_walk_all(&walk, err);

@@ -170,6 +170,13 @@ static void trap(amd_wave *w, uint32_t id)
     w->fault = (amd_fault){ .kind = AMD_FAULT_TRAP, .address = id };
 }
 
+/* Only a trap handler or a debugger could let the wave go on. */
+static void halt(amd_wave *w)
+{
+    w->stop = AMD_FAULTED;
+    w->fault = (amd_fault){ .kind = AMD_FAULT_HALT };
+}
+
 static void set_index(amd_wave *w, uint32_t index, uint32_t operands)
 {
     w->sgpr[AMD_M0] = (w->sgpr[AMD_M0] & 0xffff0f00u) | index | operands << 12;

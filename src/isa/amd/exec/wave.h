@@ -27,6 +27,8 @@ typedef enum amd_fault_kind {
     AMD_FAULT_TRAP,        /* s_trap, abort() */
     AMD_FAULT_BARRIER,     /* part of the work-group ended while the rest waits */
     AMD_FAULT_LIMIT,       /* --max-instructions */
+    AMD_FAULT_REGISTER,    /* a register outside of what the kernel's descriptor asks for */
+    AMD_FAULT_HALT,        /* s_sethalt, s_sendmsghalt: nothing here resumes a halted wave */
 } amd_fault_kind;
 
 typedef struct amd_fault {
