@@ -311,6 +311,25 @@ static void test_ipoly_spreads_strides(void **state)
     }
 }
 
+/* So it does over fewer places than Accel-Sim has polynomials for. */
+static void test_ipoly_of_few_channels(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 1; bits < 4; bits++) {
+        mem_map_spec spec = rtx3070;
+        spec.channels = 1u << bits;
+        spec.slices_per_channel = 1;
+        check_bijective(&spec, 1 << 14);
+        mem_map map = make(&spec);
+        for (uint32_t shift = 8; shift <= 24; shift++) {
+            uint64_t channels = 0;
+            for (uint64_t i = 0; i < spec.channels; i++)
+                channels |= UINT64_C(1) << mem_map_place(&map, i << shift).channel;
+            assert_int_equal(__builtin_popcountll(channels), spec.channels);
+        }
+    }
+}
+
 /* The fields of a map without holes and the channel together give the address back. */
 static void test_dram_places_are_unique(void **state)
 {
@@ -403,9 +422,9 @@ static void test_errors(void **state)
     s.channels = 12;
     s.slice_hash = MEM_HASH_XOR;
     expect_error(&s, LS_ERR_UNSUPPORTED, "'xor' needs a power of two");
-    s.channels = 4;
+    s.channels = 64;
     s.slice_hash = MEM_HASH_IPOLY;
-    expect_error(&s, LS_ERR_UNSUPPORTED, "4 channels of 2 need 8");
+    expect_error(&s, LS_ERR_UNSUPPORTED, "64 channels of 2 need 128");
 }
 
 int main(void)
@@ -417,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_bit_by_bit),
         cmocka_unit_test(test_bijective_and_balanced),
         cmocka_unit_test(test_ipoly_spreads_strides),
+        cmocka_unit_test(test_ipoly_of_few_channels),
         cmocka_unit_test(test_dram_places_are_unique),
         cmocka_unit_test(test_prefix_is_optional),
         cmocka_unit_test(test_errors),

@@ -9,7 +9,9 @@
 #include "lockstep/lockstep.h"
 #include "model/line/book.h"
 #include "model/line/store.h"
+#include "model/memory/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LINES_MAX 512
@@ -99,7 +101,7 @@ static void lines_go_in_order(void **state)
         ls_random_init(&random, k + 1);
         assert_true(store_init(&s, shapes[k].sets, shapes[k].ways, shapes[k].line_bytes, shapes[k].order,
                                domain));
-        s.hashed = shapes[k].hashed;
+        assert_true(!shapes[k].hashed || store_hash_sets(&s, domain));
         s.clock = UINT32_MAX - 3000; /* it begins anew on the way */
         uint32_t span = shapes[k].sets * shapes[k].ways * 2;
         for (uint32_t step = 0; step < 20000; step++) {
@@ -222,19 +224,71 @@ static void bytes_are_valid_one_by_one(void **state)
     }
 }
 
-/* Power-of-two strides use all sets when upper bits help to pick them. */
+/* Any power-of-two stride uses all sets when upper bits help to pick them, and so do neighbours. */
 static void hashed_sets_spread_strides(void **state)
 {
     (void)state;
-    store s;
-    assert_true(store_init(&s, 64, 4, 64, STORE_LRU, domain));
-    for (uint32_t hashed = 0; hashed < 2; hashed++) {
-        uint64_t used = 0;
-        s.hashed = hashed != 0;
-        for (uint64_t i = 0; i < 64; i++)
-            used |= UINT64_C(1) << store_set_of(&s, i * 4096);
-        assert_int_equal(__builtin_popcountll(used), hashed != 0 ? 64 : 1);
+    for (uint32_t bits = 1; bits <= 12; bits++) {
+        uint32_t sets = 1u << bits;
+        uint8_t used[1u << 12];
+        store plain, hashed;
+        assert_true(store_init(&plain, sets, 4, 64, STORE_LRU, domain));
+        assert_true(store_init(&hashed, sets, 4, 64, STORE_LRU, domain));
+        assert_true(store_hash_sets(&hashed, domain));
+        for (uint32_t shift = 0; shift + bits < 8 * SET_HASH_BYTES; shift++) {
+            uint32_t count = 0, plain_count = 0;
+            memset(used, 0, sizeof used);
+            for (uint64_t i = 0; i < sets; i++) {
+                uint8_t *at = &used[store_set_of(&hashed, (i << shift) * 64)];
+                count += (*at & 1) == 0;
+                *at |= 1;
+                at = &used[store_set_of(&plain, (i << shift) * 64)];
+                plain_count += (*at & 2) == 0;
+                *at |= 2;
+            }
+            assert_int_equal(count, sets);
+            assert_int_equal(plain_count, shift < bits ? sets >> shift : 1);
+        }
     }
+}
+
+/* Lines of one channel use all of its sets, whatever power of two their distance is: the channel's hash and
+ * the set's have no common factor. */
+static void channels_and_sets_are_independent(void **state)
+{
+    (void)state;
+    for (uint32_t channel_bits = 1; channel_bits <= 6; channel_bits++)
+        for (uint32_t bits = 3; bits <= 8; bits++) {
+            mem_map map;
+            const mem_map_spec spec = { .channels = 1u << channel_bits,
+                                        .slices_per_channel = 1,
+                                        .interleave_bytes = 256,
+                                        .slice_hash = MEM_HASH_IPOLY,
+                                        .bit_map = "RRRRRRRR.RRRRRRRR.RRBBBBCC.CCCSSSSS" };
+            store s;
+            assert_int_equal(mem_map_init(&map, &spec, NULL), LS_OK);
+            assert_true(mem_map_is_plain(&map));
+            assert_true(store_init(&s, 1u << bits, 4, 64, STORE_LRU, domain));
+            assert_true(store_hash_sets(&s, domain));
+            uint32_t places = 1u << (channel_bits + bits);
+            uint8_t *used = calloc(places, 1);
+            assert_non_null(used);
+            /* Strides from one that leaves the channel's own bits alone. Accel-Sim's hash sees 13 bits. */
+            for (uint32_t shift = 8 + channel_bits; shift + bits < 20; shift++) {
+                uint32_t count = 0;
+                memset(used, 0, places);
+                for (uint64_t i = 0; i < places; i++) {
+                    mem_place place = mem_map_place(&map, i << shift);
+                    assert_int_equal(place.channel, mem_map_plain_channel(&map, i << shift));
+                    uint32_t at = place.channel << bits | store_set_of(&s, place.local);
+                    count += used[at] == 0;
+                    used[at] = 1;
+                }
+                /* Without a common factor every place is used once. */
+                assert_int_equal(count, places);
+            }
+            free(used);
+        }
 }
 
 static void pages_go_in_order(void **state)
@@ -281,8 +335,11 @@ static void pages_go_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_go_in_order),          cmocka_unit_test(random_victims_are_those_that_may_go),
-        cmocka_unit_test(bytes_are_valid_one_by_one), cmocka_unit_test(hashed_sets_spread_strides),
+        cmocka_unit_test(lines_go_in_order),
+        cmocka_unit_test(random_victims_are_those_that_may_go),
+        cmocka_unit_test(bytes_are_valid_one_by_one),
+        cmocka_unit_test(hashed_sets_spread_strides),
+        cmocka_unit_test(channels_and_sets_are_independent),
         cmocka_unit_test(pages_go_in_order),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -43,9 +43,9 @@ static bool allocate(line_cache *c, ls_domain *domain)
     c->bank_free = ls_domain_alloc(domain, (spec->banks + 1) * sizeof *c->bank_free);
     if (c->sends == NULL || c->nodes == NULL || c->fetches == NULL || c->bank_free == NULL ||
         !store_init(&c->store, lines / ways, ways, (uint32_t)spec->line_bytes, (store_order)spec->replacement,
-                    domain))
+                    domain) ||
+        (spec->hashed_sets && !store_hash_sets(&c->store, domain)))
         return false;
-    c->store.hashed = spec->hashed_sets;
     c->fetch_free = STORE_NONE;
     c->node_fresh = c->nodes;
     for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)

@@ -242,10 +242,17 @@ static bool take_write_below(line_cache *c, uint32_t client, const line_message 
     return forward(c, client, m, now);
 }
 
+/* Lines go to banks in turn; where sets are hashed, sets do. */
+static inline ls_cycle *bank_of(const line_cache *c, uint64_t address)
+{
+    uint64_t number = c->store.hash != NULL ? c->set : address >> c->store.line_shift;
+    return &c->bank_free[number & c->bank_mask];
+}
+
 static void book_bank(line_cache *c, uint64_t address, ls_cycle until)
 {
     if (c->spec->banks != 0)
-        c->bank_free[address >> c->store.line_shift & c->bank_mask] = until;
+        *bank_of(c, address) = until;
     else
         c->busy_until = until;
 }
@@ -336,7 +343,7 @@ static inline bool page_allows(const line_cache *c, const line_message *m)
     return (state & needs) != 0 || (state != 0 && (m->flags & LINE_SYSTEM) != 0);
 }
 
-/* Room for the request: no older requester, bank, nodes. */
+/* Room for the request: no older requester, nodes, a bank. */
 static inline bool open_to(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
 {
     if (c->wait_count > 0 && !c->stepping) {
@@ -347,7 +354,7 @@ static inline bool open_to(line_cache *c, uint32_t client, const line_message *m
     if (c->nodes_left < NODES_PER_REQUEST)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     if (c->spec->banks != 0) {
-        ls_cycle *bank = &c->bank_free[m->address >> c->store.line_shift & c->bank_mask];
+        ls_cycle *bank = bank_of(c, m->address);
         if (*bank > now)
             return cache_refuse(c, client, &c->n.refused_bank, now, *bank);
         *bank = now + 1;
@@ -372,6 +379,7 @@ static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client,
 static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, const line_message *m,
                                                ls_cycle now)
 {
+    c->set = store_set_of(&c->store, cache_address_index(c, m->address));
     if (!open_to(c, client, m, now))
         return false;
     c->lead = c->clients[client].delay;
@@ -379,7 +387,6 @@ static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, c
         return take_sweep(c, client, m, now);
     if (c->home && LS_UNLIKELY(!page_allows(c, m)))
         return answer_fault(c, client, m, now);
-    c->set = store_set_of(&c->store, cache_address_index(c, m->address));
     uint32_t line = store_find(&c->store, c->set, m->address);
     switch (m->kind) {
     case LINE_READ:

@@ -28,7 +28,7 @@ typedef struct hub {
     const char *name;
     ls_region *region;
     uint32_t line_bytes, link_count, client_count, client_room;
-    bool mapped, plain; /* plain: the channel is a few bits of the address */
+    bool mapped, plain; /* plain: mem_map_is_plain() */
     mem_map map;
     ls_link **links;
     hub_client *clients;
@@ -91,7 +91,7 @@ static bool hub_request(void *self, uint32_t number, const line_message *m, ls_c
         return sweep(h, number, m);
     uint32_t place = 0;
     if (LS_LIKELY(h->plain))
-        place = (uint32_t)(m->address >> h->map.interleave_shift) & (h->map.channels - 1);
+        place = mem_map_plain_channel(&h->map, m->address);
     else if (h->mapped)
         place = mem_map_place_again(&h->map, m->address).channel;
     ls_link *link = h->links[place];
@@ -237,7 +237,7 @@ ls_status line_hub_set_links(ls_block *block, const mem_map *map, ls_link *const
     memcpy(h->links, links, count * sizeof *links);
     h->link_count = count;
     h->mapped = map != NULL;
-    h->plain = map != NULL && map->power_of_two && map->hash == MEM_HASH_NONE;
+    h->plain = map != NULL && mem_map_is_plain(map);
     if (map != NULL)
         h->map = *map;
     return LS_OK;

@@ -25,6 +25,17 @@ bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, sto
     return s->tags != NULL && s->marks != NULL && s->lines != NULL && s->stamps != NULL && s->bytes != NULL;
 }
 
+bool store_hash_sets(store *s, ls_domain *domain)
+{
+    if (s->sets == 1)
+        return true;
+    s->hash = ls_domain_alloc(domain, SET_HASH_BYTES * sizeof *s->hash);
+    if (s->hash == NULL)
+        return false;
+    set_hash_init(s->hash, s->sets);
+    return true;
+}
+
 /* --- who goes --- */
 
 void store_rewind(store *s)

@@ -4,6 +4,7 @@
 #define MODEL_LINE_STORE_H
 
 #include "model/line/line.h"
+#include "model/line/set_hash.h"
 
 #define STORE_NONE UINT32_MAX
 
@@ -25,9 +26,9 @@ typedef struct store {
     uint32_t sets, ways, line_count, mark_words; /* mark_words: per set */
     uint32_t present;                            /* lines that are not empty */
     uint32_t line_bytes, line_shift, mark_shift, replacement;
-    uint32_t set_mask; /* 0: sets are not a power of two, or there is one */
-    bool hashed;       /* upper bits of an address help to pick its set */
-    uint64_t full[2];  /* valid[] of a whole line */
+    uint32_t set_mask;     /* 0: sets are not a power of two, or there is one */
+    uint32_t (*hash)[256]; /* set_hash.h: upper bits of an address help to pick its set; NULL: they do not */
+    uint64_t full[2];      /* valid[] of a whole line */
     uint32_t clock;
     uint64_t random;
 } store;
@@ -37,12 +38,14 @@ typedef struct store {
 /* Memory comes from the domain; false when the host has none left. ways up to 256. */
 bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, store_order order,
                 ls_domain *domain);
+/* Before the first line is placed: sets are picked by set_hash.h. False when the host has no memory left. */
+bool store_hash_sets(store *s, ls_domain *domain);
 
 static inline uint32_t store_set_of(const store *s, uint64_t index)
 {
     uint64_t number = index >> s->line_shift;
-    if (s->hashed)
-        number ^= number >> 6 ^ number >> 13 ^ number >> 21;
+    if (s->hash != NULL)
+        number = set_hash(s->hash, number);
     return (uint32_t)(s->set_mask != 0 ? number & s->set_mask : number % s->sets);
 }
 

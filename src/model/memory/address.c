@@ -246,11 +246,28 @@ static ls_status check_hash(const mem_map *map, ls_error *err)
     if (map->hash == MEM_HASH_XOR && !map->power_of_two)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "slice hash 'xor' needs a power of two of channels, not %u",
                        map->channels);
-    if (map->hash == MEM_HASH_IPOLY && (map->hash_bits < 4 || map->hash_bits > 6))
+    if (map->hash == MEM_HASH_IPOLY && map->hash_bits > 6)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "slice hash 'ipoly' spreads over 16, 32 or 64 slices, but %u channels of %u need %u",
+                       "slice hash 'ipoly' spreads over up to 64 slices, but %u channels of %u need %u",
                        map->channels, map->slices_per_channel, 1u << map->hash_bits);
     return LS_OK;
+}
+
+/* What the bits above a place's own flip in it. Accel-Sim has polynomials for 4 bits and more. */
+static uint32_t ipoly_of(uint64_t high, uint32_t bits)
+{
+    static const uint32_t polynomials[4] = { 1, 3, 7, 0xb };
+    if (bits >= 4)
+        return cache_ipoly(high, 0, bits);
+    uint32_t out = 0, power = 1; /* power: x^n by the polynomial */
+    for (uint32_t n = 0; n < bits + 8 * MEM_HASH_BYTES; n++) {
+        if (n >= bits && high >> (n - bits) & 1)
+            out ^= power;
+        power <<= 1;
+        if (power >> bits & 1)
+            power ^= polynomials[bits];
+    }
+    return out;
 }
 
 ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
@@ -271,7 +288,7 @@ ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
         return status;
     for (uint32_t i = 0; map->hash == MEM_HASH_IPOLY && i < MEM_HASH_BYTES * 256; i++)
         map->hash_of[i / 256][i % 256] =
-            (uint8_t)cache_ipoly((uint64_t)(i % 256) << 8 * (i / 256), 0, map->hash_bits);
+            (uint8_t)ipoly_of((uint64_t)(i % 256) << 8 * (i / 256), map->hash_bits);
 
     fields f = { 0 };
     const char *rest = NULL;

@@ -61,7 +61,7 @@ typedef struct mem_map {
     uint32_t interleave_shift, channel_shift; /* channel_shift: log2 of channels, 0 if that is not whole */
     uint32_t slice_shift;                     /* log2 of slices_per_channel */
     bool power_of_two;                        /* channels is */
-    uint32_t hash, hash_bits;                 /* hash_bits: of an IPOLY place, 4 to 6 */
+    uint32_t hash, hash_bits;                 /* hash_bits: of an IPOLY place, up to 6 */
     uint8_t hash_of[MEM_HASH_BYTES][256];     /* IPOLY is linear: one look per byte of the bits it sees */
     mem_bits local;                           /* of what is left without the channel: all but the slice's */
     mem_bits slice;                           /* the lowest bank bits */
@@ -90,6 +90,21 @@ static inline mem_place mem_map_place_again(mem_map *map, uint64_t address)
     mem_place place = map->last;
     place.local |= below;
     return place;
+}
+/* The channel alone, for maps for which mem_map_is_plain(): a few operations. */
+static inline bool mem_map_is_plain(const mem_map *map)
+{
+    return map->power_of_two && map->slices_per_channel == 1 && map->hash != MEM_HASH_XOR;
+}
+static inline uint32_t mem_map_plain_channel(const mem_map *map, uint64_t address)
+{
+    uint64_t above = address >> map->interleave_shift;
+    uint32_t channel = (uint32_t)above & (map->channels - 1);
+    if (map->hash == MEM_HASH_NONE)
+        return channel;
+    above >>= map->channel_shift;
+    return channel ^ map->hash_of[0][above & 0xff] ^ map->hash_of[1][above >> 8 & 0xff] ^
+           map->hash_of[2][above >> 16 & 0xff];
 }
 mem_dram_place mem_map_dram(const mem_map *map, uint64_t address);
 
