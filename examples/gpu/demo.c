@@ -72,9 +72,9 @@ static void print_bar(const char *name, uint64_t part, uint64_t whole)
 {
     enum { BAR = 48 };
     double share = whole == 0 ? 0 : (double)part / (double)whole;
-    printf("    %-34s %5.1f %%  ", name, 100 * share);
+    printf("    %-34s %5.1f %%", name, 100 * share);
     for (int i = 0; i < (int)(share * BAR + 0.5); i++)
-        fputs("█", stdout);
+        fputs(i == 0 ? "  █" : "█", stdout);
     putchar('\n');
 }
 
@@ -184,7 +184,7 @@ static ls_status pointer_chase(const char *platform, const char *svg, ls_error *
 
 int main(int argc, char **argv)
 {
-    const char *platform = argc > 1 ? argv[1] : "platforms/rtx2080ti.yaml";
+    const char *platform = argc > 1 ? argv[1] : "rtx2080ti";
     const char *svg = argc > 2 ? argv[2] : "latency.svg";
     ls_error err = { 0 };
     printf("Lockstep %s: %s\n\n", LS_VERSION_STRING, platform);
