@@ -11,12 +11,12 @@ NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # A build without tests; a build directory that has them keeps them.
 define BUILD
-@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+@test -f build/build.ninja || cmake -G Ninja -S . -B build -D LOCKSTEP_TESTS=OFF >/dev/null
 @cmake --build build -j $(JOBS)
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help deps build test test-clients demo demo-queueing kernels bench lint format install asan tsan \
+.PHONY: help deps build test test-clients demo demo-queueing kernels readme bench lint format install asan tsan \
         coverage fuzz clean
 
 help: ## list these targets
@@ -53,10 +53,15 @@ demo-queueing: ## build and compare machines of queues with their closed forms
 
 kernels: ## compile the workloads' kernels again and renew workloads/prebuilt (clang-15)
 	@scripts/deps build kernels
-	@test -f build/build.ninja || cmake -G Ninja -S . -B build >/dev/null
+	@test -f build/build.ninja || cmake -G Ninja -S . -B build -D LOCKSTEP_TESTS=OFF >/dev/null
 	@cmake build >/dev/null
 	@cmake --build build -j $(JOBS) --target kernels_recompiled
 	@scripts/kernels
+
+readme: ## put into README.md and docs/ what their commands print now
+	@scripts/deps build
+	$(BUILD)
+	@scripts/readme --update
 
 bench: ## measure the engine against its targets (bench/run --record keeps the numbers)
 	@scripts/deps build bench

@@ -33,7 +33,8 @@ static const cli_option global_options[] = {
 static const cli_example root_examples[] = {
     { "lockstep help run", "what a command does, with examples" },
     { "lockstep blocks", "every machine, slot and model there is" },
-    { "lockstep run --platform my-gpu.yaml --threads 2", "simulate a platform" },
+    { "lockstep run traces/bfs --platform my-gpu.yaml --threads 2",
+      "simulate a trace on a platform of your own" },
 };
 
 #define MAX_COMMANDS 64

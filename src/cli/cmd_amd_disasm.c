@@ -215,7 +215,7 @@ static const cli_positional positionals[] = {
 
 static const cli_example examples[] = {
     { "lockstep amd disasm fir.co", "all code, each instruction with its address and words" },
-    { "lockstep amd disasm --kernel FIR fir.co", "one kernel" },
+    { "lockstep amd disasm --kernel fir fir.co", "one kernel" },
 };
 
 const cli_command cmd_amd_disasm = {

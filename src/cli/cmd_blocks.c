@@ -235,7 +235,7 @@ static const cli_positional positionals[] = {
 static const cli_example examples[] = {
     { "lockstep blocks", "every machine, and every model of every slot" },
     { "lockstep blocks dram", "parameters and metrics of each model that can stand in the slot `dram`" },
-    { "lockstep --plugin ./my.so blocks server/fifo", "one model of a plug-in" },
+    { "lockstep --plugin ./my-blocks.so blocks queueing.server/fixed", "one model of a plug-in" },
 };
 
 static const cli_command blocks = {

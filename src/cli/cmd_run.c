@@ -450,7 +450,7 @@ static const cli_example examples[] = {
       "execute a workload on an AMD GPU in simulated time, and check its result" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "change two keys, use 8 threads, and keep everything that was counted" },
-    { "lockstep --plugin ./my-blocks.so run -p my-machine.yaml --dry-run",
+    { "lockstep --plugin ./my-blocks.so run -p examples/queueing/busy.yaml --dry-run",
       "check a platform with blocks of your own" },
 };
 /* clang-format on */
