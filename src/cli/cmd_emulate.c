@@ -147,6 +147,7 @@ static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
 {
     const char *gpu = cli_text(ctx, "gpu");
     ls_gpu_system *system = NULL;
+    emulate_object_output output = cli_flag(ctx, "json") ? EMULATE_OBJECT_JSON : EMULATE_OBJECT_TEXT;
     ls_status status = LS_OK;
     if (!cli_given(ctx, "grid"))
         return ls_fail(err, LS_ERR_USAGE, "a launch of a code object needs --grid X[,Y[,Z]]");
@@ -156,7 +157,7 @@ static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
         status = make_system(ctx, gpu, &system, err);
     if (status != LS_OK)
         return status;
-    return close_system(system, emulate_object_run(ctx, system, path, err), err);
+    return close_system(system, emulate_object_run(ctx, system, path, output, NULL, err), err);
 }
 
 static bool any_given(const cli_context *ctx, const char *const *names, const char **which)
@@ -214,17 +215,8 @@ static const cli_option options[] = {
     { .name = "variant", .type = CLI_TEXT, .arg = "NAME",
       .help = "workload: kernels compiled otherwise, as the tests do: O0, wave64, O0-wave64" },
     { .name = "seed", .type = CLI_UINT, .arg = "N", .help = "workload: for other random input" },
-    { .name = "kernel", .letter = 'k', .type = CLI_TEXT, .arg = "NAME", .help = "code object: which kernel" },
-    { .name = "grid", .type = CLI_TEXT, .arg = "X,Y,Z", .help = "code object: work-items" },
-    { .name = "group", .type = CLI_TEXT, .arg = "X,Y,Z",
-      .help = "code object: work-items of a work-group; otherwise what the kernel requires, or 64" },
-    { .name = "offset", .type = CLI_TEXT, .arg = "X,Y,Z", .help = "code object: where global ids begin" },
-    { .name = "arg", .letter = 'a', .type = CLI_TEXT, .arg = "ARG", .repeatable = true,
-      .help = "code object: the next argument: f32:1.5, buffer:4096:iota, local:256" },
-    { .name = "print", .type = CLI_TEXT, .arg = "ARG[:TYPE[:N]]", .repeatable = true,
-      .help = "code object: print N elements of a buffer, by number from 0 or name" },
-    { .name = "dump", .type = CLI_KEY_VALUE, .arg = "ARG=FILE", .repeatable = true,
-      .help = "code object: write a buffer to a file" },
+    EMULATE_OBJECT_OPTIONS('k', 'a'),
+    EMULATE_OBJECT_OUTPUTS,
 };
 
 static const cli_positional positionals[] = {

@@ -34,6 +34,7 @@ typedef struct session {
     ls_machine *machine;
     ls_engine *engine; /* of the machine */
     ls_metrics *metrics;
+    run_kind kind;
     bool has_trace, has_program;
     run_trace trace;
     run_program program; /* its system owns config and machine then */
@@ -46,47 +47,17 @@ typedef struct session {
 
 /* -------------------------------------------------------------------------------------------- building */
 
-static bool any_given(const cli_context *ctx, const char *const *names, const char **which)
-{
-    for (; *names; names++)
-        if (cli_given(ctx, *names)) {
-            *which = *names;
-            return true;
-        }
-    return false;
-}
-
-/* Options that say nothing about what is to be run are refused: nobody shall think that they did
- * something. */
-static ls_status check_options(const session *s, ls_error *err)
-{
-    static const char *const for_traces[] = { "fidelity",        "ctas",  "profile", "warm-l2",
-                                              "unknown-opcodes", "stats", NULL };
-    static const char *const for_programs[] = {
-        "gpu", "size", "param", "verify", "variant", "memory-mib", "max-instructions", "record", NULL
-    };
-    const char *which = "kernels";
-    bool is_recording = s->has_program && amd_file_is(s->ctx->positionals[0]);
-    if ((s->has_program && any_given(s->ctx, for_traces, &which)) ||
-        (s->has_program && !is_recording && cli_given(s->ctx, "kernels")))
-        return ls_fail(err, LS_ERR_USAGE, "run: --%s is for traces, but '%s' is %s", which,
-                       s->ctx->positionals[0],
-                       is_recording ? "a recording of an AMD program" : "a workload that is executed");
-    if (!s->has_program && any_given(s->ctx, for_programs, &which))
-        return ls_fail(err, LS_ERR_USAGE, "run: --%s is for workloads that are executed, not for traces",
-                       which);
-    return LS_OK;
-}
-
 static ls_status build_program(session *s, ls_error *err)
 {
-    ls_status status = run_program_open(&s->program, s->ctx, s->ctx->positionals[0], err);
+    ls_status status = run_program_open(&s->program, s->ctx, s->kind, s->ctx->positionals[0], err);
     if (status == LS_OK)
         status = ls_metrics_create(&s->metrics, err);
     if (status != LS_OK)
         return status;
     s->engine = run_program_engine(&s->program);
     run_program_set_metrics(&s->program, s->metrics);
+    bool is_text = cli_choice(s->ctx, "format") == LS_EXPORT_TEXT;
+    s->program.output = is_text ? EMULATE_OBJECT_BUFFERS : EMULATE_OBJECT_QUIET; /* not into somebody's JSON */
     return ls_metrics_add_engine(s->metrics, s->engine, err);
 }
 
@@ -108,8 +79,10 @@ static ls_status build(session *s, ls_error *err)
     if (!platform)
         return ls_fail(err, LS_ERR_USAGE,
                        "run: a platform is missing: --platform NAME or --platform FILE.yaml");
-    s->has_program = ctx->positional_count > 0 && run_program_is(ctx->positionals[0]);
-    ls_status status = check_options(s, err);
+    const char *workload = ctx->positional_count > 0 ? ctx->positionals[0] : NULL;
+    s->kind = run_kind_of(workload);
+    s->has_program = s->kind == RUN_WORKLOAD || s->kind == RUN_OBJECT || s->kind == RUN_RECORDING;
+    ls_status status = run_kind_check(ctx, workload, s->kind, err);
     if (status == LS_OK && s->has_program)
         return build_program(s, err);
     if (status == LS_OK)
@@ -410,6 +383,8 @@ static const cli_option options[] = {
       .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
     { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "workload: write what every wavefront executes, without data, as a packed recording" },
+    EMULATE_OBJECT_OPTIONS(0, 0),
+    EMULATE_OBJECT_OUTPUTS,
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads; no result depends on it" },
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
@@ -440,16 +415,17 @@ static const cli_option options[] = {
 static const cli_positional positionals[] = {
     { .name = "WORKLOAD", .optional = true, .complete = CLI_COMPLETE_FILE,
       .help = "a trace: a directory with kernelslist.g, a list, a kernel file, a packed trace, or "
-              "synth:KIND,name=value; or the name of a workload (lockstep workload list), which is executed; or "
-              "the recording of one" },
+              "synth:KIND,name=value; or the name of a workload (lockstep workload list) or the file of a code object, "
+              "which is executed; or the recording of one" },
 };
 
 static const cli_example examples[] = {
-    { "lockstep run traces/bfs --platform rtx3070", "replay a trace, and print a summary" },
     { "lockstep run fir --platform r9nano --size 65536 --verify",
       "execute a workload on an AMD GPU in simulated time, and check its result" },
+    { "lockstep run add.co --platform r9nano --grid 64 --arg buffer:256:iota --arg buffer:256 --print 1:u32:8",
+      "launch any kernel in simulated time" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
-      "change two keys, use 8 threads, and keep everything that was counted" },
+      "replay a trace with two keys changed on 8 threads, and keep everything that was counted" },
     { "lockstep --plugin ./my-blocks.so run -p examples/queueing/busy.yaml --dry-run",
       "check a platform with blocks of your own" },
 };

@@ -2,7 +2,9 @@
  * is done stays done: a sweep that was interrupted goes on where it stood. */
 #include "base/file.h"
 #include "base/pool.h"
+#include "cli/emulate_object.h"
 #include "cli/fidelity.h"
+#include "cli/run_kind.h"
 #include "cli/run_output.h"
 #include "cli/run_signal.h"
 #include "cli/sweep/farm.h"
@@ -10,14 +12,20 @@
 #include "platform/config.h"
 #include "report/progress.h"
 #include "workload/identity.h"
+#include "workloads/workload.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What every point shares with `lockstep run`, and goes there as it is. */
-static const char *const passed_on[] = { "kernels", "ctas", "unknown-opcodes", "seed", "fidelity" };
+/* Options of `lockstep run` that every point shares, and that go there as they are. */
+static const char *const passed_on[] = {
+    "kernels", "ctas",       "unknown-opcodes",  "seed",   "fidelity", "gpu",   "size",   "param",
+    "variant", "memory-mib", "max-instructions", "kernel", "grid",     "group", "offset", "arg"
+};
+static const char *const passed_flags[] = { "warm-l2", "verify" };
+static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 
@@ -72,7 +80,12 @@ static ls_status read_grid(session *s, ls_error *err)
     for (size_t i = 0; i < sw->trace_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(sw->traces[i], sw->traces[k]) == 0)
-                return ls_fail(err, LS_ERR_USAGE, "sweep: the trace %s is named twice", sw->traces[i]);
+                return ls_fail(err, LS_ERR_USAGE, "sweep: the workload %s is named twice", sw->traces[i]);
+    for (size_t i = 0; i < sw->trace_count; i++) {
+        ls_status status = run_kind_check(ctx, sw->traces[i], run_kind_of(sw->traces[i]), err);
+        if (status != LS_OK)
+            return status;
+    }
     return LS_OK;
 }
 
@@ -116,24 +129,67 @@ static ls_status config_hash(const session *s, size_t point, ls_hash *out, ls_er
     return LS_OK;
 }
 
-/* Of everything that is not the trace or the configuration and may change a result. */
+/* The content of a file that an option names. */
+static ls_status add_file(ls_hasher *hasher, const char *path, ls_error *err)
+{
+    ls_hash content;
+    ls_status status = ls_trace_identity(path, &content, err);
+    if (status == LS_OK)
+        ls_hasher_add(hasher, &content, sizeof content);
+    return status;
+}
+
+/* Of everything that is not the workload or the configuration and may change a result. */
 static ls_status options_hash(const session *s, ls_hasher *hasher, ls_error *err)
 {
+    static const char from_file[] = "buffer:@";
     const cli_context *ctx = s->ctx;
+    ls_status status = LS_OK;
     ls_hasher_add_field(hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
     for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++) {
-        const char *text = cli_text(ctx, passed_on[i]);
-        ls_hasher_add_field(hasher, text ? text : "", text ? strlen(text) : 0);
+        size_t count = cli_given(ctx, passed_on[i]) ? cli_count(ctx, passed_on[i]) : 0;
+        ls_hasher_add(hasher, &count, sizeof count);
+        for (size_t k = 0; k < count; k++) {
+            const char *text = cli_text_at(ctx, passed_on[i], k);
+            ls_hasher_add_field(hasher, text, strlen(text));
+        }
     }
-    ls_hasher_add_field(hasher, cli_flag(ctx, "warm-l2") ? "warm" : "", cli_flag(ctx, "warm-l2") ? 4 : 0);
-    for (size_t i = 0; i < cli_count(ctx, "plugin"); i++) {
-        ls_hash plugin;
-        ls_status status = ls_trace_identity(cli_text_at(ctx, "plugin", i), &plugin, err);
-        if (status != LS_OK)
-            return status;
-        ls_hasher_add(hasher, &plugin, sizeof plugin);
+    for (size_t i = 0; i < LS_COUNT_OF(passed_flags); i++) {
+        bool given = cli_flag(ctx, passed_flags[i]);
+        ls_hasher_add(hasher, &given, sizeof given);
     }
-    return LS_OK;
+    for (size_t i = 0; i < cli_count(ctx, "arg") && status == LS_OK; i++)
+        if (strncmp(cli_text_at(ctx, "arg", i), from_file, sizeof from_file - 1) == 0)
+            status = add_file(hasher, cli_text_at(ctx, "arg", i) + sizeof from_file - 1, err);
+    for (size_t i = 0; i < cli_count(ctx, "plugin") && status == LS_OK; i++)
+        status = add_file(hasher, cli_text_at(ctx, "plugin", i), err);
+    return status;
+}
+
+/* A workload is its name and its kernels, which the platform's instruction set chooses. Kernels of all targets
+ * are taken: a change of any is a change of the build. */
+static ls_status workload_identity(const cli_context *ctx, const char *name, ls_hash *out, ls_error *err)
+{
+    static const char *const targets[] = { "gfx803", "gfx1010", "gfx1030" };
+    const wl_workload *w;
+    char path[4096];
+    ls_hasher *hasher = NULL;
+    ls_status status = wl_find(name, &w, err);
+    if (status == LS_OK)
+        status = ls_hasher_create(&hasher, err);
+    if (status == LS_OK)
+        ls_hasher_add_field(hasher, name, strlen(name));
+    for (size_t i = 0; i < LS_COUNT_OF(targets) && status == LS_OK; i++) {
+        const char *variant = cli_text(ctx, "variant") ? cli_text(ctx, "variant") : "";
+        /* One that is not there cannot be run either. */
+        if (wl_kernel_path(w->kernels ? w->kernels : w->name, targets[i], variant, path, sizeof path, NULL) ==
+            LS_OK)
+            status = add_file(hasher, path, err);
+    }
+    if (status == LS_OK)
+        *out = ls_hasher_get(hasher);
+    ls_hasher_destroy(hasher);
+    return status;
 }
 
 static ls_status name_points(session *s, ls_error *err)
@@ -155,7 +211,9 @@ static ls_status name_points(session *s, ls_error *err)
         status = config_hash(s, p, &configs[p], err);
     for (size_t t = 0; t < sw->trace_count && status == LS_OK; t++) {
         ls_hash trace;
-        status = ls_trace_identity(sw->traces[t], &trace, err);
+        status = run_kind_of(sw->traces[t]) == RUN_WORKLOAD
+                     ? workload_identity(s->ctx, sw->traces[t], &trace, err)
+                     : ls_trace_identity(sw->traces[t], &trace, err);
         for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++) {
             ls_point *point = &sw->points[t * sw->grid.points + p];
             const char **values = ls_arena_array(arena, axes, sizeof *values);
@@ -194,6 +252,8 @@ static const char *const *job_argv(session *s, size_t index)
     const ls_point *point = &s->sweep.points[index];
     const char *const *sets = sets_of(s, index % s->sweep.grid.points, &set_count);
     size_t room = 40 + 2 * (set_count + cli_count(ctx, "plugin") + cli_count(ctx, "platform-dir"));
+    for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++)
+        room += 2 * cli_count(ctx, passed_on[i]);
     const char **words = ls_arena_array(ctx->arena, room, sizeof *words);
     if (!sets || !words)
         return NULL;
@@ -208,13 +268,15 @@ static const char *const *job_argv(session *s, size_t index)
     for (size_t i = 0; i < set_count; i++)
         add_word(words, &n, "--set", sets[i]);
     for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++)
-        if (cli_given(ctx, passed_on[i])) {
+        for (size_t k = 0; k < cli_count(ctx, passed_on[i]); k++) {
             const char *option = ls_arena_printf(ctx->arena, "--%s", passed_on[i]);
-            if (!add_word(words, &n, option, cli_text(ctx, passed_on[i])))
+            if (!add_word(words, &n, option, cli_text_at(ctx, passed_on[i], k)))
                 return NULL;
         }
-    if (cli_flag(ctx, "warm-l2"))
-        add_word(words, &n, "--warm-l2", NULL);
+    for (size_t i = 0; i < LS_COUNT_OF(passed_flags); i++)
+        if (cli_flag(ctx, passed_flags[i]) &&
+            !add_word(words, &n, ls_arena_printf(ctx->arena, "--%s", passed_flags[i]), NULL))
+            return NULL;
     add_word(words, &n, "--threads", cli_text(ctx, "threads"));
     add_word(words, &n, "--progress", "never");
     add_word(words, &n, "--run-id", point->id);
@@ -340,6 +402,12 @@ static ls_status finish(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
     ls_status status = ls_points_read(s->store, ctx->arena, s->sweep.points, s->sweep.point_count, err);
+    const char *const *patterns = cli_texts(ctx, "metric");
+    if (status == LS_OK && !patterns)
+        status = no_memory(err);
+    if (status == LS_OK)
+        status =
+            sweep_read_columns(&s->sweep, ctx->arena, s->database, patterns, cli_count(ctx, "metric"), err);
     if (status == LS_OK)
         status = write_file(s, ".csv", sweep_tell_csv, err);
     if (status == LS_OK)
@@ -411,6 +479,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     else if (status == LS_OK)
         status = sweep_all(&s, err);
     ls_points_close(s.store);
+    ls_vec_fini(&s.sweep.columns.names);
     sweep_grid_fini(&s.sweep.grid);
     return status;
 }
@@ -438,10 +507,25 @@ static const cli_option options[] = {
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",
       .help = "run only the first N thread blocks of each kernel; 0: all" },
     { .name = "warm-l2", .help = "memory copies of the traces make their range valid in L2" },
+    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,
+      .help = "workload: its instruction set; otherwise the platform's own" },
+    { .name = "size", .type = CLI_UINT, .arg = "N", .help = "workload: the size of the problem" },
+    { .name = "param", .type = CLI_KEY_VALUE, .arg = "NAME=N", .repeatable = true,
+      .help = "workload: another option (lockstep workload show NAME)" },
+    { .name = "verify", .help = "workload: compare every result with the CPU; a wrong one is a point that failed" },
+    { .name = "variant", .type = CLI_TEXT, .arg = "NAME",
+      .help = "workload: kernels compiled otherwise, as the tests do: O0, wave64, O0-wave64" },
+    { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
+      .help = "workload: memory of the GPU; otherwise what the platform says" },
+    { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
+      .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
+    EMULATE_OBJECT_OPTIONS(0, 0),
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
       .help = "of every random stream of the machine" },
+    { .name = "metric", .letter = 'm', .type = CLI_TEXT, .arg = "PATTERN", .repeatable = true,
+      .help = "add columns to the table (.csv): metrics of this name, as in *stall* or l2/cycle.hits" },
     { .name = "top", .type = CLI_UINT, .arg = "N", .default_text = "20",
       .help = "show the N fastest points of each trace; 0: all" },
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
@@ -450,8 +534,8 @@ static const cli_option options[] = {
 };
 
 static const cli_positional positionals[] = {
-    { .name = "TRACE", .repeatable = true, .complete = CLI_COMPLETE_FILE,
-      .help = "what to run at every point, as for lockstep run" },
+    { .name = "WORKLOAD", .repeatable = true, .complete = CLI_COMPLETE_FILE,
+      .help = "what to run at every point, as for lockstep run: traces, workloads, code objects, recordings" },
 };
 /* clang-format on */
 
@@ -459,6 +543,8 @@ static const cli_example examples[] = {
     { "lockstep sweep traces/bfs -p rtx3070 -v core.unified_kib=64,128 -v core.scheduler=gto,lrr -j2",
       "four configurations, two at a time" },
     { "lockstep sweep synth:gemm -p rtx2080ti -v cores=17..68*2 -o cores.db", "how a kernel scales" },
+    { "lockstep sweep fir kmeans -p r9nano -v vector_cache.size_kib=8..64*2 -m '*hit*' -o caches.db",
+      "AMD programs in simulated time, with hit rates in the table" },
     { "lockstep compare cores.db#1 cores.db#3", "what changed between two points" },
 };
 
@@ -466,10 +552,11 @@ static const cli_command command = {
     .name = "sweep",
     .summary = "run a grid of configurations and rank them",
     .about =
-        "Runs every combination of the values that --vary lists, on every trace, each in a process of its own, and "
+        "Runs every combination of the values that --vary lists, on every workload, each in a process of its own, and "
         "collects all results in one database, which `lockstep compare` and SQL can read. All configurations "
-        "are checked before the first one runs.\n\n"
-        "A point is known by its trace's content, its whole configuration and the version: the same command (after "
+        "are checked before the first one runs. The same sweep may run several times at once on one database: they "
+        "share the work.\n\n"
+        "A point is known by its workload's content, its whole configuration and the version: the same command (after "
         "Ctrl-C, a crash or a power cut) runs only what is missing, and a changed trace or platform is never "
         "mixed with earlier results. A point that fails is recorded with its reason, does not stop the others, "
         "and is tried again next time; the exit code is then 5.",

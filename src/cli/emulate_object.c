@@ -8,8 +8,11 @@
 #include "cli/emulate_output.h"
 #include "workload/hsa/hsa.h"
 
+#include <elf.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PRINT_COUNT 16u /* elements of a buffer, if no number is given */
 
@@ -30,6 +33,19 @@ static ls_status no_memory(ls_error *err)
 }
 
 /* -------------------------------------------------------------------------------------------- before it */
+
+bool emulate_object_is(const char *path)
+{
+    unsigned char head[64];
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    FILE *file = fopen(path, "rbe");
+    size_t bytes = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file)
+        fclose(file);
+    return (bytes >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) || hsa_is_bundle(head, bytes);
+}
 
 ls_status emulate_object_target(ls_arena *arena, const char *path, const char **target, ls_error *err)
 {
@@ -189,14 +205,16 @@ static const char *arg_name(const object_run *r, size_t i)
     return i < r->info->arg_count ? r->info->args[i].name : "";
 }
 
-static ls_status print_result(const object_run *r, ls_error *err)
+static ls_status print_result(const object_run *r, emulate_object_output output, ls_error *err)
 {
     FILE *out = r->ctx->out;
     char hash[LS_HASH_TEXT_BYTES];
     ls_gpu_counts counts;
     ls_status status = LS_OK;
+    if (output == EMULATE_OBJECT_QUIET)
+        return LS_OK;
     ls_gpu_context_counts(r->context, &counts);
-    if (cli_flag(r->ctx, "json")) {
+    if (output == EMULATE_OBJECT_JSON) {
         ls_json j;
         ls_json_to_file(&j, out, 2);
         ls_json_object(&j);
@@ -220,7 +238,8 @@ static ls_status print_result(const object_run *r, ls_error *err)
         return ls_json_finish(&j, err);
     }
     fprintf(out, "%s\n", r->info->name);
-    emulate_print_counts(r->ctx, &counts);
+    if (output == EMULATE_OBJECT_TEXT)
+        emulate_print_counts(r->ctx, &counts);
     for (size_t i = 0; i < r->arg_count; i++)
         if (r->args[i].kind == EMULATE_BUFFER)
             fprintf(out, "  buffer %-2zu %-12s %12zu bytes  %s\n", i, arg_name(r, i), r->args[i].bytes,
@@ -232,7 +251,8 @@ static ls_status print_result(const object_run *r, ls_error *err)
 
 /* ---------------------------------------------------------------------------------------------------- all */
 
-ls_status emulate_object_run(cli_context *ctx, ls_gpu_system *system, const char *path, ls_error *err)
+ls_status emulate_object_run(cli_context *ctx, ls_gpu_system *system, const char *path,
+                             emulate_object_output output, ls_gpu_counts *counts, ls_error *err)
 {
     object_run r = { .ctx = ctx };
     ls_status status = ls_gpu_context_create(system, &r.context, err);
@@ -252,7 +272,9 @@ ls_status emulate_object_run(cli_context *ctx, ls_gpu_system *system, const char
     if (status == LS_OK)
         status = write_dumps(&r, err);
     if (status == LS_OK)
-        status = print_result(&r, err);
+        status = print_result(&r, output, err);
+    if (counts)
+        ls_gpu_context_counts(r.context, counts);
     ls_gpu_context_destroy(r.context);
     return status;
 }

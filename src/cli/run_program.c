@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool run_program_is(const char *name)
-{
-    const wl_workload *w;
-    if (amd_file_is(name))
-        return true;
-    return strpbrk(name, "/.:") == NULL && !ls_file_exists(name) && wl_find(name, &w, NULL) == LS_OK;
-}
-
 /* ------------------------------------------------------------------------------------------------ running */
 
 /* After each command: a kernel's counters become an interval of the metrics. */
@@ -42,33 +34,27 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     return ls_metrics_mark(p->metrics, &interval, err);
 }
 
-/* What a recording says itself cannot be asked for. */
-static ls_status open_recording(run_program *p, const cli_context *ctx, ls_error *err)
-{
-    static const char *const for_workloads[] = { "gpu",    "size",    "param",
-                                                 "verify", "variant", "max-instructions",
-                                                 "record" };
-    for (size_t i = 0; i < LS_COUNT_OF(for_workloads); i++)
-        if (cli_given(ctx, for_workloads[i]))
-            return ls_fail(err, LS_ERR_USAGE,
-                           "run: --%s is for workloads that are executed, but '%s' is a recording",
-                           for_workloads[i], p->name);
-    ls_status status = amd_file_open(p->name, &p->recording, err);
-    return status == LS_OK ? amd_file_select(p->recording, cli_text(ctx, "kernels"), &p->selection, err)
-                           : status;
-}
-
-ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, ls_error *err)
+ls_status run_program_open(run_program *p, cli_context *ctx, run_kind kind, const char *name, ls_error *err)
 {
     ls_config_request request;
     const char *gpu = cli_text(ctx, "gpu");
-    bool is_recording = amd_file_is(name);
+    bool is_recording = kind == RUN_RECORDING;
+    ls_status status = LS_OK;
     p->arena = ctx->arena;
+    p->ctx = ctx;
     p->name = name;
-    ls_status status = is_recording ? open_recording(p, ctx, err) : wl_find(name, &p->workload, err);
+    p->kind = kind;
+    if (kind == RUN_WORKLOAD)
+        status = wl_find(name, &p->workload, err);
+    else if (kind == RUN_OBJECT && !gpu)
+        status = emulate_object_target(ctx->arena, name, &gpu, err);
+    else if (is_recording)
+        status = amd_file_open(name, &p->recording, err);
+    if (status == LS_OK && is_recording)
+        status = amd_file_select(p->recording, cli_text(ctx, "kernels"), &p->selection, err);
     if (status == LS_OK)
         status = cli_platform_request(ctx, cli_text(ctx, "platform"), &request, err);
-    if (status == LS_OK && !is_recording)
+    if (status == LS_OK && kind == RUN_WORKLOAD)
         status = workload_args_read(ctx, p->workload, &p->settings, &p->request.setting_count, err);
     if (status != LS_OK)
         return status;
@@ -124,7 +110,9 @@ void run_program_set_metrics(run_program *p, ls_metrics *metrics)
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
     timing_set_options(p->request.system, options);
-    if (p->recording)
+    if (p->kind == RUN_OBJECT)
+        p->status = emulate_object_run(p->ctx, p->request.system, p->name, p->output, &p->result.counts, err);
+    else if (p->recording)
         p->status = timing_replay(p->request.system, p->recording, &p->selection, &p->result.counts, err);
     else
         p->status = wl_run_workload(&p->request, &p->result, err);

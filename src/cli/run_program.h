@@ -1,18 +1,22 @@
-/* run_program.h: the part of `lockstep run` that is about programs: a workload on a simulated AMD GPU,
- * through the driver, or the recording of one; and the tables about it. */
+/* run_program.h: the part of `lockstep run` that is about programs: a workload or a code object on a simulated AMD
+ * GPU, through the driver, or the recording of one; and the tables about it. */
 #ifndef CLI_RUN_PROGRAM_H
 #define CLI_RUN_PROGRAM_H
 
 #include "base/spans.h"
 #include "base/vec.h"
-#include "cli/cli.h"
+#include "cli/emulate_object.h"
+#include "cli/run_kind.h"
 #include "report/metrics.h"
 #include "runtime/timing/timing.h"
 #include "workloads/workload.h"
 
 /* All zero is nothing. */
 typedef struct run_program {
-    const wl_workload *workload; /* NULL: a recording */
+    run_kind kind;
+    const wl_workload *workload; /* of RUN_WORKLOAD */
+    cli_context *ctx;
+    emulate_object_output output; /* of RUN_OBJECT, about its buffers; set before the run */
     amd_file *recording;
     ls_selection selection; /* of its launches */
     const char *name;
@@ -27,10 +31,8 @@ typedef struct run_program {
     ls_status status;              /* of the run */
 } run_program;
 
-/* Whether the name on the command line is a program, or a recording of one, rather than a trace. */
-bool run_program_is(const char *name);
 /* Builds the GPU. run_program_close() is due in every case. */
-ls_status run_program_open(run_program *p, cli_context *ctx, const char *name, ls_error *err);
+ls_status run_program_open(run_program *p, cli_context *ctx, run_kind kind, const char *name, ls_error *err);
 void run_program_close(run_program *p);
 ls_engine *run_program_engine(const run_program *p);
 const ls_config *run_program_config(const run_program *p);

@@ -155,10 +155,8 @@ static ls_status compare_times(comparing *c, ls_error *err)
 
 static bool metric_wanted(comparing *c, const ls_saved_metric *metric)
 {
-    char full[256];
-    snprintf(full, sizeof full, "%s.%s", metric->type, metric->name);
     const char *pattern = c->options->metric;
-    bool wanted = !pattern || ls_glob(pattern, metric->name) || ls_glob(pattern, full);
+    bool wanted = !pattern || ls_saved_metric_is(metric, pattern);
     c->metric_seen = c->metric_seen || wanted;
     return wanted;
 }

@@ -239,3 +239,10 @@ double ls_saved_number(ls_metric_kind kind, const ls_saved_value *value)
         return value->b != 0 ? value->a / value->b : NAN;
     return value->a;
 }
+
+bool ls_saved_metric_is(const ls_saved_metric *metric, const char *pattern)
+{
+    char full[256];
+    snprintf(full, sizeof full, "%s.%s", metric->type, metric->name);
+    return ls_glob(pattern, metric->name) || ls_glob(pattern, full);
+}

@@ -63,6 +63,9 @@ typedef struct ls_saved {
 ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err);
 void ls_saved_destroy(ls_saved *saved);
 
+/* Whether its name, or "type.name", fits a pattern with '*' and '?'. */
+bool ls_saved_metric_is(const ls_saved_metric *metric, const char *pattern);
+
 /* The values of one scope reduced over all blocks, one per metric, as metrics.h reduces them. out has
  * metrics.count places. */
 void ls_saved_totals(const ls_saved *saved, uint32_t scope, ls_saved_value *out);

@@ -78,21 +78,21 @@ static void test_outputs_are_checked_first(void **state)
     (void)state;
     ls_error err;
     const char *good[] = { in_dir("a.json"), in_dir("b.csv") };
-    assert_int_equal(run_output_check(good, 2, &err), LS_OK);
-    assert_int_equal(run_output_check(NULL, 0, &err), LS_OK);
+    assert_int_equal(run_output_check(good, 2, NULL, &err), LS_OK);
+    assert_int_equal(run_output_check(NULL, 0, NULL, &err), LS_OK);
     assert_false(ls_file_exists(good[0]));
 
     const char *twice[] = { in_dir("a.json"), in_dir("a.json") };
-    assert_int_equal(run_output_check(twice, 2, &err), LS_ERR_USAGE);
+    assert_int_equal(run_output_check(twice, 2, NULL, &err), LS_ERR_USAGE);
     assert_string_equal(err.what, "the same file is named twice");
     assert_string_equal(err.where, twice[1]);
 
     const char *nowhere[] = { in_dir("no/where.json") };
-    assert_int_equal(run_output_check(nowhere, 1, &err), LS_ERR_IO);
+    assert_int_equal(run_output_check(nowhere, 1, NULL, &err), LS_ERR_IO);
     assert_string_equal(err.where, nowhere[0]);
 
     const char *unknown[] = { in_dir("a.docx") };
-    assert_int_not_equal(run_output_check(unknown, 1, &err), LS_OK);
+    assert_int_not_equal(run_output_check(unknown, 1, NULL, &err), LS_OK);
 }
 
 static void test_output_and_configuration_come_together(void **state)

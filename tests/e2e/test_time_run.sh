@@ -7,6 +7,7 @@ source "$(dirname "$0")/lib.bash"
 refused 2 '--fidelity is for traces' run fir -p r9nano --fidelity basic
 refused 2 '--warm-l2 is for traces' run fir -p r9nano --warm-l2
 refused 2 '--size is for workloads' run synth:vectoradd -p rtx2060 --size 64
+refused 2 '--grid is for code objects' run fir -p r9nano --grid 64
 refused 2 'executes no programs' run fir -p rtx2060
 refused 2 'command.dispatchers' run fir -p r9nano -s command.dispatchers=0
 

@@ -1,11 +1,18 @@
-/* sweep.h: a grid of configurations over some traces: what cmd_sweep.c prepares, farm.c runs and tell.c
- * shows. */
+/* sweep.h: a grid of configurations over some traces: what cmd_sweep.c prepares, farm.c runs,
+ * columns.c reads back and tell.c shows. */
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
 
+#include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/sweep/grid.h"
 #include "report/points.h"
+
+/* Metrics of the runs: a column for each that a pattern names. */
+typedef struct sweep_columns {
+    LS_VEC(const char *) names; /* "core/cycle.cycles" */
+    double *values; /* of point p, column c: [p * names.count + c]; NaN: its run does not have it */
+} sweep_columns;
 
 /* Point p of trace t is points[t * grid.points + p]. */
 typedef struct sweep {
@@ -15,7 +22,12 @@ typedef struct sweep {
     size_t trace_count;
     ls_point *points;
     size_t point_count;
+    sweep_columns columns;
 } sweep;
+
+/* Fills s->columns from the runs of the database. A pattern that no run has is refused with the nearest name. */
+ls_status sweep_read_columns(sweep *s, ls_arena *arena, const char *database, const char *const *patterns,
+                             size_t pattern_count, ls_error *err);
 
 /* Orders of a trace's points, fastest first; those without a result are left out. Returns how many. */
 size_t sweep_rank(const sweep *s, size_t trace, size_t *order);

@@ -143,12 +143,17 @@ static void csv_cell(FILE *to, const char *text)
 
 void sweep_tell_csv(const sweep *s, FILE *to)
 {
-    fputs("trace", to);
+    fputs("workload", to);
     for (size_t a = 0; a < s->grid.axes.count; a++) {
         fputc(',', to);
         csv_cell(to, s->grid.axes.at[a].key);
     }
-    fputs(",time_ns,run,wall_seconds,error\r\n", to);
+    fputs(",time_ns,run,wall_seconds", to);
+    for (size_t c = 0; c < s->columns.names.count; c++) {
+        fputc(',', to);
+        csv_cell(to, s->columns.names.at[c]);
+    }
+    fputs(",error\r\n", to);
     for (size_t i = 0; i < s->point_count; i++) {
         const ls_point *point = &s->points[i];
         char time[LS_FORMAT_BYTES];
@@ -158,10 +163,15 @@ void sweep_tell_csv(const sweep *s, FILE *to)
             csv_cell(to, point->values[a]);
         }
         if (point->done)
-            fprintf(to, ",%s,%lld,%.3f,", ls_format_real(point->time_ns, time, sizeof time),
+            fprintf(to, ",%s,%lld,%.3f", ls_format_real(point->time_ns, time, sizeof time),
                     (long long)point->run, point->wall_seconds);
         else
-            fputs(",,,,", to);
+            fputs(",,,", to);
+        for (size_t c = 0; c < s->columns.names.count; c++) {
+            double value = s->columns.values[i * s->columns.names.count + c];
+            fprintf(to, ",%s", isnan(value) ? "" : ls_format_real(value, time, sizeof time));
+        }
+        fputc(',', to);
         csv_cell(to, !point->done && point->error ? point->error : "");
         fputs("\r\n", to);
     }
