@@ -104,9 +104,13 @@ static ls_status build(session *s, ls_error *err)
             "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
             "traces of NVIDIA GPUs",
             ctx->positionals[0], ls_config_name(s->config));
-    const wl_workload *unknown;
-    if (status == LS_OK && ctx->positional_count > 0 && is_amd && !ls_file_exists(ctx->positionals[0]))
-        return wl_find(ctx->positionals[0], &unknown, err); /* fails, and names the nearest one */
+    if (status == LS_OK && ctx->positional_count > 0 && is_amd && !ls_file_exists(workload)) {
+        const wl_workload *none;
+        const char *target;
+        /* Either fails, and names the nearest one. */
+        return strpbrk(workload, "/.") ? emulate_object_target(ctx->arena, workload, &target, err)
+                                       : wl_find(workload, &none, err);
+    }
     if (status == LS_OK && ctx->positional_count > 0) {
         s->has_trace = true;
         status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);
