@@ -387,7 +387,7 @@ static const cli_option options[] = {
       .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
     { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "workload: write what every wavefront executes, without data, as a packed recording" },
-    EMULATE_OBJECT_OPTIONS(0, 0),
+    EMULATE_OBJECT_OPTIONS(0, 'a'),
     EMULATE_OBJECT_OUTPUTS,
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads; no result depends on it" },
@@ -426,7 +426,7 @@ static const cli_positional positionals[] = {
 static const cli_example examples[] = {
     { "lockstep run fir --platform r9nano --size 65536 --verify",
       "execute a workload on an AMD GPU in simulated time, and check its result" },
-    { "lockstep run add.co --platform r9nano --grid 64 --arg buffer:256:iota --arg buffer:256 --print 1:u32:8",
+    { "lockstep run vector_add.co -p r9nano --grid 64 -a buffer:256 -a buffer:256 -a buffer:256 -a u32:64",
       "launch any kernel in simulated time" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "replay a trace with two keys changed on 8 threads, and keep everything that was counted" },

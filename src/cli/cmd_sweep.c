@@ -519,7 +519,7 @@ static const cli_option options[] = {
       .help = "workload: memory of the GPU; otherwise what the platform says" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
       .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
-    EMULATE_OBJECT_OPTIONS(0, 0),
+    EMULATE_OBJECT_OPTIONS(0, 'a'),
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
