@@ -231,8 +231,7 @@ static const cli_example examples[] = {
       "what one wavefront does, register by register" },
     { "lockstep emulate fir --gpu gfx803 --record fir.lspk",
       "what all wavefronts execute, for lockstep run fir.lspk --platform r9nano" },
-    { "lockstep emulate vector_add.co --grid 64 --arg buffer:256:iota --arg buffer:256 --arg buffer:256 --arg u32:64 "
-      "--print c:u32:8",
+    { "lockstep emulate vector_add.co --grid 64 -a buffer:256:iota -a buffer:256 -a buffer:256 -a u32:64 --print c",
       "launch any kernel" },
 };
 
