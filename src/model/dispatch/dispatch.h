@@ -23,6 +23,14 @@ typedef struct dispatch_work {
     void (*kernel_done)(void *self, const dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
 } dispatch_work;
 
+/* The keys of a dispatcher. */
+typedef struct dispatch_spec {
+    uint64_t launch_latency_cycles, block_latency_cycles;
+    uint64_t concurrent_kernels;
+    ls_ratio block_interval; /* cycles from one block to the next, of the whole GPU; 0: no limit */
+    bool spread;             /* small grids are spread over all cores */
+} dispatch_spec;
+
 /* How many blocks of a kernel a core gets at once. */
 typedef struct dispatch_rules {
     core_capacity capacity;

@@ -1,5 +1,6 @@
-/* round_robin.c: the block scheduler: launches kernels after their latency and hands one thread block per
- * cycle to each core that has room, cores in turn. Kernels of different streams may run side by side. */
+/* round_robin.c: the block scheduler: launches kernels after their latency and hands thread blocks to cores
+ * that have room, cores in turn: at most one per core and cycle, and one per block_interval_cycles in all.
+ * Kernels of different streams may run side by side. */
 #include "base/bitset.h"
 #include "model/dispatch/dispatch.h"
 
@@ -7,12 +8,6 @@
 #include <string.h>
 
 #define KERNELS_MAX CORE_KERNELS_MAX
-
-typedef struct dispatch_spec {
-    uint64_t launch_latency_cycles, block_latency_cycles;
-    uint64_t concurrent_kernels;
-    bool spread; /* small grids are spread over all cores */
-} dispatch_spec;
 
 typedef struct dispatch_counters {
     uint64_t kernels, ctas;
@@ -55,7 +50,8 @@ typedef struct dispatch {
     core_load *loads;
     uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
     uint32_t core_count, next_core, link_latency;
-    bool ahead; /* cores are sent blocks before they have room */
+    uint64_t turn; /* the next block may leave from here on, in cycles times block_interval.den */
+    bool ahead;    /* cores are sent blocks before they have room */
     kernel_state kernels[KERNELS_MAX];
     uint32_t slots; /* none of kernels[] from here on is in use */
     uint32_t active;
@@ -292,12 +288,25 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     launch_all(d, k->end);
 }
 
+/* The cycle in which the next block may leave: blocks are an interval apart, fractions of cycles included. */
+static ls_cycle next_turn(const dispatch *d)
+{
+    return d->turn / d->spec->block_interval.den;
+}
+
+static void take_turn(dispatch *d, ls_cycle now)
+{
+    const ls_ratio interval = d->spec->block_interval;
+    uint64_t from = now * interval.den;
+    d->turn = (d->turn > from ? d->turn : from) + interval.num;
+}
+
 static void pump(void *self, ls_cycle now)
 {
     dispatch *d = self;
     bool again = false;
     ls_cycle earliest = LS_CYCLE_MAX;
-    for (uint32_t slot = 0; slot < d->slots; slot++) {
+    for (uint32_t slot = 0; slot < d->slots && next_turn(d) <= now; slot++) {
         kernel_state *k = &d->kernels[slot];
         if (!k->used || k->exhausted)
             continue;
@@ -306,7 +315,7 @@ static void pump(void *self, ls_cycle now)
             continue;
         }
         uint32_t first = d->next_core;
-        for (uint32_t i = 0, core = first; i < d->core_count; i++, core++) {
+        for (uint32_t i = 0, core = first; i < d->core_count && next_turn(d) <= now; i++, core++) {
             core = core == d->core_count ? 0 : core;
             if (d->active == 1 && !ls_bit_test(d->open, core)) {
                 /* It is this kernel that the core is full for: on to the next one that may have room. */
@@ -322,6 +331,7 @@ static void pump(void *self, ls_cycle now)
                 set_full_for(d, core, k->number);
             } else if (send_block(d, core, slot)) {
                 d->next_core = core + 1 == d->core_count ? 0 : core + 1;
+                take_turn(d, now);
                 again = true;
             }
             if (k->exhausted || d->failure.status != LS_OK)
@@ -338,7 +348,9 @@ static void pump(void *self, ls_cycle now)
             earliest = d->kernels[slot].ready < earliest ? d->kernels[slot].ready : earliest;
     if (d->failure.status != LS_OK || ls_event_scheduled(&d->pump))
         return;
-    if (again)
+    if (next_turn(d) > now)
+        ls_schedule_at(d->region, &d->pump, next_turn(d));
+    else if (again)
         ls_schedule(d->region, &d->pump, 1);
     else if (earliest != LS_CYCLE_MAX)
         ls_schedule_at(d->region, &d->pump, earliest);
@@ -475,6 +487,8 @@ static const ls_param params[] = {
                   "added per thread block of the grid"),
     LS_PARAM_UINT(dispatch_spec, concurrent_kernels, "kernels", 1, 1, KERNELS_MAX,
                   "kernels of different streams that run side by side"),
+    LS_PARAM_RATIO(dispatch_spec, block_interval, "block_interval_cycles", "cycles", "0", 0, 10000,
+                   "from one thread block to the next, over all cores; 0: one per core and cycle"),
     LS_PARAM_BOOL(dispatch_spec, spread, true, "a grid that does not fill the GPU is spread over all cores"),
 };
 
@@ -490,7 +504,7 @@ static const ls_block_type dispatch_round_robin = {
     .abi = LS_ABI_VERSION,
     .slot = "dispatch",
     .name = "round-robin",
-    .help = "one thread block per core and cycle, cores in turn",
+    .help = "thread blocks to cores in turn, at a rate of the whole GPU",
     .spec_size = sizeof(dispatch_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
