@@ -48,6 +48,12 @@ static const ls_param params[] = {
         "results are forwarded: with 5, a dependent instruction issues class latency cycles after its producer; with 0, "
         "5 cycles later"),
     KEY("fetch_rounds", fetch_rounds, UINT, "", "4", 1, 16, "warps decoded per cycle"),
+    KEY("branch_cycles", branch_cycles, UINT, "cycles", "0", 0, 255,
+        "from a taken branch to the next instruction of its warp; 0: as after any other instruction"),
+    KEY("warp_start_cycles", warp_start_cycles, UINT, "cycles", "0", 0, 1000,
+        "from the start of a warp to that of the core's next one; 0: all warps of a block at once"),
+    KEY("cold_start_cycles", cold_start_cycles, UINT, "cycles", "0", 0, 100000,
+        "from the first block of a kernel on a core to its first instruction"),
     FLAG("track_spans", track_spans, "true", "vector loads mark every register they write"),
     FLAG("accelsim_rules", accelsim_rules, "false",
          "dependences on the zero register, L1 bypass, access widths and barriers as Accel-Sim has them"),

@@ -69,7 +69,10 @@ typedef struct core_spec {
     uint64_t
         forward_cycles; /* dependent instructions see a result so many cycles before its write-back would end */
     uint64_t fetch_rounds;
-    bool track_spans;    /* vector loads mark every register they write, as the hardware does */
+    uint64_t branch_cycles;     /* from a taken branch to the next instruction of its warp; 0: as any other */
+    uint64_t warp_start_cycles; /* from the start of a warp to that of the next one of the core */
+    uint64_t cold_start_cycles; /* after a kernel's first block arrives, the core has no instruction of it */
+    bool track_spans;           /* vector loads mark every register they write, as the hardware does */
     bool accelsim_rules; /* zero register, L1 bypass, access widths and barriers as Accel-Sim has them */
     uint64_t shared_latency_cycles, shared_banks;
     bool shared_first_word; /* bank conflicts look at the first word of a wide access only (Accel-Sim) */
@@ -260,6 +263,9 @@ typedef struct core {
      * one could issue but for its unit. */
     uint32_t front_changed, front_ready;
     uint64_t need_fetch; /* warps with an empty buffer and instructions left */
+    /* Warps that will need_fetch, as cycle << 6 | warp; the latest first. */
+    uint64_t held[CORE_WARPS_MAX];
+    uint32_t held_count;
     uint32_t last_fetched;
     int32_t fetched; /* warp in the fetch register; -1: none */
     uint32_t turn;   /* sub-core that issues first in this cycle */
@@ -313,6 +319,11 @@ typedef struct core {
     cta_state ctas[CORE_CTAS_MAX];
     uint64_t taken_slots; /* warp slots of resident thread blocks */
     uint32_t resident_ctas;
+    ls_cycle start_free; /* the first cycle in which a warp may start */
+    struct {
+        uint32_t number;      /* of the launch, from 1 */
+        ls_cycle until;       /* its instructions are not there before */
+    } cold[CORE_KERNELS_MAX]; /* by core_launch.kernel */
     ls_link *to_dispatch;
     ls_ring done_ring;
     core_done done[CORE_CTAS_MAX * 2];
@@ -334,6 +345,19 @@ static inline bool front_has_effects(const ls_inst *inst)
         LS_INST_BARRIER | LS_INST_ARRIVE | LS_INST_FENCE | LS_INST_ASYNC_COMMIT | LS_INST_ASYNC_WAIT;
     const uint32_t operations = 1u << LS_MEM_ATOMIC | 1u << LS_MEM_REDUCTION | 1u << LS_MEM_ASYNC_COPY;
     return ((inst->flags & flags) | (operations >> inst->mem_op & 1)) != 0;
+}
+/* The warp fetches its next instruction in `cycle`, not before. */
+void front_hold(core *c, uint32_t warp, ls_cycle cycle);
+void front_fetch_held(core *c); /* those whose cycle has come */
+static inline ls_cycle front_next_held(const core *c)
+{
+    return c->held_count == 0 ? LS_CYCLE_MAX : c->held[c->held_count - 1] >> 6;
+}
+/* The instruction after `inst` in time is not the one after it in the program. */
+static inline bool front_jumped(const ls_inst *inst, const ls_inst *next)
+{
+    /* Instructions take 16 bytes; before Volta 8, and control words stand among them. */
+    return next->pc - inst->pc - 1 >= 16;
 }
 bool front_unit_freed(const core *c);         /* for a warp that could not issue because of its unit */
 void front_book(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */

@@ -36,6 +36,20 @@ static uint32_t find_warps(const core *c, uint32_t count)
     return run == 0 ? UINT32_MAX : (uint32_t)__builtin_ctzll(run);
 }
 
+/* The first cycle in which the core's next warp fetches: warps start one after another, and none before the
+ * kernel's first instructions are there. */
+static ls_cycle warp_start(core *c, const core_launch *launch)
+{
+    ls_cycle now = ls_region_now(c->region), start = now > c->start_free ? now : c->start_free;
+    c->start_free = start + c->spec->warp_start_cycles;
+    if (c->cold[launch->kernel].number != launch->number) {
+        c->cold[launch->kernel].number = launch->number;
+        c->cold[launch->kernel].until = now + c->spec->cold_start_cycles;
+    }
+    ls_cycle there = c->cold[launch->kernel].until;
+    return start > there ? start : there;
+}
+
 static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stream *stream)
 {
     cta_state *cta = &c->ctas[slot];
@@ -54,7 +68,11 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     cta->warps_left++;
     c->resident_warps++;
     s->resident |= warp_bit(c, warp);
-    c->need_fetch |= UINT64_C(1) << warp;
+    ls_cycle start = warp_start(c, &cta->launch);
+    if (start > ls_region_now(c->region))
+        front_hold(c, warp, start);
+    else
+        c->need_fetch |= UINT64_C(1) << warp;
 }
 
 void cta_start(core *c, const core_launch *launch)

@@ -28,6 +28,8 @@ static bool tick(void *self, ls_cycle now)
             front_issue(c);
         if (++c->turn == c->sub_count)
             c->turn = 0;
+        if (c->held_count != 0)
+            front_fetch_held(c);
         if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
             front_fetch(c);
     } else if (c->resident_warps_then > 0) {
@@ -49,8 +51,9 @@ static bool tick(void *self, ls_cycle now)
     }
     if (c->memory_next <= now + 1)
         return true;
-    ls_cycle write = collect_next(c);
+    ls_cycle write = collect_next(c), held = front_next_held(c);
     next = write < next ? write : next;
+    next = held < next ? held : next;
     next = c->memory_next < next ? c->memory_next : next;
     if (OPTION_ON(c->options.any)) {
         ls_cycle optional = options_next(c);

@@ -19,6 +19,7 @@ static inline void wake(flow_sub *fs, sub_core *s, ls_cycle now)
     if (woken == 0)
         return;
     fs->ready |= woken;
+    s->buffered |= woken;
     s->blocked &= ~woken;
     s->memory_blocked &= ~woken;
     s->fence &= ~woken;
@@ -155,9 +156,10 @@ typedef struct burst {
     ls_cycle now;          /* of the last one */
     ls_cycle soon, need;   /* of next: when it may issue; when its registers are there */
     ls_cycle until;        /* the last result of a unit */
+    ls_cycle jump;         /* of next, if it is the target of a branch: when it is there; else 0 */
     bool changes;          /* the last one had effects */
     uint64_t missing;      /* lanes that were not active */
-    uint64_t held, stalled[2];
+    uint64_t held, stalled[2], jumped;
     uint64_t lent; /* cycles in which others may issue */
 } burst;
 
@@ -187,11 +189,15 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     const ls_cycle last = first + FLOW_BURST;
     const ls_dyn *next = c->warps[warp].next, *const end = c->warps[warp].end;
     const ls_dyn *const stop = end - next <= FLOW_INSTS_MAX ? end : next + FLOW_INSTS_MAX;
-    ls_cycle now = first, soon, need = 0, until = fw->alu_until;
+    const uint64_t branch_cycles = c->spec->branch_cycles;
+    ls_cycle now = first, soon, need = 0, until = fw->alu_until, jump = 0;
+    const ls_inst *branch;
     uint64_t lent = 0;
     limit = limit < last - FLOW_SLACK ? limit + FLOW_SLACK : last;
     for (;;) {
         ls_cycle done;
+        branch = NULL;
+        jump = 0;
         if (d->plain && greedy && fs->collector_free <= now + 1) {
             /* As below, with what they do not need left out. */
             do {
@@ -250,12 +256,15 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
             soon = flow_effects(c, warp, d->inst, next->mask, now, done);
             b->changes = true;
         }
+        branch = d->jumps ? d->inst : NULL;
         next++;
     stopped:
         if (next == end)
             break;
         d = decode(c, insts, fw, kernel, next->inst);
         need = ready_at(c, warp, ready, d);
+        if (__builtin_expect(branch != NULL, 0) && front_jumped(branch, d->inst) && need < now + branch_cycles)
+            need = jump = now + branch_cycles;
         if (__builtin_expect(b->changes, 0) || next == stop)
             break;
         if (need <= soon && greedy && (fs->taken & d->unit_bit) == 0 && soon <= limit) {
@@ -283,7 +292,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
             now = soon - 1;
             break;
         }
-        *(lends ? &lent : &b->stalled[need > until]) += at - soon;
+        *(lends ? &lent : jump != 0 ? &b->jumped : &b->stalled[need > until]) += at - soon;
         now = at;
     }
     b->lent = lent;
@@ -293,6 +302,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     b->now = now;
     b->soon = soon;
     b->need = need;
+    b->jump = jump;
 }
 
 static inline void book_burst(core *c, const burst *b, uint64_t issued)
@@ -300,8 +310,10 @@ static inline void book_burst(core *c, const burst *b, uint64_t issued)
     c->n.issued += issued;
     c->n.warp_instructions += issued;
     c->n.thread_instructions += issued * 32 - b->missing;
-    if ((b->stalled[0] | b->stalled[1] | b->held) == 0)
+    if ((b->stalled[0] | b->stalled[1] | b->jumped | b->held) == 0)
         return;
+    c->n.stalls[STALL_FETCH] += b->jumped;
+    c->n.stack[STALL_FETCH] += b->jumped;
     c->n.stalls[STALL_UNIT] += b->held;
     c->n.stack[STALL_UNIT] += b->held;
     c->n.stalls[STALL_DEPENDENCE] += b->stalled[0];
@@ -345,9 +357,13 @@ static inline void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, u
     if (b->need <= b->soon && b->soon <= b->now + 1)
         return; /* it is still among the ready ones */
     fs->ready &= ~bit;
-    s->blocked |= bit;
-    if (b->need > b->until && b->need >= b->soon)
-        s->memory_blocked |= bit;
+    if (b->jump != 0) {
+        s->buffered &= ~bit;
+    } else {
+        s->blocked |= bit;
+        if (b->need > b->until && b->need >= b->soon)
+            s->memory_blocked |= bit;
+    }
     flow_sleep_until(fs, bit, flow_later(b->need, b->soon));
 }
 
@@ -361,7 +377,7 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t w
     uint32_t bit = warp_bit(c, warp);
     burst b;
     b.changes = false;
-    b.missing = b.held = b.stalled[0] = b.stalled[1] = 0;
+    b.missing = b.held = b.stalled[0] = b.stalled[1] = b.jumped = 0;
     s->wants[d->unit] &= ~bit;
     issue_burst(c, fs, warp, bit, d, first, limit, &b);
     w->busy_until = flow_later(w->busy_until, b.until);
@@ -459,42 +475,49 @@ static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
 
 /* ----------------------------------------------------------------------------------------------- one look */
 
-static void start_warps(core *c, ls_cycle now)
+/* The warp arrives now and fetches in cycle `fetch`. */
+static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
 {
     flow *f = c->flow;
     hybrid *h = c->hybrid;
-    f->unit = analytic_unit(c);
-    for (uint64_t set = c->need_fetch; set != 0; set &= set - 1) {
-        uint32_t warp = (uint32_t)__builtin_ctzll(set), sub = warp_sub(c, warp);
-        warp_state *w = &c->warps[warp];
-        flow_sub *fs = &f->subs[sub];
-        const core_launch *launch = &c->ctas[w->cta].launch;
-        if (launch->kernel != h->kernel || launch->insts != h->kernel_insts) {
-            /* Another kernel may have its program where the last one had its own. */
-            h->kernel = launch->kernel;
-            h->kernel_insts = launch->insts;
-            flow_forget(c);
-            for (uint32_t i = 0; f->shaped && i < FLOW_SHAPES; i++)
-                f->shapes[i].inst = NULL;
-            f->shaped = false;
-        }
-        /* Its registers are those of a warp that has ended: all of them are there. */
-        f->warps[warp] = (flow_warp){ .key = kernel_key(c, w),
-                                      .launch = launch,
-                                      .addrs = launch->cta->addrs,
-                                      .moves = launch->cta->moves,
-                                      .started = now };
-        f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
-        const flow_inst *d = decode(c, f->insts, &f->warps[warp], f->warps[warp].key, w->next->inst);
-        w->head = d->inst;
-        c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
-        c->subs[sub].buffered |= warp_bit(c, warp);
-        fs->time = flow_later(fs->time, now);
-        flow_sleep_until(fs, warp_bit(c, warp), now + 2); /* it is fetched, and decoded */
-        ls_cycle next = flow_soonest(fs);
-        f->next[sub] = next < f->next[sub] ? next : f->next[sub];
+    uint32_t sub = warp_sub(c, warp);
+    warp_state *w = &c->warps[warp];
+    flow_sub *fs = &f->subs[sub];
+    const core_launch *launch = &c->ctas[w->cta].launch;
+    if (launch->kernel != h->kernel || launch->insts != h->kernel_insts) {
+        /* Another kernel may have its program where the last one had its own. */
+        h->kernel = launch->kernel;
+        h->kernel_insts = launch->insts;
+        flow_forget(c);
+        for (uint32_t i = 0; f->shaped && i < FLOW_SHAPES; i++)
+            f->shapes[i].inst = NULL;
+        f->shaped = false;
     }
+    /* Its registers are those of a warp that has ended: all of them are there. */
+    f->warps[warp] = (flow_warp){ .key = kernel_key(c, w),
+                                  .launch = launch,
+                                  .addrs = launch->cta->addrs,
+                                  .moves = launch->cta->moves,
+                                  .started = now };
+    f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
+    const flow_inst *d = decode(c, f->insts, &f->warps[warp], f->warps[warp].key, w->next->inst);
+    w->head = d->inst;
+    c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
+    fs->time = flow_later(fs->time, now);
+    flow_sleep_until(fs, warp_bit(c, warp), fetch + 2); /* it is fetched, and decoded */
+    ls_cycle next = flow_soonest(fs);
+    f->next[sub] = next < f->next[sub] ? next : f->next[sub];
+}
+
+static void start_warps(core *c, ls_cycle now)
+{
+    c->flow->unit = analytic_unit(c);
+    for (uint64_t set = c->need_fetch; set != 0; set &= set - 1)
+        start_warp(c, (uint32_t)__builtin_ctzll(set), now, now);
     c->need_fetch = 0;
+    for (uint32_t i = c->held_count; i > 0; i--)
+        start_warp(c, c->held[i - 1] & 63, now, c->held[i - 1] >> 6);
+    c->held_count = 0;
 }
 
 static void count_cycles(core *c, ls_cycle now)
@@ -537,7 +560,7 @@ static bool tick(void *self, ls_cycle now)
     if (!f->busy && c->resident_ctas > 0)
         front_book_from(c, now);
     f->busy = c->resident_ctas > 0;
-    if (c->need_fetch != 0)
+    if ((c->need_fetch | c->held_count) != 0)
         start_warps(c, now);
     for (;;) {
         uint32_t sub = 0;

@@ -47,6 +47,7 @@ typedef struct flow_inst {
     uint8_t registers, written; /* entries of reg[] in use, the first `written` are results; FLOW_WIDE */
     uint8_t read_count, read_waits;
     bool effects, unknown;
+    bool jumps;      /* as hybrid_inst */
     bool plain;      /* of a unit, without effects, with four registers and one result at most */
     uint16_t result; /* reg[0], or of FLOW_NO_RESULT */
     uint16_t reg[HYBRID_REGISTERS + 4]; /* flow_place(), four at least; then FLOW_NO_REGISTER */

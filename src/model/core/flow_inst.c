@@ -78,6 +78,7 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
                       .read_count = from.read_count,
                       .read_waits = from.read_waits,
                       .effects = from.effects,
+                      .jumps = from.jumps,
                       .unknown = from.unknown,
                       .class_ = from.class_,
                       .flops_kind = from.flops_kind,
@@ -90,7 +91,7 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
         d->registers = d->written = FLOW_WIDE;
     if (d->unit == UNIT_memory)
         set_memory(c, d, launch->rates);
-    d->plain = d->unit != UNIT_memory && !d->effects && d->registers <= 4 && d->written <= 1;
+    d->plain = d->unit != UNIT_memory && !d->effects && !d->jumps && d->registers <= 4 && d->written <= 1;
     uint32_t most = 0, busiest = 0;
     for (uint32_t b = 0; b < h->banks; b++) {
         uint32_t all = from.reads[b] + (d->unit == UNIT_memory ? 0 : from.banks_written >> b & 1u);

@@ -148,6 +148,21 @@ static void decode(core *c)
         new_head(c, warp);
 }
 
+void front_hold(core *c, uint32_t warp, ls_cycle cycle)
+{
+    uint64_t key = cycle << 6 | warp;
+    uint32_t i = c->held_count++;
+    for (; i > 0 && c->held[i - 1] < key; i--)
+        c->held[i] = c->held[i - 1];
+    c->held[i] = key;
+}
+
+void front_fetch_held(core *c)
+{
+    while (c->held_count > 0 && c->held[c->held_count - 1] >> 6 <= c->now)
+        c->need_fetch |= UINT64_C(1) << (c->held[--c->held_count] & 63);
+}
+
 void front_fetch(core *c)
 {
     for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
@@ -209,7 +224,12 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     w->next++;
     reserve(c, w, inst);
     s->wants[unit] &= ~warp_bit(c, warp);
-    if (--w->buffered > 0) {
+    if (inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1 && w->next != w->end &&
+        front_jumped(inst, &w->insts[w->next->inst])) {
+        w->buffered = 0; /* what was fetched behind the branch is not executed */
+        s->buffered &= ~warp_bit(c, warp);
+        front_hold(c, warp, c->now + c->spec->branch_cycles - 1);
+    } else if (--w->buffered > 0) {
         new_head(c, warp);
     } else {
         s->buffered &= ~warp_bit(c, warp);

@@ -382,6 +382,8 @@ static bool tick(void *self, ls_cycle now)
             hybrid_issue(c);
         if (++c->turn == c->sub_count)
             c->turn = 0;
+        if (c->held_count != 0)
+            front_fetch_held(c);
         if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
             fetch(c);
     } else if (c->resident_warps_then > 0) {
@@ -391,7 +393,8 @@ static bool tick(void *self, ls_cycle now)
     uint32_t changed = c->front_changed & ~h->bursting;
     if (c->resident_warps > 0 && (c->need_fetch | changed | (uint64_t)(c->fetched >= 0)) != 0)
         return true;
-    ls_cycle next = next_wake(c);
+    ls_cycle next = next_wake(c), held = front_next_held(c);
+    next = held < next ? held : next;
     next = c->memory_next < next ? c->memory_next : next;
     if (OPTION_ON(c->options.any)) {
         ls_cycle optional = options_next(c);

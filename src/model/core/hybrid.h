@@ -37,6 +37,7 @@ typedef struct hybrid_inst {
     bool slow;                      /* its unit has faster ones */
     bool yields;                    /* for a collector, memory instructions come first */
     bool stops;                     /* one warp's run of instructions ends before it */
+    bool jumps;                     /* a branch after which the warp waits if it is taken */
     uint8_t banks_written;          /* a bit per bank, for warp 0 */
     uint8_t reads[CORE_BANKS_MAX];  /* per bank, for warp 0; those of warp w are w banks further */
     uint16_t
@@ -45,7 +46,7 @@ typedef struct hybrid_inst {
     uint8_t flops_kind;
     uint16_t flops;     /* of a lane */
     uint64_t counts;    /* what counters get, HYBRID_COUNT_BITS each: reads, waits, unknown ones */
-    uint8_t unused[24]; /* 128 bytes */
+    uint8_t unused[23]; /* 128 bytes */
 } hybrid_inst;
 _Static_assert(sizeof(hybrid_inst) == 128, "the table of instructions is indexed by a shift");
 

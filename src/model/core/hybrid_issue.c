@@ -141,6 +141,7 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
     const uint32_t first_place = hybrid_first(key);
     ls_cycle now = c->now, busy = c->hybrid->alu_until[warp], need = 0;
     uint64_t missing = 0, counts = 0;
+    bool jumped = false;
     for (;;) {
         ls_cycle done = issue_unit(c, h, sub, warp, d, now, shape);
         hybrid_set_results(c, warp, d, done);
@@ -155,7 +156,12 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
         }
         if (d->flops != 0)
             c->n.flops[d->flops_kind] += (uint64_t)d->flops * lanes;
-        if (++next == last)
+        next++;
+        if (__builtin_expect(d->jumps, 0) && next != end && front_jumped(d->inst, &insts[next->inst])) {
+            jumped = true;
+            break;
+        }
+        if (next == last)
             break;
         d = hybrid_decode_key(c, key, first_place, insts, next->inst);
         need = hybrid_ready_at(c, warp, d);
@@ -178,7 +184,7 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
         }
         now++;
     }
-    if (next == last && next != end) {
+    if (next == last && next != end && !jumped) {
         d = hybrid_decode_key(c, key, first_place, insts, next->inst);
         need = hybrid_ready_at(c, warp, d);
     }
@@ -197,7 +203,11 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
         (uint8_t)(greedy ? left_in_buffer(w->buffered, count, (size_t)(end - next)) : w->buffered - 1u);
     if (effects)
         front_effects(c, warp, &insts[next[-1].inst], next[-1].mask, NULL, hybrid_pending(c, warp));
-    if (w->buffered == 0)
+    if (__builtin_expect(jumped, 0)) {
+        w->buffered = 0;
+        s->buffered &= ~bit;
+        front_hold(c, warp, now + c->spec->branch_cycles - 1);
+    } else if (w->buffered == 0)
         buffer_empty(c, s, warp);
     else
         hybrid_set_head(c, s, warp, d, need);

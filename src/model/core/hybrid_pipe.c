@@ -60,6 +60,7 @@ void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
                         .effects = front_has_effects(inst),
                         .yields = class_->unit > UNIT_memory,
                         .stops = front_has_effects(inst) || class_->unit == UNIT_memory,
+                        .jumps = inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1,
                         .flops_kind = (uint8_t)flops_kind(inst),
                         .flops = (uint16_t)ls_inst_flops(inst),
                         .unknown = (inst->flags & LS_INST_UNKNOWN) != 0 };
