@@ -114,7 +114,7 @@ static ls_status read_sized(int fd, ls_arena *arena, const char *path, size_t si
     return LS_OK;
 }
 
-/* Pipes, devices and files of /proc: read until they end. */
+/* Pipes and files of /proc: read until they end. */
 static ls_status read_stream(int fd, ls_arena *arena, const char *path, size_t limit, char **data,
                              size_t *bytes, ls_error *err)
 {
@@ -153,24 +153,91 @@ out:
     return status;
 }
 
-ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
-                       ls_error *err)
+/* What is no file; NULL: a regular one. */
+static const char *kind_of(const struct stat *st)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return S_ISREG(st->st_mode)    ? NULL
+           : S_ISDIR(st->st_mode)  ? "a directory"
+           : S_ISFIFO(st->st_mode) ? "a pipe"
+           : S_ISSOCK(st->st_mode) ? "a socket"
+                                   : "a device";
+}
+
+/* Pipes without a name are all on one device of the kernel. */
+static bool is_unnamed_pipe(const struct stat *st)
+{
+    int ends[2];
+    struct stat own;
+    if (!S_ISFIFO(st->st_mode) || pipe(ends) != 0)
+        return false;
+    bool is = fstat(ends[0], &own) == 0 && own.st_dev == st->st_dev;
+    close(ends[0]);
+    close(ends[1]);
+    return is;
+}
+
+static ls_status refuse_kind(const struct stat *st, const char *path, bool pipes, ls_error *err)
+{
+    const char *kind = kind_of(st);
+    if (kind == NULL || (pipes && is_unnamed_pipe(st)))
+        return LS_OK;
+    if (S_ISDIR(st->st_mode))
+        return fail_file(err, path, "read the file", EISDIR);
+    ls_fail(err, LS_ERR_IO, "cannot read the file: it is %s, not a regular file", kind);
+    return ls_error_at(err, path, 0, 0);
+}
+
+/* Looked at before it is opened, as that may wait or do something, and again afterwards. */
+static ls_status open_input(const char *path, bool pipes, int *out, struct stat *st, ls_error *err)
+{
+    ls_status status;
+    int fd = -1;
+    *out = -1;
+    if (stat(path, st) == 0 && (status = refuse_kind(st, path, pipes, err)) != LS_OK)
+        return status;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         int reason = errno;
-        ls_status status = fail_file(err, path, "open the file", reason);
+        status = fail_file(err, path, "open the file", reason);
         if (reason == ENOENT)
             add_nearest_file(err, path);
         return status;
     }
-    ls_status status;
-    struct stat st;
-    if (fstat(fd, &st) != 0)
+    if (fstat(fd, st) != 0 || fcntl(fd, F_SETFL, 0) != 0) /* from here on it waits for data */
         status = fail_file(err, path, "read the file", errno);
-    else if (S_ISDIR(st.st_mode))
-        status = fail_file(err, path, "read the file", EISDIR);
-    else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+    else
+        status = refuse_kind(st, path, pipes, err);
+    if (status == LS_OK)
+        *out = fd;
+    else
+        close(fd);
+    return status;
+}
+
+ls_status ls_file_open(const char *path, int *fd, uint64_t *size, ls_error *err)
+{
+    struct stat st;
+    ls_status status = open_input(path, false, fd, &st, err);
+    if (status == LS_OK && size != NULL)
+        *size = (uint64_t)st.st_size;
+    return status;
+}
+
+ls_status ls_file_check_input(const char *path, ls_error *err)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? refuse_kind(&st, path, false, err) : LS_OK;
+}
+
+ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
+                       ls_error *err)
+{
+    int fd;
+    struct stat st;
+    ls_status status = open_input(path, true, &fd, &st, err);
+    if (status != LS_OK)
+        return status;
+    if (!S_ISREG(st.st_mode) || st.st_size == 0)
         status = read_stream(fd, arena, path, limit, data, bytes, err);
     else if ((uintmax_t)st.st_size > limit)
         status = fail_limit(err, path, limit);

@@ -9,9 +9,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Reads the whole file (regular file or pipe) into the arena, with a terminating NUL after *bytes. A
- * directory, a missing file (with the nearest name of its directory), no permission, and more than limit
- * bytes are each an error with a clear line. */
+/* Opens a regular file for reading. Everything else is refused at once with the word for it (a directory, a
+ * named pipe, a socket, a device): opening a pipe would wait for a writer. size may be NULL. */
+ls_status ls_file_open(const char *path, int *fd, uint64_t *size, ls_error *err);
+/* The same refusal for files that another library opens. A file that does not exist is left to that. */
+ls_status ls_file_check_input(const char *path, ls_error *err);
+
+/* Reads the whole file into the arena, with a terminating NUL after *bytes. A regular file, or a pipe that has
+ * no name, as a shell makes it: <(command), /dev/stdin. Everything else, a missing file (with the nearest name
+ * of its directory), no permission, and more than limit bytes are each an error with a clear line. */
 ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
                        ls_error *err);
 

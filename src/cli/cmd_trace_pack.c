@@ -39,6 +39,7 @@ static ls_status run_pack(cli_context *ctx, ls_error *err)
 static const cli_option pack_options[] = {
     OUTPUT_OPTION("FILE", CLI_COMPLETE_FILE, "the packed trace, usually NAME.lspk; - is standard output"),
     CMD_TRACE_KERNELS_OPTION,
+    CMD_TRACE_UNKNOWN_OPTION,
     TRACE_LEVEL_OPTION,
 };
 
@@ -81,6 +82,7 @@ static const cli_option unpack_options[] = {
     OUTPUT_OPTION("DIR", CLI_COMPLETE_DIR, "a new directory, which appears when it is complete"),
     TRACE_COMPRESS_OPTION("none"),
     CMD_TRACE_KERNELS_OPTION,
+    CMD_TRACE_UNKNOWN_OPTION,
 };
 /* clang-format on */
 
@@ -123,6 +125,7 @@ static ls_status run_cut(cli_context *ctx, ls_error *err)
 static const cli_option cut_options[] = {
     OUTPUT_OPTION("OUT", CLI_COMPLETE_FILE, "a new directory, or a packed trace if it ends with .lspk"),
     CMD_TRACE_KERNELS_OPTION,
+    CMD_TRACE_UNKNOWN_OPTION,
     { .name = "ctas", .type = CLI_UINT, .arg = "N",
       .help = "keep the first N thread blocks of each kernel; 0: all" },
     TRACE_FORMAT_OPTION,

@@ -15,7 +15,7 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
     run_trace *t = self;
     const ls_metric_interval interval = {
         .gpu = 0,
-        .kernel = kernel->id,
+        .kernel = kernel->number,
         .kernel_name = kernel->name,
         .stream = (int64_t)kernel->stream,
         .begin = ls_clock_time(t->clock, kernel->begin),
@@ -225,8 +225,9 @@ static void roofline_table(const run_trace *t, FILE *to)
     run_roofline_row(t->metrics, LS_METRICS_RUN, "", NULL, to);
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         char number[24];
-        snprintf(number, sizeof number, "%" PRIu64, i + 1);
-        run_roofline_row(t->metrics, i, number, ls_replay_kernel_at(t->replay, i)->name, to);
+        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        snprintf(number, sizeof number, "%" PRIu64, kernel->number);
+        run_roofline_row(t->metrics, i, number, kernel->name, to);
     }
     run_roofline_row(t->metrics, LS_METRICS_RUN, "", "all", to);
     run_roofline_peaks(t->metrics, to);
@@ -239,9 +240,10 @@ void run_trace_table(const run_trace *t, FILE *to)
             "L1 hits", "L2 hits", "DRAM atoms");
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         char number[24];
-        snprintf(number, sizeof number, "%" PRIu64, i + 1);
+        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        snprintf(number, sizeof number, "%" PRIu64, kernel->number);
         run_trace_numbers n = run_trace_count(t, i);
-        print_row(to, number, ls_replay_kernel_at(t->replay, i)->name, &n);
+        print_row(to, number, kernel->name, &n);
     }
     if (count > ROWS_MAX)
         fprintf(to, "         ... and %" PRIu64 " more; every kernel is in the files of --out\n",
@@ -276,7 +278,7 @@ void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to)
         sum.dram_reads += n.dram_reads;
         sum.dram_writes += n.dram_writes;
         fprintf(to, "kernel_name = %s\nkernel_launch_uid = %" PRIu64 "\nkernel_stream_id = %" PRIu64 "\n",
-                kernel->name, i + 1, kernel->stream);
+                kernel->name, kernel->number, kernel->stream);
         fprintf(to, "gpu_sim_cycle = %" PRIu64 "\ngpu_sim_insn = %" PRIu64 "\ngpu_ipc = %12.4f\n", n.cycles,
                 thread_insts, n.cycles == 0 ? 0 : (double)thread_insts / (double)n.cycles);
         fprintf(to, "gpu_tot_sim_cycle = %" PRIu64 "\ngpu_tot_sim_insn = %" PRIu64 "\ngpu_tot_ipc = %12.4f\n",

@@ -62,8 +62,11 @@ static void print_summary(const cli_context *ctx, const char *output, bool packe
 ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
                      ls_copy_options *options, ls_error *err)
 {
-    /* Copying needs no meaning: an opcode that no table has is copied like any other. */
-    const ls_trace_options as_is = { .unknown_opcodes_as_alu = true };
+    /* The verdict of `run` and `trace check`, unless it is asked otherwise: the opcode itself is copied as it is. */
+    const ls_trace_options as_is = {
+        .unknown_opcodes_as_alu =
+            has_option(ctx, "unknown-opcodes") && cli_choice(ctx, "unknown-opcodes") == 1,
+    };
     ls_selection selection = { 0 };
     ls_copy_options selected = *options;
     ls_copy_result result;

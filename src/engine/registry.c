@@ -3,6 +3,7 @@
  *
  * The list is the one piece of state in the library that is not inside an engine: it is what the program
  * consists of. It grows only through ls_plugin_load(), before anything runs. */
+#include "base/file.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "lockstep/block.h"
@@ -141,6 +142,9 @@ ls_status ls_plugin_load(const char *path, ls_error *err)
     char local[4096];
     if (strchr(path, '/') == NULL && snprintf(local, sizeof local, "./%s", path) < (int)sizeof local)
         path = local;
+    status = ls_file_check_input(path, err);
+    if (status != LS_OK)
+        return status;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
         status = ls_fail(err, LS_ERR_IO, "cannot load plug-in: %s", dlerror());

@@ -414,8 +414,11 @@ static ls_status fill(sqlite_out *o, const ls_results *r, ls_error *err)
 static ls_status write_database(sqlite_out *o, const char *file, bool fresh, const ls_results *r,
                                 const ls_export_options *options, ls_error *err)
 {
+    ls_status status = ls_file_check_input(file, err);
+    if (status != LS_OK)
+        return status;
     int code = sqlite.open_v2(file, &o->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    ls_status status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
     if (status == LS_OK) {
         unsigned wait_ms = options && options->lock_wait_ms ? options->lock_wait_ms : SQLITE_LOCK_WAIT_MS;
         sqlite_wait_for_locks(o->db, &o->wait, wait_ms);

@@ -87,7 +87,9 @@ ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_e
     size_t bytes;
     if (!ls_file_exists(file))
         return ls_file_read(&saved->arena, file, SAVED_FILE_LIMIT, &head, &bytes, err);
-    ls_status status = sqlite_load(err);
+    ls_status status = ls_file_check_input(file, err);
+    if (status == LS_OK)
+        status = sqlite_load(err);
     if (status != LS_OK)
         return status;
     sqlite_in in = { .saved = saved, .run = run };

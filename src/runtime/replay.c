@@ -15,7 +15,7 @@
 typedef struct open_kernel {
     ls_kernel *kernel;
     ls_share *share; /* what reads its blocks */
-    uint64_t command, limit, read;
+    uint64_t number, command, limit, read;
     LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
     size_t next_kept, next_profiled;
     rates_kernel rates;
@@ -28,11 +28,13 @@ struct ls_replay {
     ls_block *dispatch;
     ls_replay_options options;
     uint64_t next_command;
+    uint64_t met; /* kernels of the list so far */
     size_t next_selected;
     LS_VEC(ls_replay_kernel) kernels;
     LS_VEC(open_kernel *) open;
     size_t reported;
     ls_arena names;
+    ls_error held; /* why the next kernel cannot be opened: told when those before it have run */
     bool started;
     uint32_t threads; /* of the run */
     gpu_shape shape;
@@ -163,7 +165,7 @@ static ls_status find_rates(ls_replay *r, open_kernel *o, ls_error *err)
         const ls_profile_kernel *found = ls_profile_find(r->options.profile, o->command);
         if (found == NULL)
             return ls_fail(err, LS_ERR_INPUT, "the profile has no kernel for '%s', number %llu of the list",
-                           info->name, (unsigned long long)o->command + 1);
+                           info->name, (unsigned long long)o->number);
         o->sampled = found->insts == 0 ? 1 : (double)found->walked / (double)found->insts;
         return ls_profile_rates(found, &r->shape, &o->rates, err);
     }
@@ -214,12 +216,15 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         const ls_command *command = ls_trace_command(r->trace, r->next_command);
         if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
             warm(r, command->address, command->bytes);
+        r->met += command->kind == LS_COMMAND_KERNEL;
         if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next_command))
             continue;
         ls_kernel *kernel;
-        ls_status status = ls_trace_open_kernel(r->trace, r->next_command, &kernel, err);
-        if (status != LS_OK)
-            return status;
+        ls_status status = ls_trace_open_kernel(r->trace, r->next_command, &kernel, &r->held);
+        if (status != LS_OK) { /* the dispatcher asks early: problems come in the order of the list */
+            *end = true;
+            return LS_OK;
+        }
         const ls_kernel_info *info = ls_kernel_get_info(kernel);
         if (core_get_l1(r->shape.core, 0).accelsim_rules)
             ls_kernel_as_accelsim(kernel);
@@ -234,6 +239,7 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         status = ls_share_create(kernel, &o->share, err);
         if (status != LS_OK)
             return status;
+        o->number = r->met;
         o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
         *out =
@@ -286,7 +292,7 @@ static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begi
     open_kernel *o = kernel->handle;
     const char *name = ls_arena_strdup(&r->names, kernel->info->name != NULL ? kernel->info->name : "");
     ls_replay_kernel done = { .name = name != NULL ? name : "",
-                              .id = kernel->info->id,
+                              .number = o->number,
                               .stream = kernel->info->stream,
                               .command = o->command,
                               .begin = begin,
@@ -412,6 +418,11 @@ ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_resu
                 if (status != LS_OK)
                     return status;
             }
+        if (!piece.partial && dispatch_idle(r->dispatch) && r->held.status != LS_OK) {
+            if (err != NULL)
+                *err = r->held;
+            return r->held.status;
+        }
         if (piece.partial || dispatch_idle(r->dispatch) || !finished)
             return LS_OK;
     }

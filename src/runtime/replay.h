@@ -12,8 +12,9 @@ typedef struct ls_replay ls_replay;
 /* A kernel that has been run. */
 typedef struct ls_replay_kernel {
     const char *name;
-    uint64_t id, stream, command; /* command: index in the list */
-    ls_cycle begin, end;          /* of the core clock; the launch latency is in between */
+    uint64_t number;          /* among the kernels of the list, from 1: as --kernels counts */
+    uint64_t stream, command; /* command: index in the list */
+    ls_cycle begin, end;      /* of the core clock; the launch latency is in between */
     uint64_t ctas;
     double sampled; /* the share of the kernel that its hit rates come from; 0: it needed none */
 } ls_replay_kernel;

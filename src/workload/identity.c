@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,10 +34,10 @@ static ls_status fail_file(const char *path, ls_error *err)
 
 static ls_status add_file(identity *id, const char *path, ls_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_file(path, err);
-    ls_status status = LS_OK;
+    int fd;
+    ls_status status = ls_file_open(path, &fd, NULL, err);
+    if (status != LS_OK)
+        return status;
     uint64_t total = 0;
     for (;;) {
         ssize_t bytes = read(fd, id->piece, PIECE_BYTES);

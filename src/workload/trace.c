@@ -1,5 +1,6 @@
 /* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the
  * memory of static instructions and thread blocks. Knows no file format. */
+#include "base/file.h"
 #include "isa/sass/sass.h"
 #include "workload/trace.h"
 
@@ -7,7 +8,6 @@
 #include "workload/synth/synth.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,10 +24,10 @@ static const ls_trace_source *const sources[] = {
 /* As much of the file as tells its format; nothing of what cannot be read: opening it will say why. */
 static size_t read_head(const char *path, unsigned char *head, size_t bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    int fd;
+    if (ls_file_open(path, &fd, NULL, NULL) != LS_OK)
         return 0;
-    ssize_t got = read(fd, head, bytes); /* a directory has nothing to read */
+    ssize_t got = read(fd, head, bytes);
     close(fd);
     return got > 0 ? (size_t)got : 0;
 }

@@ -226,7 +226,7 @@ static ls_status try_read(void)
     size_t bytes;
     ls_status status = ls_file_read(&arena, target, 1000, &data, &bytes, NULL);
     if (status == LS_OK)
-        status = ls_file_read(&arena, "/dev/null", 1000, &data, &bytes, NULL);
+        status = ls_file_read(&arena, "/proc/version", 1000, &data, &bytes, NULL);
     ls_arena_fini(&arena);
     return status;
 }

@@ -205,6 +205,19 @@ static void test_warps(void **state)
         check(&cases[i]);
 }
 
+/* The second warp of 40 threads has 8 lanes; the line is known already, so the fast way meets it. */
+static void test_lanes(void **state)
+{
+    (void)state;
+    check(&(defect_case){ HEADER("3", "80", "(1,1,1)", "(40,1,1)")
+                              BLOCK("warp = 0\ninsts = 1\n" NOP
+                                    "warp = 1\ninsts = 3\n0000 000000ff 0 NOP 0 0 \n"
+                                    "0000 000001ff 0 NOP 0 0 \n0000 00000080 0 NOP 0 0 \n"),
+                          ACC_lane_range, 23,
+                          "the mask 000001ff has lanes that warp 1 of a block of 40 threads does not have: it "
+                          "has 000000ff" });
+}
+
 /* Lanes may leave one after the other; a partial last warp has left when its threads have. */
 static void test_exits(void **state)
 {
@@ -212,7 +225,7 @@ static void test_exits(void **state)
     acc_report report = { 0 };
     report_all(HEADER("3", "80", "(1,1,1)", "(40,1,1)")
                    BLOCK("warp = 0\ninsts = 3\n0000 0000ffff 0 EXIT 0 0 \n" NOP "0010 ffff0000 0 EXIT 0 0 \n"
-                         "warp = 1\ninsts = 2\n0000 000000ff 0 EXIT 0 0 \n" NOP),
+                         "warp = 1\ninsts = 2\n0000 000000ff 0 EXIT 0 0 \n0020 000000ff 0 NOP 0 0 \n"),
                &report);
     assert_int_equal(report.defects.count, 1);
     assert_int_equal(report.defects.at[0].kind, ACC_after_exit);
@@ -389,19 +402,13 @@ static void test_documented(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_version_6_lines),
-        cmocka_unit_test(test_wrong_prefix),
-        cmocka_unit_test(test_unknown_opcode),
-        cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_warps),
-        cmocka_unit_test(test_exits),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_crlf_noted),
-        cmocka_unit_test(test_no_tracer_version),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lines),        cmocka_unit_test(test_version_6_lines),
+        cmocka_unit_test(test_wrong_prefix), cmocka_unit_test(test_unknown_opcode),
+        cmocka_unit_test(test_long_line),    cmocka_unit_test(test_warps),
+        cmocka_unit_test(test_lanes),        cmocka_unit_test(test_exits),
+        cmocka_unit_test(test_blocks),       cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_crlf_noted),   cmocka_unit_test(test_no_tracer_version),
+        cmocka_unit_test(test_many),         cmocka_unit_test(test_names),
         cmocka_unit_test(test_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,7 +217,7 @@ static void test_cannot_open(void **state)
     assert_string_equal(err.what, "cannot open the file: No such file or directory");
     assert_string_equal(err.where, "nothing");
     assert_int_equal(acc_input_open(".", &input, &err), LS_ERR_IO);
-    assert_string_equal(err.what, "cannot open the file: Is a directory");
+    assert_string_equal(err.what, "cannot read the file: Is a directory");
     acc_input_close(NULL);
 }
 

@@ -26,14 +26,12 @@ static ls_status collect(ls_arena *arena, const run_trace *t, validate_result *o
     out->kernels = ls_arena_array(arena, out->kernel_count + 1, sizeof *out->kernels);
     if (!out->kernels)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for kernels");
-    for (size_t i = 0, chosen = 0; i < out->kernel_count; i++) {
+    for (size_t i = 0; i < out->kernel_count; i++) {
         const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
         run_trace_numbers n = run_trace_count(t, i);
-        while (chosen < t->selection.count && t->selection.at[chosen].command != kernel->command)
-            chosen++;
         out->kernels[i] = (validate_kernel){
             .name = ls_arena_strdup(arena, kernel->name),
-            .number = chosen < t->selection.count ? t->selection.at[chosen].number : i + 1,
+            .number = kernel->number,
             .cycles = n.cycles,
             .thread_insts = run_trace_accelsim_thread_insts(&n),
         };

@@ -223,7 +223,7 @@ static ls_status tell(const replay *r, const replay_command *c, ls_error *err)
     bool launch = c->command->kind == AMD_FILE_LAUNCH;
     const timing_record over = { .kind = kinds[c->command->kind],
                                  .kernel = launch ? p->kernel.program->name : NULL,
-                                 .number = c->number,
+                                 .number = launch ? c->command->launch : c->number,
                                  .begin = p->begin,
                                  .end = p->end,
                                  .bytes = c->command->bytes,

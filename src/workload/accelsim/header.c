@@ -2,13 +2,12 @@
  * nobody reads are kept in the header's text and otherwise ignored. */
 #include "workload/accelsim/reader.h"
 
-#include "isa/sass/sass.h"
+#include "workload/rules.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define HEADER_MAX (1u << 20)
-#define THREADS_MAX 1024u /* of a block, on every GPU so far */
 
 typedef enum key_id {
     KEY_NAME,
@@ -217,7 +216,7 @@ static ls_status stop(ls_error *err, ls_status status)
 static ls_status check_header(acc_reader *r, const bool seen[KEY_COUNT], ls_error *err)
 {
     ls_kernel_info *info = &r->kernel.info;
-    ls_sass_generation generation;
+    ls_error said = { .status = LS_OK };
     ls_status status = LS_OK;
     for (int i = 0; i < KEY_COUNT && status == LS_OK; i++) {
         if (seen[i] || keys[i].need == OPTIONAL)
@@ -233,25 +232,10 @@ static ls_status check_header(acc_reader *r, const bool seen[KEY_COUNT], ls_erro
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (info->grid[0] == 0 || info->block[0] == 0 || !seen[KEY_BINARY])
         return stop(err, status);
-    if (info->tracer_version < 1 || info->tracer_version > 6)
-        return stop(err, acc_reader_defect(r, ACC_unsupported, err,
-                                           "tracer version %" PRIu32 " is not supported; 1 to 6 are",
-                                           info->tracer_version));
-    if (!ls_sass_generation_of(info->binary_version, &generation))
-        return stop(err, acc_reader_defect(r, ACC_unsupported, err,
-                                           "binary version %" PRIu32 " is no architecture that is known",
-                                           info->binary_version));
-    uint64_t threads = (uint64_t)info->block[0] * info->block[1];
-    if (threads > THREADS_MAX || threads * info->block[2] > THREADS_MAX)
-        return stop(err, acc_reader_defect(r, ACC_bad_value, err,
-                                           "block dim: (%" PRIu32 ",%" PRIu32 ",%" PRIu32
-                                           ") is more than %u threads",
-                                           info->block[0], info->block[1], info->block[2], THREADS_MAX));
-    uint64_t blocks;
-    if (__builtin_mul_overflow((uint64_t)info->grid[0] * info->grid[1], (uint64_t)info->grid[2], &blocks) ||
-        blocks > INT64_MAX)
-        return stop(err, acc_reader_defect(r, ACC_bad_value, err, "grid dim: more than 2^63 thread blocks"));
-    return LS_OK;
+    if (ls_rules_kernel(info, &said) == LS_OK)
+        return LS_OK;
+    return stop(err, acc_reader_defect(r, said.status == LS_ERR_UNSUPPORTED ? ACC_unsupported : ACC_bad_value,
+                                       err, "%s", said.what));
 }
 
 ls_status acc_header_read(acc_reader *r, ls_error *err)

@@ -3,12 +3,12 @@
  * claims to need. */
 #include "workload/accelsim/input.h"
 
+#include "base/file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -271,17 +271,10 @@ static ls_status create(const char *name, int fd, const void *data, size_t bytes
 
 ls_status acc_input_open(const char *path, acc_input **out, ls_error *err)
 {
-    struct stat info;
+    int fd;
     *out = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-        int reason = fd < 0 ? errno : EISDIR;
-        if (fd >= 0)
-            close(fd);
-        ls_fail(err, LS_ERR_IO, "cannot open the file: %s", strerror(reason));
-        return ls_error_at(err, path, 0, 0);
-    }
-    return create(path, fd, NULL, 0, out, err);
+    ls_status status = ls_file_open(path, &fd, NULL, err);
+    return status != LS_OK ? status : create(path, fd, NULL, 0, out, err);
 }
 
 ls_status acc_input_open_memory(const char *name, const void *data, size_t bytes, acc_input **out,

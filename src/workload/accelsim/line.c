@@ -4,6 +4,7 @@
 #include "workload/accelsim/reader.h"
 
 #include "isa/sass/sass.h"
+#include "workload/rules.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -181,7 +182,8 @@ ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err)
         if (prefixed && !(p = fast_prefix(r, cta, p, &line)))
             return LS_OK;
         const acc_shape *shape = find_shape(r, &p, &mask, &number);
-        if (!shape || !shape->text || shape->line != line || !acc_same(p, shape->text, shape->text_bytes))
+        if (!shape || mask & ~r->lanes || !shape->text || shape->line != line ||
+            !acc_same(p, shape->text, shape->text_bytes))
             return LS_OK;
         p += shape->text_bytes;
         if (shape->addresses) {
@@ -490,12 +492,6 @@ static bool parse_tail(parse *s, uint32_t version)
 
 /* ------------------------------------------------------------------------------- a new static instruction */
 
-static bool needs_addresses(const ls_inst *inst)
-{
-    return inst->mem_op != LS_MEM_NONE && (inst->space == LS_SPACE_GLOBAL || inst->space == LS_SPACE_LOCAL ||
-                                           inst->space == LS_SPACE_SHARED || inst->space == LS_SPACE_GENERIC);
-}
-
 static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *err)
 {
     ls_error said = { .status = LS_OK };
@@ -523,7 +519,7 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
     if ((inst->flags & LS_INST_FOREIGN) && r->report)
         status = acc_reader_defect(r, ACC_foreign_opcode, err, "no document lists %s for sm_%" PRIu32,
                                    ls_sass_opcode_name(inst->opcode), version);
-    if (status == LS_OK && s->width == 0 && needs_addresses(inst))
+    if (status == LS_OK && s->width == 0 && ls_rules_needs_addresses(inst))
         status = acc_reader_defect(r, ACC_no_addresses, err, "%.*s at pc 0x%" PRIx64 " has no addresses",
                                    (int)s->opcode_bytes, s->opcode, s->pc);
     return status;
@@ -603,6 +599,12 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
         if (other_place)
             status =
                 acc_reader_defect(r, ACC_wrong_prefix, err, "the line names another thread block or warp");
+        if (status == LS_OK && s.mask & ~r->lanes) {
+            char text[160];
+            status =
+                acc_reader_defect(r, ACC_lane_range, err, "%s",
+                                  ls_rules_say_lanes(&r->kernel.info, r->warp, s.mask, text, sizeof text));
+        }
         if (status == LS_OK)
             status = add_line(r, cta, &s, end, next_line, err);
     }

@@ -4,6 +4,7 @@
 #include "workload/accelsim/reader.h"
 
 #include "workload/accelsim/hex.h"
+#include "workload/rules.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -155,6 +156,7 @@ static ls_status begin_warp(acc_reader *r, ls_cta *cta, const char *end, ls_erro
     if (!read_mark(r->at, end, "warp", 1, &number))
         return bad_mark(r, end, err);
     r->in_warp = true;
+    r->lanes = UINT32_MAX;
     r->lines = 0;
     r->after_exit_told = false;
     if (number >= cta->warp_count)
@@ -167,8 +169,7 @@ static ls_status begin_warp(acc_reader *r, ls_cta *cta, const char *end, ls_erro
     r->warps_seen[number / 64] |= 1ull << (number % 64);
     r->warp = (uint32_t)number;
     cta->warps[number].first = (uint32_t)cta->dyn_count;
-    uint32_t threads = ls_kernel_threads(&r->kernel.info) - 32 * r->warp;
-    r->live = threads < 32 ? (1u << threads) - 1 : UINT32_MAX;
+    r->live = r->lanes = ls_rules_lanes(&r->kernel.info, r->warp);
     return LS_OK;
 }
 
@@ -218,7 +219,6 @@ static ls_status identify_block(acc_reader *r, ls_cta *cta, const char *end, ls_
 static ls_status begin_block(acc_reader *r, ls_cta *cta, ls_error *err)
 {
     uint32_t warps = ls_kernel_warps(&r->kernel.info);
-    uint64_t blocks = ls_kernel_cta_count(&r->kernel.info);
     cta->dyn_count = cta->addr_count = 0;
     cta->extra = NULL;
     cta->index = r->block_index;
@@ -230,9 +230,6 @@ static ls_status begin_block(acc_reader *r, ls_cta *cta, ls_error *err)
     memset(r->warps_seen, 0, (warps + 63) / 64 * sizeof *r->warps_seen);
     ls_vec_clear(&r->value_list);
     ls_text_clear(&r->value_text);
-    if (r->block_index == blocks)
-        return acc_reader_defect(r, ACC_too_many_blocks, err,
-                                 "the grid has %" PRIu64 " thread blocks, here is one more", blocks);
     return LS_OK;
 }
 
@@ -335,10 +332,10 @@ static ls_status read_line(acc_reader *r, ls_cta *cta, bool *in_block, bool *end
 /* The end of the file: LS_OK if it comes where it should. */
 static ls_status read_end(acc_reader *r, ls_cta *cta, bool in_block, ls_error *err)
 {
-    uint64_t blocks = ls_kernel_cta_count(&r->kernel.info);
+    ls_error said;
     r->finished = true;
     if (r->read_error.status != LS_OK) {
-        ls_error said = r->read_error;
+        said = r->read_error;
         ls_status status = acc_defect_error(r->report, ACC_truncated, r->path, r->line, &said);
         if (status != LS_OK && err)
             *err = said;
@@ -352,11 +349,28 @@ static ls_status read_end(acc_reader *r, ls_cta *cta, bool in_block, ls_error *e
                                  "the file ends inside thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32,
                                  cta->id[0], cta->id[1], cta->id[2]);
     }
-    if (r->block_index < blocks)
-        return acc_reader_defect(r, ACC_too_few_blocks, err,
-                                 "the file has %" PRIu64 " thread blocks, its grid %" PRIu64, r->block_index,
-                                 blocks);
+    /* More blocks than the grid has were found behind its last one. */
+    if (r->block_index < ls_kernel_cta_count(&r->kernel.info) &&
+        ls_rules_blocks(&r->kernel.info, r->block_index, &said) != LS_OK)
+        return acc_reader_defect(r, ACC_too_few_blocks, err, "%s", said.what);
     return LS_OK;
+}
+
+/* Behind the last block of the grid. Read with that block, as a simulation does not ask for more: a file that goes
+ * on is wrong for it as well. A report reads the surplus blocks afterwards. */
+static ls_status read_tail(acc_reader *r, ls_cta *cta, ls_error *err)
+{
+    bool in_block = false, ended = false;
+    ls_status status = LS_OK;
+    while (status == LS_OK && acc_reader_line(r)) {
+        const char *next, *end = acc_reader_line_end(r, &next);
+        if (next && starts(r->at, end, "#BEGIN_TB"))
+            return acc_reader_defect(r, ACC_too_many_blocks, err,
+                                     "the grid has %" PRIu64 " thread blocks, here is one more",
+                                     r->block_index);
+        status = read_line(r, cta, &in_block, &ended, err);
+    }
+    return status == LS_OK ? read_end(r, cta, false, err) : status;
 }
 
 static ls_status next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
@@ -373,7 +387,9 @@ static ls_status next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *e
         }
         status = read_line(r, cta, &in_block, &ended, err);
         if (ended)
-            return status;
+            return status == LS_OK && r->block_index == ls_kernel_cta_count(&r->kernel.info)
+                       ? read_tail(r, cta, err)
+                       : status;
     }
     *end = true;
     if (status == LS_OK && !r->finished)

@@ -48,6 +48,7 @@ typedef struct acc_reader {
     uint64_t declared;   /* instructions that it says it has */
     uint64_t lines;      /* instruction lines met */
     uint64_t insts_line; /* where it says so */
+    uint32_t lanes;      /* that it has; all if the lines are not kept */
     uint32_t live;       /* lanes that have not exited: for the report */
     bool after_exit_told;
 

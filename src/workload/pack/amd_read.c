@@ -4,15 +4,13 @@
 #include "workload/pack/amd_file.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "isa/amd/exec/tape.h"
 #include "workload/pack/section.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CACHE_BLOCKS 8
@@ -258,28 +256,22 @@ bool amd_file_accepts(const uint8_t *head, size_t bytes)
 bool amd_file_is(const char *path)
 {
     uint8_t head[LS_PACK_HEADER_BYTES];
-    struct stat s;
+    int fd;
     /* Only a file: looking at a pipe would take what its reader needs. */
-    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
+    if (ls_file_open(path, &fd, NULL, NULL) != LS_OK)
         return false;
-    FILE *stream = fopen(path, "rbe");
-    if (!stream)
-        return false;
-    size_t bytes = fread(head, 1, sizeof head, stream);
-    fclose(stream);
-    return amd_file_accepts(head, bytes);
+    ssize_t bytes = read(fd, head, sizeof head);
+    close(fd);
+    return bytes > 0 && amd_file_accepts(head, (size_t)bytes);
 }
 
 ls_status amd_file_open(const char *path, amd_file **out, ls_error *err)
 {
-    struct stat s;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &s) != 0) {
-        ls_status status = ls_fail(err, LS_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    uint64_t size;
+    int fd;
+    ls_status status = ls_file_open(path, &fd, &size, err);
+    if (status != LS_OK)
         return status;
-    }
     amd_file *f = calloc(1, sizeof *f);
     if (!f) {
         close(fd);
@@ -288,12 +280,14 @@ ls_status amd_file_open(const char *path, amd_file **out, ls_error *err)
     pthread_mutex_init(&f->lock, NULL);
     uint64_t directory = 0;
     char *name = ls_arena_strdup(&f->arena, path);
-    ls_status status = ls_pack_in_init(&f->in, fd, (uint64_t)s.st_size, name, err);
+    status = ls_pack_in_init(&f->in, fd, size, name, err);
     f->in.flags = LS_PACK_FLAG_AMD;
     if (status == LS_OK && !name)
         status = fail_memory(err);
     if (status == LS_OK)
         status = ls_pack_get_frame(&f->in, &directory, &f->content, err);
+    if (status == LS_OK)
+        status = ls_pack_check_content(&f->in, f->content, err);
     if (status == LS_OK)
         status = read_directory(f, directory, err);
     if (status == LS_OK)

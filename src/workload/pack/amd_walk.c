@@ -1,14 +1,12 @@
 /* amd_walk.c: all instructions of a recording one after another, for those who count, print or check them. */
 #include "workload/pack/amd_file.h"
 
+#include "base/file.h"
 #include "isa/amd/exec/tape.h"
 #include "workload/pack/section.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct walk {
@@ -132,17 +130,14 @@ static ls_status verify_launches(amd_file *file, ls_error *err)
 
 ls_status amd_file_verify(const char *path, ls_error *err)
 {
-    struct stat s;
+    uint64_t size;
     ls_pack_in in;
     amd_file *file = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &s) != 0) {
-        ls_status status = ls_fail(err, LS_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    int fd;
+    ls_status status = ls_file_open(path, &fd, &size, err);
+    if (status != LS_OK)
         return status;
-    }
-    ls_status status = ls_pack_in_init(&in, fd, (uint64_t)s.st_size, path, err);
+    status = ls_pack_in_init(&in, fd, size, path, err);
     if (status == LS_OK) {
         in.flags = LS_PACK_FLAG_AMD;
         status = ls_pack_verify_sections(&in, err);

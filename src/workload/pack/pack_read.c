@@ -4,14 +4,13 @@
 #include "workload/pack/pack.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "workload/pack/table.h"
+#include "workload/rules.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* What the file knows of a kernel. */
@@ -103,7 +102,7 @@ static ls_status get_section(pack_kernel *k, uint32_t kind, uint64_t offset, uin
 static ls_status load_values(pack_kernel *k, const pack_block *block, ls_error *err)
 {
     k->value_record = (ls_pack_record){ 0 };
-    if (block->value_bytes == 0 || k->trace->base.options.drop_values)
+    if (block->value_bytes == 0)
         return LS_OK;
     ls_status status =
         get_section(k, LS_PACK_VALUES, block->offset + block->bytes, block->value_bytes, NULL, err);
@@ -155,7 +154,7 @@ static ls_status take_values(pack_kernel *k, ls_cta *cta, ls_error *err)
     if (r->failed)
         return fail_block(k, err, "its register values are wrong");
     k->values = (ls_cta_values){ k->value_array, count, (const char *)k->value_bytes.at };
-    cta->extra = count > 0 ? &k->values : NULL;
+    cta->extra = count > 0 && !k->trace->base.options.drop_values ? &k->values : NULL;
     return LS_OK;
 }
 
@@ -165,6 +164,7 @@ static ls_status pack_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *er
     *end = k->block >= k->block_count;
     if (*end)
         return LS_OK;
+    char text[200];
     ls_status status = LS_OK;
     if (!k->loaded) {
         status = load_block(k, err);
@@ -177,7 +177,7 @@ static ls_status pack_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *er
         done = k->at == k->in_block;
         if (!ls_pack_decode(&k->decoder, block->first_cta + k->at, cta, &problem))
             status = fail_memory(err);
-        else if (problem)
+        else if (problem || (problem = ls_rules_cta(&k->base.info, cta, text, sizeof text)))
             status = fail_block(k, err, problem);
         else if (k->value_record.at)
             status = take_values(k, cta, err);
@@ -324,6 +324,15 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
     return LS_OK;
 }
 
+/* What the catalog says of it. */
+static ls_status check_kernel(const pack_kernel *k, ls_error *err)
+{
+    ls_status status = ls_rules_kernel(&k->base.info, err);
+    if (status == LS_OK)
+        status = ls_rules_blocks(&k->base.info, k->packed->cta_count, err);
+    return status == LS_OK ? LS_OK : ls_error_at(err, k->base.info.file, 0, 0);
+}
+
 static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **out, ls_error *err)
 {
     pack_trace *t = (pack_trace *)base;
@@ -344,6 +353,8 @@ static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **ou
         t->in_lent = true;
     }
     uint64_t table = 0;
+    if (status == LS_OK)
+        status = check_kernel(k, err);
     if (status == LS_OK)
         status = get_section(k, LS_PACK_INDEX, k->packed->index, 0, "index", err);
     if (status == LS_OK)
@@ -484,14 +495,11 @@ static ls_status read_directory(pack_trace *t, uint64_t directory, ls_error *err
 static ls_status pack_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
 {
     *out = NULL;
-    struct stat file;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &file) != 0) {
-        ls_status status = ls_fail(err, LS_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    uint64_t size;
+    int fd;
+    ls_status status = ls_file_open(path, &fd, &size, err);
+    if (status != LS_OK)
         return status;
-    }
     pack_trace *t = calloc(1, sizeof *t);
     if (!t) {
         close(fd);
@@ -502,11 +510,13 @@ static ls_status pack_open(const char *path, const ls_trace_options *options, ls
         t->base.options = *options;
     uint64_t directory = 0;
     char *name = ls_arena_strdup(&t->arena, path);
-    ls_status status = ls_pack_in_init(&t->in, fd, (uint64_t)file.st_size, name, err);
+    status = ls_pack_in_init(&t->in, fd, size, name, err);
     if (status == LS_OK && !name)
         status = fail_memory(err);
     if (status == LS_OK)
         status = ls_pack_get_frame(&t->in, &directory, &t->content, err);
+    if (status == LS_OK)
+        status = ls_pack_check_content(&t->in, t->content, err);
     if (status == LS_OK)
         status = read_directory(t, directory, err);
     if (status != LS_OK) {

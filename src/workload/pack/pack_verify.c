@@ -2,12 +2,10 @@
  * content, and that every thread block decodes. */
 #include "workload/pack/pack.h"
 
+#include "base/file.h"
 #include "workload/pack/section.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 ls_status ls_pack_verify_sections(ls_pack_in *in, ls_error *err)
@@ -71,17 +69,14 @@ static ls_status verify_kernels(ls_trace *trace, ls_error *err)
 ls_status ls_pack_verify(const char *path, ls_error *err)
 {
     const ls_trace_options options = { .unknown_opcodes_as_alu = true };
-    struct stat file;
+    uint64_t size;
     ls_trace *trace;
     ls_pack_in in = { 0 };
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &file) != 0) {
-        ls_status status = ls_fail(err, LS_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    int fd;
+    ls_status status = ls_file_open(path, &fd, &size, err);
+    if (status != LS_OK)
         return status;
-    }
-    ls_status status = ls_pack_in_init(&in, fd, (uint64_t)file.st_size, path, err);
+    status = ls_pack_in_init(&in, fd, size, path, err);
     if (status == LS_OK)
         status = ls_pack_verify_sections(&in, err);
     ls_pack_in_fini(&in);

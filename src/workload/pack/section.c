@@ -140,15 +140,20 @@ static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes
     return LS_OK;
 }
 
-void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload, size_t bytes)
+static void hash_section(ls_hasher *content, uint32_t kind, uint64_t bytes, uint64_t sum)
 {
     uint8_t logical[20];
     if (kind == LS_PACK_INDEX || kind == LS_PACK_AMD_INDEX || kind == LS_PACK_DIRECTORY)
         return;
     ls_put_u32(logical, kind);
     ls_put_u64(logical + 4, bytes);
-    ls_put_u64(logical + 12, checksum(payload, bytes));
+    ls_put_u64(logical + 12, sum);
     ls_hasher_add(content, logical, sizeof logical);
+}
+
+void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload, size_t bytes)
+{
+    hash_section(content, kind, bytes, checksum(payload, bytes));
 }
 
 ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, size_t split,
@@ -360,21 +365,49 @@ static const char *restore(ls_pack_in *in, uint32_t codec, uint8_t *stored, size
     return in->payload.count == raw ? NULL : "is damaged: it has another length than it says";
 }
 
-ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole, ls_error *err)
+static ls_status peek(ls_pack_in *in, uint64_t offset, uint8_t header[LS_PACK_SECTION_BYTES], uint32_t *kind,
+                      uint64_t *whole, ls_error *err)
 {
-    uint8_t header[LS_PACK_SECTION_BYTES];
     uint64_t room = in->bytes - LS_PACK_TRAILER_BYTES;
-    if (offset < LS_PACK_HEADER_BYTES || offset > room || room - offset < sizeof header)
+    if (offset < LS_PACK_HEADER_BYTES || offset > room || room - offset < LS_PACK_SECTION_BYTES)
         return fail_section(in, "a section", offset, err, "is outside the file");
-    ls_status status = read_at(in, offset, header, sizeof header, err);
+    ls_status status = read_at(in, offset, header, LS_PACK_SECTION_BYTES, err);
     if (status != LS_OK)
         return status;
     *kind = ls_get_u32(header);
     *whole = ls_get_u64(header + 8);
-    if (*kind == 0 || *kind >= LS_PACK_KIND_COUNT || *whole > room - offset - sizeof header)
+    if (*kind == 0 || *kind >= LS_PACK_KIND_COUNT || *whole > room - offset - LS_PACK_SECTION_BYTES)
         return fail_section(in, "a section", offset, err, "is damaged: its header is impossible");
-    *whole += sizeof header;
+    *whole += LS_PACK_SECTION_BYTES;
     return LS_OK;
+}
+
+ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole, ls_error *err)
+{
+    uint8_t header[LS_PACK_SECTION_BYTES];
+    return peek(in, offset, header, kind, whole, err);
+}
+
+ls_status ls_pack_check_content(ls_pack_in *in, ls_hash content, ls_error *err)
+{
+    uint64_t offset = LS_PACK_HEADER_BYTES, end = in->bytes - LS_PACK_TRAILER_BYTES;
+    ls_hasher *hasher;
+    ls_status status = ls_hasher_create(&hasher, err);
+    if (status != LS_OK)
+        return status;
+    while (status == LS_OK && offset < end) {
+        uint8_t header[LS_PACK_SECTION_BYTES];
+        uint32_t kind;
+        uint64_t whole = 0;
+        status = peek(in, offset, header, &kind, &whole, err);
+        if (status == LS_OK)
+            hash_section(hasher, kind, ls_get_u64(header + 16), ls_get_u64(header + 24));
+        offset += whole;
+    }
+    if (status == LS_OK && !ls_hash_same(ls_hasher_get(hasher), content))
+        status = fail_frame(in, err, "the hash of the content is not the one in the trailer");
+    ls_hasher_destroy(hasher);
+    return status;
 }
 
 ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,

@@ -55,6 +55,9 @@ ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *pa
 void ls_pack_in_fini(ls_pack_in *in);
 /* Checks header and trailer. */
 ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *content, ls_error *err);
+/* Compares the headers of all sections, whose payloads are checked when they are read, with the hash of the
+ * content. One small read per section. */
+ls_status ls_pack_check_content(ls_pack_in *in, ls_hash content, ls_error *err);
 /* Reads all sections and compares their hash with the trailer's. They follow each other without gaps. */
 ls_status ls_pack_verify_sections(ls_pack_in *in, ls_error *err); /* pack_verify.c */
 /* Kind and length with header of the section at `offset`; nothing of its content is checked. */

@@ -4,6 +4,7 @@
 #include "workload/pack/table.h"
 
 #include "workload/inst_text.h"
+#include "workload/rules.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -359,6 +360,9 @@ static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_i
             status = decode_fields(table, r, &e, i, info, unknown_as_alu, err);
         if (status != LS_OK)
             return status;
+        if (width == 0 && ls_rules_needs_addresses(&table->insts[i]))
+            return ls_fail(err, LS_ERR_INPUT, "%s at pc 0x%" PRIx64 " has no addresses",
+                           ls_sass_opcode_name(table->insts[i].opcode), table->insts[i].pc);
         table->plain[i] = width == 0;
     }
     if (!at_end(r))
