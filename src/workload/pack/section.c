@@ -397,7 +397,7 @@ ls_status ls_pack_check_content(ls_pack_in *in, ls_hash content, ls_error *err)
         return status;
     while (status == LS_OK && offset < end) {
         uint8_t header[LS_PACK_SECTION_BYTES];
-        uint32_t kind;
+        uint32_t kind = 0;
         uint64_t whole = 0;
         status = peek(in, offset, header, &kind, &whole, err);
         if (status == LS_OK)
