@@ -2,6 +2,7 @@
  * simulating time. */
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/run_trace.h"
 #include "platform/machine.h"
 #include "workload/profile/profile.h"
 #include "workload/select.h"
@@ -27,6 +28,7 @@ typedef struct session {
     ls_pool *pool; /* NULL: one thread */
     ls_profiler *profiler;
     ls_profile profile;
+    ls_unmodelled unmodelled;
 } session;
 
 /* ----------------------------------------------------------------------------------------------- building */
@@ -85,6 +87,7 @@ static ls_status build(session *s, ls_error *err)
         status = ls_machine_create(s->config, 1, &s->machine, err);
     if (status == LS_OK)
         status = gpu_get_shape(ls_machine_engine(s->machine), &s->shape, err);
+    s->unmodelled.allowed = cli_choice(ctx, "unmodelled") == 1;
     const ls_trace_options options = { .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
                                        .drop_values = true };
     if (status == LS_OK)
@@ -117,6 +120,10 @@ static void dispose(session *s)
 
 typedef struct blocks {
     ls_share *share;
+    session *s;
+    const ls_kernel *kernel;
+    uint64_t command;
+    ls_unmodelled_scan scan;
 } blocks;
 
 static ls_status next_block(void *self, const ls_cta **out, ls_error *err)
@@ -128,6 +135,9 @@ static ls_status next_block(void *self, const ls_cta **out, ls_error *err)
     if (cta == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
     ls_status status = ls_share_next(b->share, cta, &end, err);
+    if (status == LS_OK && !end)
+        status = ls_unmodelled_block(&b->s->unmodelled, &b->scan, b->s->trace, b->command,
+                                     cli_uint(b->s->ctx, "ctas"), b->kernel, cta, err);
     if (status == LS_OK && !end) {
         *out = cta;
         return LS_OK;
@@ -147,9 +157,10 @@ static void block_done(void *self, const ls_cta *cta)
 
 static ls_status profile_kernel(session *s, uint64_t command, ls_error *err)
 {
-    blocks b = { 0 };
+    blocks b = { .s = s, .command = command };
     ls_kernel *from;
     ls_status status = ls_trace_open_kernel(s->trace, command, &from, err);
+    b.kernel = from;
     if (status == LS_OK)
         status = ls_share_create(from, &b.share, err);
     if (status != LS_OK) {
@@ -294,6 +305,7 @@ static const cli_option options[] = {
     { .name = "no-cache", .help = "only print; write no file without --output" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
+    CLI_UNMODELLED_OPTION,
 };
 
 static const cli_positional positionals[] = {

@@ -243,6 +243,8 @@ static const char *config_text(const session *s)
 /* What was known when the machine was built, and what the run has counted. */
 static const ls_warning *gather_warnings(const session *s, size_t *count)
 {
+    if (s->has_trace)
+        run_trace_warn(&s->trace, s->engine);
     uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
     if (unknown > 0) /* a host without memory for a warning has none for results either */
         (void)ls_engine_warn(s->engine, "unmodelled",
@@ -371,6 +373,7 @@ static const cli_option options[] = {
     { .name = "warm-l2", .help = "memory copies of the trace make their range valid in L2" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
+    CLI_UNMODELLED_OPTION,
     { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",
       .help = "accelsim: print kernel statistics under Accel-Sim's names instead of the summary" },
     { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,

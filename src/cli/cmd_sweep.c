@@ -7,6 +7,7 @@
 #include "cli/run_kind.h"
 #include "cli/run_output.h"
 #include "cli/run_signal.h"
+#include "cli/run_trace.h"
 #include "cli/sweep/farm.h"
 #include "cli/sweep/sweep.h"
 #include "platform/config.h"
@@ -21,8 +22,8 @@
 
 /* Options of `lockstep run` that every point shares, and that go there as they are. */
 static const char *const passed_on[] = {
-    "kernels", "ctas",       "unknown-opcodes",  "seed",   "fidelity", "gpu",   "size",   "param",
-    "variant", "memory-mib", "max-instructions", "kernel", "grid",     "group", "offset", "arg"
+    "kernels", "ctas",       "unknown-opcodes",  "unmodelled", "seed", "fidelity", "gpu",    "size", "param",
+    "variant", "memory-mib", "max-instructions", "kernel",     "grid", "group",    "offset", "arg"
 };
 static const char *const passed_flags[] = { "warm-l2", "verify" };
 static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
@@ -522,6 +523,7 @@ static const cli_option options[] = {
     EMULATE_OBJECT_OPTIONS(0, 'a'),
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
+    CLI_UNMODELLED_OPTION,
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
       .help = "of every random stream of the machine" },
     { .name = "metric", .letter = 'm', .type = CLI_TEXT, .arg = "PATTERN", .repeatable = true,

@@ -4,6 +4,7 @@
 
 #include "workload/accelsim/accelsim.h"
 #include "workload/pack/pack.h"
+#include "workload/stats.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -50,33 +51,46 @@ static void print_summary(const cli_context *ctx, const acc_report *report, cons
 
 /* ------------------------------------------------------------------------------------------ other sources */
 
+static void print_opcodes(const cli_context *ctx, const ls_opcode_list *list, const char *what)
+{
+    char number[LS_FORMAT_BYTES];
+    for (size_t i = 0; i < list->count; i++)
+        fprintf(ctx->out, "%s: %s, %s times, first at pc 0x%" PRIx64 "\n", what, list->at[i].opcode,
+                ls_format_count(list->at[i].count, number, sizeof number), list->at[i].pc);
+}
+
 /* Packed traces check themselves while they are read, their hash too; the first error ends it. */
 static ls_status check_strictly(const cli_context *ctx, const char *path, ls_error *err)
 {
     const ls_trace_options options = { .drop_values = true };
     ls_trace *trace;
+    ls_trace_stats total = { 0 };
     ls_cta cta = { 0 };
-    uint64_t kernels = 0, insts = 0;
     ls_status status = ls_trace_open(path, &options, &trace, err);
     for (uint64_t i = 0; status == LS_OK && i < ls_trace_command_count(trace); i++) {
         ls_kernel *kernel;
-        bool end = false;
+        ls_trace_stats stats = { 0 };
         if (ls_trace_command(trace, i)->kind != LS_COMMAND_KERNEL)
             continue;
         status = ls_trace_open_kernel(trace, i, &kernel, err);
-        while (status == LS_OK && !end) {
-            status = ls_kernel_next_cta(kernel, &cta, &end, err);
-            insts += status == LS_OK && !end ? cta.dyn_count : 0;
-        }
+        if (status == LS_OK)
+            status = ls_trace_stats_read(&stats, kernel, &cta, err);
+        if (status == LS_OK && !ls_trace_stats_merge(&total, &stats))
+            status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+        ls_trace_stats_fini(&stats);
         ls_kernel_close(kernel);
-        kernels++;
     }
     ls_cta_fini(&cta);
     ls_trace_close(trace);
     if (status == LS_OK && ls_trace_source_of(path) == &ls_pack_source)
         status = ls_pack_verify(path, err);
-    if (status == LS_OK)
-        fprintf(ctx->out, "%" PRIu64 " kernels, %" PRIu64 " warp instructions: no errors\n", kernels, insts);
+    if (status == LS_OK) {
+        print_opcodes(ctx, &total.unmodelled, "warning: unmodelled_opcode");
+        print_opcodes(ctx, &total.ignored, "note: ignored_opcode");
+        fprintf(ctx->out, "%" PRIu64 " kernels, %" PRIu64 " warp instructions: no errors\n", total.kernels,
+                total.warp_insts);
+    }
+    ls_trace_stats_fini(&total);
     return status;
 }
 

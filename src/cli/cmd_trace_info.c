@@ -41,6 +41,26 @@ static const char *nearest(const char *opcode)
 
 /* --------------------------------------------------------------------------------------------------- JSON */
 
+static void json_opcodes(ls_json *j, const char *key, const ls_opcode_list *list, bool unknown)
+{
+    ls_json_key(j, key);
+    ls_json_array(j);
+    for (size_t i = 0; i < list->count; i++) {
+        ls_json_flat(j);
+        ls_json_object(j);
+        ls_json_key(j, "opcode");
+        ls_json_string(j, list->at[i].opcode);
+        ls_json_put_u64(j, "pc", list->at[i].pc);
+        ls_json_put_u64(j, "count", list->at[i].count);
+        if (unknown) {
+            ls_json_key(j, "nearest");
+            ls_json_string(j, nearest(list->at[i].opcode));
+        }
+        ls_json_end(j);
+    }
+    ls_json_end(j);
+}
+
 static void json_stats(ls_json *j, const ls_trace_stats *s)
 {
     ls_json_put_u64(j, "thread_blocks", s->blocks);
@@ -69,20 +89,9 @@ static void json_stats(ls_json *j, const ls_trace_stats *s)
         ls_json_end(j);
     }
     ls_json_end(j);
-    ls_json_key(j, "unknown_opcodes");
-    ls_json_array(j);
-    for (size_t i = 0; i < s->unknown_count; i++) {
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_key(j, "opcode");
-        ls_json_string(j, s->unknown[i].opcode);
-        ls_json_put_u64(j, "pc", s->unknown[i].pc);
-        ls_json_put_u64(j, "count", s->unknown[i].count);
-        ls_json_key(j, "nearest");
-        ls_json_string(j, nearest(s->unknown[i].opcode));
-        ls_json_end(j);
-    }
-    ls_json_end(j);
+    json_opcodes(j, "unknown_opcodes", &s->unknown, true);
+    json_opcodes(j, "unmodelled_opcodes", &s->unmodelled, false);
+    json_opcodes(j, "ignored_opcodes", &s->ignored, false);
 }
 
 static void json_kernel(info_run *run, uint64_t number, const ls_kernel_info *info, const ls_trace_stats *s)
@@ -109,6 +118,16 @@ static void json_kernel(info_run *run, uint64_t number, const ls_kernel_info *in
 
 /* --------------------------------------------------------------------------------------------------- text */
 
+static void print_opcodes(const info_run *run, const ls_opcode_list *list, const char *what, const char *style,
+                          const char *indent)
+{
+    char a[LS_FORMAT_BYTES];
+    for (size_t i = 0; i < list->count; i++)
+        fprintf(run->ctx->out, "%s%s%-14s%s %15s  %s, first at pc 0x%" PRIx64 "\n", indent, style, what,
+                run->style.off, ls_format_count(list->at[i].count, a, sizeof a), list->at[i].opcode,
+                list->at[i].pc);
+}
+
 static void print_mix(const info_run *run, const ls_trace_stats *s, const char *indent)
 {
     FILE *out = run->ctx->out;
@@ -126,13 +145,15 @@ static void print_mix(const info_run *run, const ls_trace_stats *s, const char *
                     ls_format_count(space->insts, a, sizeof a), (double)space->lanes / (double)space->insts,
                     ls_format_si((double)space->bytes, "B", b, sizeof b));
     }
-    for (size_t i = 0; i < s->unknown_count; i++) {
-        const ls_unknown_opcode *u = &s->unknown[i];
+    for (size_t i = 0; i < s->unknown.count; i++) {
+        const ls_opcode_count *u = &s->unknown.at[i];
         const char *near = nearest(u->opcode);
         fprintf(out, "%s%sunknown%s        %15s  %s at pc 0x%" PRIx64 "%s%s%s\n", indent, run->style.bad,
                 run->style.off, ls_format_count(u->count, a, sizeof a), u->opcode, u->pc,
                 near ? " (nearest: " : "", near ? near : "", near ? ")" : "");
     }
+    print_opcodes(run, &s->unmodelled, "not modelled", run->style.bad, indent);
+    print_opcodes(run, &s->ignored, "ignored", run->style.dim, indent);
 }
 
 static void print_head(const info_run *run)
@@ -266,10 +287,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ls_status status = ls_trace_open(ctx->positionals[0], &options, &trace, err);
     if (status == LS_OK)
         status = show_trace(&info, trace, &total, err);
-    if (status == LS_OK && total.unknown_count && cli_choice(ctx, "unknown-opcodes") == 0) {
+    if (status == LS_OK && total.unknown.count && cli_choice(ctx, "unknown-opcodes") == 0) {
         ls_fail(err, LS_ERR_UNSUPPORTED, "the trace has %zu unknown opcode%s, the first is '%s'",
-                total.unknown_count, total.unknown_count == 1 ? "" : "s", total.unknown[0].opcode);
-        status = ls_error_nearest(err, nearest(total.unknown[0].opcode));
+                total.unknown.count, total.unknown.count == 1 ? "" : "s", total.unknown.at[0].opcode);
+        status = ls_error_nearest(err, nearest(total.unknown.at[0].opcode));
     }
     ls_trace_close(trace);
     ls_trace_stats_fini(&total);
@@ -302,7 +323,9 @@ const cli_command cmd_trace_info = {
     .about =
         "Kernels are numbered as in the list, from 1. STATIC counts different instructions that were "
         "executed; SHARED is in bytes. Accesses to generic addresses count where they go. An opcode that no "
-        "table has is listed, and the exit code is 3, unless --unknown-opcodes alu is given.",
+        "table has is listed, and the exit code is 3, unless --unknown-opcodes alu is given. Opcodes with an "
+        "effect that no model has are listed too: `not modelled` ones stop a run (see run --unmodelled), "
+        "`ignored` ones do not.",
     .order = 1,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

@@ -37,6 +37,7 @@ static const kind_option only[] = {
     { "profile", TRACE, "traces" },
     { "warm-l2", TRACE, "traces" },
     { "unknown-opcodes", TRACE, "traces" },
+    { "unmodelled", TRACE, "traces" },
     { "stats", TRACE, "traces" },
     { "kernels", TRACE | RECORDING, "traces and recordings" },
     { "gpu", PROGRAM, "workloads and code objects" },

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+const char *const run_trace_unmodelled_modes[] = { "fail", "skip", NULL };
+
 /* After each kernel: its counters become an interval of the metrics. */
 static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_error *err)
 {
@@ -98,6 +100,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         .profile = found ? &t->profile : NULL,
         .cta_limit = options->cta_limit,
         .warm_l2 = options->warm_l2,
+        .allow_unmodelled = options->allow_unmodelled,
         .kernel_done = kernel_done,
         .kernel_done_self = t,
     };
@@ -118,6 +121,7 @@ ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_en
         .cta_limit = cli_uint(ctx, "ctas"),
         .warm_l2 = cli_flag(ctx, "warm-l2"),
         .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
+        .allow_unmodelled = cli_choice(ctx, "unmodelled") == 1,
         .profile = cli_text(ctx, "profile"),
     };
     return run_trace_begin(t, &options, engine, metrics, err);
@@ -188,6 +192,22 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
 uint64_t run_trace_unknown(const run_trace *t)
 {
     return counter(t, LS_METRICS_RUN, "core/*", "unknown_opcodes");
+}
+
+void run_trace_warn(const run_trace *t, ls_engine *engine)
+{
+    static const struct {
+        uint32_t flag;
+        const char *kind, *what;
+    } rows[] = { { LS_INST_UNMODELLED, "unmodelled", "are not modelled and ran without their effects" },
+                 { LS_INST_IGNORED, "ignored", "have smaller effects that are not modelled" } };
+    for (size_t i = 0; i < LS_COUNT_OF(rows); i++) {
+        char text[512], count[LS_FORMAT_BYTES];
+        uint64_t sum;
+        if (ls_unmodelled_text(ls_replay_unmodelled(t->replay), rows[i].flag, text, sizeof text, &sum) != NULL)
+            (void)ls_engine_warn(engine, rows[i].kind, "%s instructions %s: %s",
+                                 ls_format_count(sum, count, sizeof count), rows[i].what, text);
+    }
 }
 
 static double percent(uint64_t part, uint64_t whole)

@@ -9,6 +9,16 @@
 #include "report/metrics.h"
 #include "runtime/replay.h"
 
+/* Of every command that runs traces. */
+extern const char *const run_trace_unmodelled_modes[]; /* "fail", "skip", NULL */
+/* clang-format off */
+#define CLI_UNMODELLED_OPTION                                                                                 \
+    { .name = "unmodelled", .type = CLI_CHOICE, .arg = "HOW", .choices = run_trace_unmodelled_modes,          \
+      .default_text = "fail",                                                                                 \
+      .help = "skip: run traces with bulk copies, mbarriers and cluster barriers, which have no model yet, as " \
+              "if these did nothing; the results say so" }
+/* clang-format on */
+
 /* All zero is nothing. */
 typedef struct run_trace {
     ls_trace *trace;
@@ -27,7 +37,7 @@ typedef struct run_trace_options {
     const char *path;
     const char *kernels; /* as in select.h; NULL: all */
     uint64_t cta_limit;  /* 0: all */
-    bool warm_l2, unknown_opcodes_as_alu;
+    bool warm_l2, unknown_opcodes_as_alu, allow_unmodelled;
     const char *profile; /* hit rates, for core.memory analytic; "auto": of the cache; NULL: of a sample */
 } run_trace_options;
 
@@ -42,7 +52,7 @@ typedef struct run_trace_numbers {
 ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
                           ls_metrics *metrics, ls_error *err);
 /* The same for the trace that the command line names. Reads the options kernels, ctas, warm-l2,
- * unknown-opcodes. */
+ * unknown-opcodes, unmodelled. */
 ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine,
                          ls_metrics *metrics, ls_error *err);
 void run_trace_close(run_trace *t);
@@ -58,6 +68,8 @@ uint64_t run_trace_accelsim_thread_insts(const run_trace_numbers *n);
 void run_trace_table(const run_trace *t, FILE *to);
 /* Instructions whose opcode no table has: results with some of them are marked. */
 uint64_t run_trace_unknown(const run_trace *t);
+/* Warns of instructions that ran without their effects. */
+void run_trace_warn(const run_trace *t, ls_engine *engine);
 /* The same numbers under Accel-Sim's names, kernel by kernel. */
 void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to);
 

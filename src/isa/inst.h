@@ -52,6 +52,9 @@ enum {
     LS_INST_FOREIGN = 1u << 7,      /* opcode that no document lists for this generation; decoded anyway */
     LS_INST_ARRIVE = 1u << 8,       /* BAR.ARV: arrives at the barrier and does not wait */
     LS_INST_ACCEL_BYPASS = 1u << 9, /* what Accel-Sim sends past L1: STRONG with GPU, and atomics; no more */
+    LS_INST_UNMODELLED =
+        1u << 10, /* moves data or blocks warps in a way that no model has: bulk copies, mbarriers */
+    LS_INST_IGNORED = 1u << 11, /* has a smaller effect that no model has: cache control, textures' traffic */
 };
 #define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 

@@ -20,6 +20,7 @@ typedef struct open_kernel {
     size_t next_kept, next_profiled;
     rates_kernel rates;
     double sampled;
+    ls_unmodelled_scan scan;
 } open_kernel;
 
 struct ls_replay {
@@ -35,6 +36,7 @@ struct ls_replay {
     size_t reported;
     ls_arena names;
     ls_error held; /* why the next kernel cannot be opened: told when those before it have run */
+    ls_unmodelled unmodelled;
     bool started;
     uint32_t threads; /* of the run */
     gpu_shape shape;
@@ -256,16 +258,21 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
 
 static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
+    ls_replay *r = self;
     open_kernel *o = kernel->handle;
-    (void)self;
+    ls_status status = LS_OK;
     if (o->next_kept < o->kept.count) {
         ls_cta *kept = o->kept.at[o->next_kept++];
         ls_cta_fini(cta);
         *cta = *kept;
         free(kept);
-        return LS_OK;
+    } else {
+        status = read_block(o, cta, end, err);
     }
-    return read_block(o, cta, end, err);
+    if (status != LS_OK || *end)
+        return status;
+    return ls_unmodelled_block(&r->unmodelled, &o->scan, r->trace, o->command, r->options.cta_limit, o->kernel,
+                               cta, err);
 }
 
 static void close_kernel(ls_replay *r, open_kernel *o)
@@ -321,6 +328,7 @@ ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_o
     r->dispatch = dispatch;
     if (options != NULL)
         r->options = *options;
+    r->unmodelled.allowed = r->options.allow_unmodelled;
     ls_status status = gpu_get_shape(engine, &r->shape, err);
     if (status == LS_OK && r->shape.analytic && r->options.profile == NULL)
         status = ls_profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
@@ -359,6 +367,11 @@ bool ls_replay_unfinished(const ls_replay *r, ls_cycle *begin)
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *r, uint64_t index)
 {
     return index < r->kernels.count ? &r->kernels.at[index] : NULL;
+}
+
+const ls_unmodelled *ls_replay_unmodelled(const ls_replay *r)
+{
+    return &r->unmodelled;
 }
 
 static void add_result(ls_run_result *sum, const ls_run_result *piece)

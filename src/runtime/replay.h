@@ -6,6 +6,7 @@
 #include "workload/profile/profile.h"
 #include "workload/select.h"
 #include "workload/trace.h"
+#include "workload/unmodelled.h"
 
 typedef struct ls_replay ls_replay;
 
@@ -22,6 +23,7 @@ typedef struct ls_replay_kernel {
 typedef struct ls_replay_options {
     const ls_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
     uint64_t cta_limit;            /* thread blocks per kernel; 0: all */
+    bool allow_unmodelled;         /* else a block with an unmodelled instruction fails the run */
     bool warm_l2;                  /* memory copies of the list make their range valid in L2 */
     /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts,
      * from a sample of it. Outlives the replay. NULL: none. */
@@ -44,5 +46,7 @@ uint64_t ls_replay_kernel_count(const ls_replay *replay);
 /* Whether kernels were launched that have not ended, and when the first of them was. */
 bool ls_replay_unfinished(const ls_replay *replay, ls_cycle *begin);
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *replay, uint64_t index);
+/* Instructions of the blocks so far whose effects no model has. */
+const ls_unmodelled *ls_replay_unmodelled(const ls_replay *replay);
 
 #endif

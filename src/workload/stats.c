@@ -1,16 +1,19 @@
 /* stats.c: counting the instructions and accesses of a trace. */
 #include "workload/stats.h"
 
+#include "base/text.h"
 #include "base/vec.h"
+#include "isa/sass/sass.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void ls_trace_stats_fini(ls_trace_stats *stats)
 {
-    for (size_t i = 0; i < stats->unknown_count; i++)
-        free(stats->unknown[i].opcode);
-    free(stats->unknown);
+    ls_opcode_list_fini(&stats->unknown);
+    ls_opcode_list_fini(&stats->unmodelled);
+    ls_opcode_list_fini(&stats->ignored);
     *stats = (ls_trace_stats){ 0 };
 }
 
@@ -53,24 +56,57 @@ void ls_trace_stats_add(ls_trace_stats *stats, const ls_kernel *kernel, const ls
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ unknown */
+/* ------------------------------------------------------------------------------------------------ opcodes */
 
-static bool add_unknown(ls_trace_stats *stats, const char *opcode, size_t bytes, uint64_t pc, uint64_t count)
+void ls_opcode_list_fini(ls_opcode_list *list)
 {
-    for (size_t i = 0; i < stats->unknown_count; i++) {
-        ls_unknown_opcode *known = &stats->unknown[i];
+    for (size_t i = 0; i < list->count; i++)
+        free(list->at[i].opcode);
+    free(list->at);
+    *list = (ls_opcode_list){ 0 };
+}
+
+bool ls_opcode_list_add(ls_opcode_list *list, const char *opcode, size_t bytes, uint64_t pc, uint64_t count)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        ls_opcode_count *known = &list->at[i];
         if (strlen(known->opcode) == bytes && memcmp(known->opcode, opcode, bytes) == 0) {
             known->count += count;
             return true;
         }
     }
-    if (!ls_vec_reserve_((void **)&stats->unknown, &stats->unknown_capacity, stats->unknown_count, 1,
-                         sizeof *stats->unknown))
+    if (!ls_vec_reserve_((void **)&list->at, &list->capacity, list->count, 1, sizeof *list->at))
         return false;
-    ls_unknown_opcode *added = &stats->unknown[stats->unknown_count];
-    *added = (ls_unknown_opcode){ .opcode = strndup(opcode, bytes), .pc = pc, .count = count };
-    stats->unknown_count += added->opcode != NULL;
+    ls_opcode_count *added = &list->at[list->count];
+    *added = (ls_opcode_count){ .opcode = strndup(opcode, bytes), .pc = pc, .count = count };
+    list->count += added->opcode != NULL;
     return added->opcode != NULL;
+}
+
+uint64_t ls_opcode_list_sum(const ls_opcode_list *list)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        sum += list->at[i].count;
+    return sum;
+}
+
+const char *ls_opcode_list_text(const ls_opcode_list *list, char *out, size_t bytes)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < list->count; i++) {
+        char number[LS_FORMAT_BYTES], item[LS_FORMAT_BYTES + 64];
+        size_t length = (size_t)snprintf(item, sizeof item, "%s%s %s", i > 0 ? ", " : "", list->at[i].opcode,
+                                         ls_format_count(list->at[i].count, number, sizeof number));
+        if (used + length + sizeof ", ..." > bytes) {
+            snprintf(out + used, bytes - used, ", ...");
+            break;
+        }
+        memcpy(out + used, item, length + 1);
+        used += length;
+    }
+    return out;
 }
 
 /* The opcode in "1 R4 LDG.E 1 R4 4". */
@@ -90,14 +126,32 @@ bool ls_trace_stats_end(ls_trace_stats *stats, const ls_kernel *kernel, const ui
     stats->kernels++;
     stats->static_insts += kernel->inst_count;
     for (uint32_t i = 0; i < kernel->inst_count; i++) {
+        const ls_inst *inst = &kernel->insts[i];
+        uint64_t count = counts ? counts[i] : 0;
         ls_inst_text text;
         size_t bytes;
-        if (!(kernel->insts[i].flags & LS_INST_UNKNOWN) || !kernel->ops->text)
+        if (inst->flags & (LS_INST_UNMODELLED | LS_INST_IGNORED)) {
+            const char *name = ls_sass_opcode_name(inst->opcode);
+            if (!ls_opcode_list_add((inst->flags & LS_INST_UNMODELLED) ? &stats->unmodelled : &stats->ignored,
+                                    name, strlen(name), inst->pc, count))
+                return false;
+        }
+        if (!(inst->flags & LS_INST_UNKNOWN) || !kernel->ops->text)
             continue;
         if (!kernel->ops->text(kernel, i, &text))
             return false;
         const char *opcode = opcode_of(text.body, &bytes);
-        if (!add_unknown(stats, opcode, bytes, kernel->insts[i].pc, counts ? counts[i] : 0))
+        if (!ls_opcode_list_add(&stats->unknown, opcode, bytes, inst->pc, count))
+            return false;
+    }
+    return true;
+}
+
+static bool add_list(ls_opcode_list *to, const ls_opcode_list *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const ls_opcode_count *one = &from->at[i];
+        if (!ls_opcode_list_add(to, one->opcode, strlen(one->opcode), one->pc, one->count))
             return false;
     }
     return true;
@@ -119,12 +173,8 @@ bool ls_trace_stats_merge(ls_trace_stats *total, const ls_trace_stats *kernel)
         total->spaces[i].lanes += kernel->spaces[i].lanes;
         total->spaces[i].bytes += kernel->spaces[i].bytes;
     }
-    for (size_t i = 0; i < kernel->unknown_count; i++) {
-        const ls_unknown_opcode *one = &kernel->unknown[i];
-        if (!add_unknown(total, one->opcode, strlen(one->opcode), one->pc, one->count))
-            return false;
-    }
-    return true;
+    return add_list(&total->unknown, &kernel->unknown) && add_list(&total->unmodelled, &kernel->unmodelled) &&
+           add_list(&total->ignored, &kernel->ignored);
 }
 
 /* ------------------------------------------------------------------------------------------ whole kernels */

@@ -1,4 +1,5 @@
-/* stats.h: what a trace consists of: instructions by class, memory accesses by space, unknown opcodes. */
+/* stats.h: what a trace consists of: instructions by class, memory accesses by space, unknown opcodes, and
+ * opcodes with effects that no model has. */
 #ifndef WORKLOAD_STATS_H
 #define WORKLOAD_STATS_H
 
@@ -10,11 +11,24 @@ typedef struct ls_access_stats {
     uint64_t bytes; /* what they ask for */
 } ls_access_stats;
 
-typedef struct ls_unknown_opcode {
-    char *opcode; /* with modifiers */
+/* Opcodes to name to the user. */
+typedef struct ls_opcode_count {
+    char *opcode; /* with modifiers, if it is unknown; else its first word */
     uint64_t pc;  /* where it was met first */
     uint64_t count;
-} ls_unknown_opcode;
+} ls_opcode_count;
+
+typedef struct ls_opcode_list {
+    ls_opcode_count *at; /* in the order met */
+    size_t count, capacity;
+} ls_opcode_list;
+
+void ls_opcode_list_fini(ls_opcode_list *list);
+/* false when the host has no memory left. */
+bool ls_opcode_list_add(ls_opcode_list *list, const char *opcode, size_t bytes, uint64_t pc, uint64_t count);
+uint64_t ls_opcode_list_sum(const ls_opcode_list *list);
+/* "UTMALDG 2,048, SYNCS 96"; cut where the room ends. */
+const char *ls_opcode_list_text(const ls_opcode_list *list, char *out, size_t bytes);
 
 /* All zero is valid and empty. */
 typedef struct ls_trace_stats {
@@ -23,9 +37,8 @@ typedef struct ls_trace_stats {
     uint64_t warp_insts, thread_insts;
     uint64_t idle_insts; /* warp instructions without an active lane */
     uint64_t classes[LS_CLASS_COUNT];
-    ls_access_stats spaces[LS_SPACE_COUNT]; /* generic accesses count where their first lane goes */
-    ls_unknown_opcode *unknown;             /* in the order met */
-    size_t unknown_count, unknown_capacity;
+    ls_access_stats spaces[LS_SPACE_COUNT];      /* generic accesses count where their first lane goes */
+    ls_opcode_list unknown, unmodelled, ignored; /* LS_INST_UNKNOWN, _UNMODELLED, _IGNORED */
 } ls_trace_stats;
 
 void ls_trace_stats_fini(ls_trace_stats *stats);

@@ -152,6 +152,35 @@ static void test_flags(void **state)
 /* --- widths
  * --------------------------------------------------------------------------------------------------- */
 
+/* What moves data or makes warps wait without a model must be refused, not executed in silence: no row of these
+ * classes may be without a memory operation, a wait or a mark. */
+static void test_no_silent_effects(void **state)
+{
+    (void)state;
+    const uint32_t says = LS_INST_UNMODELLED | LS_INST_IGNORED | LS_INST_FENCE | LS_INST_ASYNC_COMMIT |
+                          LS_INST_ASYNC_WAIT | LS_INST_BARRIER;
+    for (size_t row = 0; row < ls_sass_opcode_count(); row++) {
+        ls_inst inst = decode(90, ls_sass_opcode_name(row), 0, 0, 0);
+        bool memory = inst.class_ == LS_CLASS_load || inst.class_ == LS_CLASS_store ||
+                      inst.class_ == LS_CLASS_atomic || inst.class_ == LS_CLASS_async_copy;
+        bool waits = inst.class_ == LS_CLASS_fence || inst.class_ == LS_CLASS_depbar ||
+                     inst.class_ == LS_CLASS_barrier || inst.class_ == LS_CLASS_cache_control;
+        bool untraced = (inst.space == LS_SPACE_TEXTURE || inst.space == LS_SPACE_SURFACE) &&
+                        strcmp(ls_sass_opcode_name(row), "TXQ") != 0 &&
+                        strcmp(ls_sass_opcode_name(row), "SUQUERY") != 0; /* ask for a size */
+        if ((memory && inst.mem_op == LS_MEM_NONE) || waits || untraced)
+            if ((inst.flags & says) == 0)
+                fail_msg("%s does nothing and nobody says so", ls_sass_opcode_name(row));
+    }
+    static const char *const bulk[] = { "UTMALDG.2D",   "UTMASTG.3D",   "UTMAREDG.2D.ADD",
+                                        "UTMAPF.2D",    "UTMACMDFLUSH", "UBLKCP.S.G",
+                                        "UBLKRED",      "UBLKPF",       "SYNCS.EXCH.64",
+                                        "USYNCS",       "ARRIVES",      "UCGABAR_ARV",
+                                        "UCGABAR_WAIT", "STAS",         "REDAS" };
+    for (size_t i = 0; i < sizeof bulk / sizeof *bulk; i++)
+        assert_int_not_equal(decode(90, bulk[i], 0, 0, 0).flags & LS_INST_UNMODELLED, 0);
+}
+
 static void test_widths(void **state)
 {
     (void)state;
@@ -529,23 +558,15 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_span_limits),
-        cmocka_unit_test(test_predicates_last),
-        cmocka_unit_test(test_accel_classes),
-        cmocka_unit_test(test_class_in_accelsim),
-        cmocka_unit_test(test_accel_old),
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_empty_opcode),
-        cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_too_many_registers),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_fields),        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_flags),         cmocka_unit_test(test_no_silent_effects),
+        cmocka_unit_test(test_widths),        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_span_limits),   cmocka_unit_test(test_predicates_last),
+        cmocka_unit_test(test_accel_classes), cmocka_unit_test(test_class_in_accelsim),
+        cmocka_unit_test(test_accel_old),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_empty_opcode),  cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_versions),      cmocka_unit_test(test_too_many_registers),
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

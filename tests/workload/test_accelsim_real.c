@@ -67,7 +67,7 @@ static void test_counts(void **state)
             total.warp_insts != traces[i].warp_insts)
             fail_msg("%s: %" PRIu64 " kernels, %" PRIu64 " blocks, %" PRIu64 " instructions", traces[i].name,
                      total.kernels, total.blocks, total.warp_insts);
-        assert_int_equal(total.unknown_count, 0);
+        assert_int_equal(total.unknown.count, 0);
         ls_trace_stats_fini(&total);
     }
 }
@@ -92,7 +92,7 @@ static void test_all_files(void **state)
     assert_int_equal(total.kernels, 118);
     assert_int_equal(total.blocks, 308);
     assert_int_equal(total.warp_insts, 66739);
-    assert_int_equal(total.unknown_count, 0);
+    assert_int_equal(total.unknown.count, 0);
     ls_trace_stats_fini(&total);
 }
 

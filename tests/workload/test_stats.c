@@ -44,7 +44,7 @@ static void test_counts(void **state)
     assert_int_equal(s.spaces[LS_SPACE_SHARED].bytes, 32 * 16 + 4);
     assert_int_equal(s.spaces[LS_SPACE_LOCAL].insts, 1);
     assert_int_equal(s.spaces[LS_SPACE_GENERIC].insts, 0);
-    assert_int_equal(s.unknown_count, 0);
+    assert_int_equal(s.unknown.count, 0);
     ls_trace_stats_fini(&s);
 }
 
@@ -56,23 +56,23 @@ static void test_unknown(void **state)
                HEADER_V3
                    BLOCK("warp = 0\ninsts = 4\n0000 ffffffff 1 R1 QQQ.E 0 0 \n0010 ffffffff 0 WWW 1 R2 0 \n"
                          "0000 ffffffff 1 R1 QQQ.E 0 0 \n0020 ffffffff 1 R2 QQQ.E 0 0 \n"));
-    assert_int_equal(s.unknown_count, 2);
-    assert_string_equal(s.unknown[0].opcode, "QQQ.E");
-    assert_int_equal(s.unknown[0].count, 3);
-    assert_int_equal(s.unknown[0].pc, 0);
-    assert_string_equal(s.unknown[1].opcode, "WWW");
-    assert_int_equal(s.unknown[1].count, 1);
-    assert_int_equal(s.unknown[1].pc, 0x10);
+    assert_int_equal(s.unknown.count, 2);
+    assert_string_equal(s.unknown.at[0].opcode, "QQQ.E");
+    assert_int_equal(s.unknown.at[0].count, 3);
+    assert_int_equal(s.unknown.at[0].pc, 0);
+    assert_string_equal(s.unknown.at[1].opcode, "WWW");
+    assert_int_equal(s.unknown.at[1].count, 1);
+    assert_int_equal(s.unknown.at[1].pc, 0x10);
     assert_true(ls_trace_stats_merge(&total, &s));
     assert_true(ls_trace_stats_merge(&total, &s));
     assert_int_equal(total.kernels, 2);
     assert_int_equal(total.warp_insts, 8);
     assert_int_equal(total.classes[LS_CLASS_int_alu], 8);
-    assert_int_equal(total.unknown_count, 2);
-    assert_int_equal(total.unknown[0].count, 6);
+    assert_int_equal(total.unknown.count, 2);
+    assert_int_equal(total.unknown.at[0].count, 6);
     ls_trace_stats_fini(&s);
     ls_trace_stats_fini(&total);
-    assert_int_equal(total.unknown_count, 0);
+    assert_int_equal(total.unknown.count, 0);
 }
 
 static void test_error_passes(void **state)

@@ -393,12 +393,28 @@ static bool parse_body(parse *s)
     return true;
 }
 
+/* Bulk copies of newer tracers have their own fields here, from the mbarrier's address on. */
+static bool is_bulk(const parse *s)
+{
+    const char *at = s->at;
+    if (s->opcode_bytes < 4 || (memcmp(s->opcode, "UTMA", 4) != 0 && memcmp(s->opcode, "UBLK", 4) != 0))
+        return false;
+    while (at < s->end && (*at == ' ' || *at == '\t'))
+        at++;
+    return s->width > 0 || (s->end - at > 1 && at[0] == '0' && at[1] == 'x');
+}
+
 static bool parse_addresses(parse *s, ls_cta *cta)
 {
     uint64_t *words = cta->addrs + cta->addr_count, mode = 0;
     unsigned lanes = (unsigned)__builtin_popcount(s->mask), count = lanes;
     int64_t difference;
     s->addr = LS_ADDR_NONE;
+    if (is_bulk(s)) {
+        s->bulk = true;
+        return fail(s, "the addresses of %.*s, a bulk copy, are not supported", (int)s->opcode_bytes,
+                    s->opcode);
+    }
     if (s->width == 0)
         return true;
     if (!word_number(s, "address format", 9, &mode))
@@ -519,6 +535,12 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
     if ((inst->flags & LS_INST_FOREIGN) && r->report)
         status = acc_reader_defect(r, ACC_foreign_opcode, err, "no document lists %s for sm_%" PRIu32,
                                    ls_sass_opcode_name(inst->opcode), version);
+    if (status == LS_OK && (inst->flags & (LS_INST_UNMODELLED | LS_INST_IGNORED)) && r->report)
+        status =
+            acc_reader_defect(r,
+                              (inst->flags & LS_INST_UNMODELLED) ? ACC_unmodelled_opcode : ACC_ignored_opcode,
+                              err, "%.*s at pc 0x%" PRIx64 " is not modelled", (int)s->opcode_bytes, s->opcode,
+                              s->pc);
     if (status == LS_OK && s->width == 0 && ls_rules_needs_addresses(inst))
         status = acc_reader_defect(r, ACC_no_addresses, err, "%.*s at pc 0x%" PRIx64 " has no addresses",
                                    (int)s->opcode_bytes, s->opcode, s->pc);
