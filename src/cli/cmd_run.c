@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "cli/cli.h"
 #include "cli/fidelity.h"
+#include "cli/run_accelsim.h"
 #include "cli/run_output.h"
 #include "cli/run_program.h"
 #include "cli/run_signal.h"
@@ -71,6 +72,20 @@ static bool is_trace(const char *path)
     return strncmp(path, "synth:", 6) == 0 || ls_file_exists(path);
 }
 
+/* Accel-Sim's names are lines of text and a form of their own. */
+static ls_status check_stats(const cli_context *ctx, ls_error *err)
+{
+    static const char *const others[] = { "format", "per-block", "untouched" };
+    for (size_t i = 0; cli_choice(ctx, "stats") == 1 && i < LS_COUNT_OF(others); i++)
+        if (cli_given(ctx, others[i]))
+            return ls_fail(
+                err, LS_ERR_USAGE,
+                "run: --stats accelsim prints its own form of results, so --%s has no effect: leave one "
+                "of them out (--out FILE writes other forms beside it)",
+                others[i]);
+    return LS_OK;
+}
+
 static ls_status build(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
@@ -83,6 +98,8 @@ static ls_status build(session *s, ls_error *err)
     s->kind = run_kind_of(workload);
     s->has_program = s->kind == RUN_WORKLOAD || s->kind == RUN_OBJECT || s->kind == RUN_RECORDING;
     ls_status status = run_kind_check(ctx, workload, s->kind, err);
+    if (status == LS_OK)
+        status = check_stats(ctx, err);
     if (status == LS_OK && s->has_program)
         return build_program(s, err);
     if (status == LS_OK)
@@ -113,7 +130,10 @@ static ls_status build(session *s, ls_error *err)
     }
     if (status == LS_OK && ctx->positional_count > 0) {
         s->has_trace = true;
-        status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);
+        if (cli_choice(ctx, "stats") == 1)
+            status = run_accelsim_check(s->engine, err);
+        if (status == LS_OK)
+            status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);
     } else if (status == LS_OK && ls_engine_find_block(s->engine, GPU_DISPATCH_BLOCK)) {
         status = ls_fail(err, LS_ERR_USAGE,
                          "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
@@ -308,7 +328,7 @@ static ls_status report(session *s, ls_error *err)
         fprintf(ctx->err, "lockstep: warning: %s\n", warnings[i].text);
     bool accelsim = s->has_trace && cli_choice(ctx, "stats") == 1;
     if (status == LS_OK && accelsim)
-        run_trace_accelsim(&s->trace, s->wall_seconds, ctx->out);
+        status = run_accelsim_print(&s->trace, results.partial, s->wall_seconds, ctx->out, err);
     else if (status == LS_OK && s->has_trace && format == LS_EXPORT_TEXT)
         run_trace_table(&s->trace, ctx->out);
     else if (status == LS_OK && s->has_program && format == LS_EXPORT_TEXT)

@@ -24,7 +24,8 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
         .end = ls_clock_time(t->clock, kernel->end),
     };
     gpu_roofline_update(&t->roofline);
-    if (!ls_spans_add(&t->busy, kernel->begin, kernel->end))
+    if (!ls_spans_add(&t->busy, kernel->begin, kernel->end) ||
+        !ls_vec_push(&t->done_ns, ls_host_ns() - t->began_ns))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return ls_metrics_mark(t->metrics, &interval, err);
 }
@@ -106,6 +107,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
     };
     status = ls_replay_create(engine, t->trace, &replay, &t->replay, err);
     if (status == LS_OK) {
+        t->engine = engine;
         t->clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
         status = run_roofline_begin(&t->roofline, engine, metrics, err);
     }
@@ -131,6 +133,7 @@ void run_trace_close(run_trace *t)
 {
     ls_replay_destroy(t->replay);
     ls_spans_fini(&t->busy);
+    ls_vec_fini(&t->done_ns);
     ls_profile_fini(&t->profile);
     ls_selection_fini(&t->selection);
     ls_trace_close(t->trace);
@@ -138,6 +141,7 @@ void run_trace_close(run_trace *t)
 
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
+    t->began_ns = ls_host_ns();
     ls_status status = ls_replay_run(t->replay, options, result, err);
     gpu_roofline_update(&t->roofline); /* with what an interrupted kernel has done */
     ls_cycle begin;
@@ -149,7 +153,7 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
 
 /* ------------------------------------------------------------------------------------------------ numbers */
 
-static uint64_t counter(const run_trace *t, size_t scope, const char *type, const char *name)
+uint64_t run_trace_counter(const run_trace *t, size_t scope, const char *type, const char *name)
 {
     ls_metric_value value;
     if (ls_metrics_get(t->metrics, scope, type, NULL, name, &value, NULL) != LS_OK)
@@ -160,28 +164,32 @@ static uint64_t counter(const run_trace *t, size_t scope, const char *type, cons
 run_trace_numbers run_trace_count(const run_trace *t, size_t index)
 {
     run_trace_numbers n = {
-        .warp_insts = counter(t, index, "core/*", "warp_instructions"),
-        .thread_insts = counter(t, index, "core/*", "thread_instructions"),
-        .l1_accesses = counter(t, index, "core/*", "l1_accesses"),
-        .l1_misses =
-            counter(t, index, "core/*", "l1_misses") + counter(t, index, "core/*", "l1_sector_misses"),
-        .l1_pending = counter(t, index, "core/*", "l1_pending_hits"),
-        .l1_fails = counter(t, index, "core/*", "l1_fail_line") + counter(t, index, "core/*", "l1_fail_mshr") +
-                    counter(t, index, "core/*", "l1_fail_merge") +
-                    counter(t, index, "core/*", "l1_fail_queue"),
-        .l2_accesses = counter(t, index, "l2/*", "accesses"),
-        .l2_misses = counter(t, index, "l2/*", "misses") + counter(t, index, "l2/*", "sector_misses"),
-        .l2_pending = counter(t, index, "l2/*", "pending_hits"),
-        .l2_fails = counter(t, index, "l2/*", "fail_line") + counter(t, index, "l2/*", "fail_mshr") +
-                    counter(t, index, "l2/*", "fail_merge") + counter(t, index, "l2/*", "fail_queue"),
-        .dram_reads = counter(t, index, "dram/*", "reads"),
-        .dram_writes = counter(t, index, "dram/*", "writes"),
-        .async_misses = counter(t, index, "core/*", "async_copy_misses"),
+        .warp_insts = run_trace_counter(t, index, "core/*", "warp_instructions"),
+        .thread_insts = run_trace_counter(t, index, "core/*", "thread_instructions"),
+        .l1_accesses = run_trace_counter(t, index, "core/*", "l1_accesses"),
+        .l1_misses = run_trace_counter(t, index, "core/*", "l1_misses") +
+                     run_trace_counter(t, index, "core/*", "l1_sector_misses"),
+        .l1_pending = run_trace_counter(t, index, "core/*", "l1_pending_hits"),
+        .l1_fails = run_trace_counter(t, index, "core/*", "l1_fail_line") +
+                    run_trace_counter(t, index, "core/*", "l1_fail_mshr") +
+                    run_trace_counter(t, index, "core/*", "l1_fail_merge") +
+                    run_trace_counter(t, index, "core/*", "l1_fail_queue"),
+        .l2_accesses = run_trace_counter(t, index, "l2/*", "accesses"),
+        .l2_misses = run_trace_counter(t, index, "l2/*", "misses") +
+                     run_trace_counter(t, index, "l2/*", "sector_misses"),
+        .l2_pending = run_trace_counter(t, index, "l2/*", "pending_hits"),
+        .l2_fails = run_trace_counter(t, index, "l2/*", "fail_line") +
+                    run_trace_counter(t, index, "l2/*", "fail_mshr") +
+                    run_trace_counter(t, index, "l2/*", "fail_merge") +
+                    run_trace_counter(t, index, "l2/*", "fail_queue"),
+        .dram_reads = run_trace_counter(t, index, "dram/*", "reads"),
+        .dram_writes = run_trace_counter(t, index, "dram/*", "writes"),
+        .async_misses = run_trace_counter(t, index, "core/*", "async_copy_misses"),
     };
     /* Memory that is not simulated: what the formula says of it. */
-    n.l2_accesses += counter(t, index, "core/*", "expected_l2_sectors");
-    n.l2_misses += counter(t, index, "core/*", "expected_l2_misses");
-    n.dram_reads += counter(t, index, "core/*", "expected_dram_sectors");
+    n.l2_accesses += run_trace_counter(t, index, "core/*", "expected_l2_sectors");
+    n.l2_misses += run_trace_counter(t, index, "core/*", "expected_l2_misses");
+    n.dram_reads += run_trace_counter(t, index, "core/*", "expected_dram_sectors");
     if (index == LS_METRICS_RUN)
         n.cycles = t->busy.total;
     else
@@ -191,7 +199,7 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
 
 uint64_t run_trace_unknown(const run_trace *t)
 {
-    return counter(t, LS_METRICS_RUN, "core/*", "unknown_opcodes");
+    return run_trace_counter(t, LS_METRICS_RUN, "core/*", "unknown_opcodes");
 }
 
 void run_trace_warn(const run_trace *t, ls_engine *engine)
@@ -272,55 +280,4 @@ void run_trace_table(const run_trace *t, FILE *to)
     print_row(to, "", "all", &all);
     roofline_table(t, to);
     fputc('\n', to);
-}
-
-void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to)
-{
-    run_trace_numbers sum = { 0 };
-    ls_spans busy = { 0 }; /* kernels that ran side by side count once in gpu_tot_sim_cycle */
-    uint64_t count = ls_replay_kernel_count(t->replay);
-    for (uint64_t i = 0; i < count; i++) {
-        run_trace_numbers n = run_trace_count(t, i);
-        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
-        uint64_t thread_insts = run_trace_accelsim_thread_insts(&n);
-        (void)ls_spans_add(&busy, kernel->begin, kernel->end); /* run_trace_run() had memory for the same */
-        sum.cycles = busy.total;
-        sum.warp_insts += run_trace_accelsim_warp_insts(&n);
-        sum.thread_insts += thread_insts;
-        sum.l1_accesses += n.l1_accesses;
-        sum.l1_misses += n.l1_misses;
-        sum.l1_pending += n.l1_pending;
-        sum.l1_fails += n.l1_fails;
-        sum.l2_accesses += n.l2_accesses;
-        sum.l2_misses += n.l2_misses;
-        sum.l2_pending += n.l2_pending;
-        sum.l2_fails += n.l2_fails;
-        sum.dram_reads += n.dram_reads;
-        sum.dram_writes += n.dram_writes;
-        fprintf(to, "kernel_name = %s\nkernel_launch_uid = %" PRIu64 "\nkernel_stream_id = %" PRIu64 "\n",
-                kernel->name, kernel->number, kernel->stream);
-        fprintf(to, "gpu_sim_cycle = %" PRIu64 "\ngpu_sim_insn = %" PRIu64 "\ngpu_ipc = %12.4f\n", n.cycles,
-                thread_insts, n.cycles == 0 ? 0 : (double)thread_insts / (double)n.cycles);
-        fprintf(to, "gpu_tot_sim_cycle = %" PRIu64 "\ngpu_tot_sim_insn = %" PRIu64 "\ngpu_tot_ipc = %12.4f\n",
-                sum.cycles, sum.thread_insts,
-                sum.cycles == 0 ? 0 : (double)sum.thread_insts / (double)sum.cycles);
-        fprintf(to, "gpgpu_n_tot_w_icount = %" PRIu64 "\n", sum.warp_insts);
-        fprintf(to,
-                "\tL1D_total_cache_accesses = %" PRIu64 "\n\tL1D_total_cache_misses = %" PRIu64
-                "\n\tL1D_total_cache_miss_rate = %.4f\n\tL1D_total_cache_pending_hits = %" PRIu64
-                "\n\tL1D_total_cache_reservation_fails = %" PRIu64 "\n",
-                sum.l1_accesses, sum.l1_misses, percent(sum.l1_misses, sum.l1_accesses) / 100, sum.l1_pending,
-                sum.l1_fails);
-        fprintf(to,
-                "L2_total_cache_accesses = %" PRIu64 "\nL2_total_cache_misses = %" PRIu64
-                "\nL2_total_cache_miss_rate = %.4f\nL2_total_cache_pending_hits = %" PRIu64
-                "\nL2_total_cache_reservation_fails = %" PRIu64 "\n",
-                sum.l2_accesses, sum.l2_misses, percent(sum.l2_misses, sum.l2_accesses) / 100, sum.l2_pending,
-                sum.l2_fails);
-        fprintf(to, "total dram reads = %" PRIu64 "\ntotal dram writes = %" PRIu64 "\n\n", sum.dram_reads,
-                sum.dram_writes);
-    }
-    ls_spans_fini(&busy);
-    fprintf(to, "gpgpu_simulation_time = %.3f sec\ngpgpu_simulation_rate = %.0f (inst/sec)\n", wall_seconds,
-            wall_seconds > 0 ? (double)sum.thread_insts / wall_seconds : 0);
 }

@@ -29,8 +29,11 @@ typedef struct run_trace {
     const char *rates;  /* where hit rates come from; NULL: none are needed */
     char rates_text[160];
     const ls_clock *clock; /* of the cores */
-    ls_spans busy;         /* cycles of that clock with a kernel */
-    gpu_roofline roofline; /* a source of the metrics: it stays where it is as long as they are read */
+    ls_engine *engine;
+    ls_spans busy;            /* cycles of that clock with a kernel */
+    uint64_t began_ns;        /* host time */
+    LS_VEC(uint64_t) done_ns; /* after that, by the order of ls_replay_kernel_at() */
+    gpu_roofline roofline;    /* a source of the metrics: it stays where it is as long as they are read */
 } run_trace;
 
 typedef struct run_trace_options {
@@ -70,7 +73,7 @@ void run_trace_table(const run_trace *t, FILE *to);
 uint64_t run_trace_unknown(const run_trace *t);
 /* Warns of instructions that ran without their effects. */
 void run_trace_warn(const run_trace *t, ls_engine *engine);
-/* The same numbers under Accel-Sim's names, kernel by kernel. */
-void run_trace_accelsim(const run_trace *t, double wall_seconds, FILE *to);
+/* A counter of blocks of a type, summed, of kernel `scope` or of all. */
+uint64_t run_trace_counter(const run_trace *t, size_t scope, const char *type, const char *name);
 
 #endif

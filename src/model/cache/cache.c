@@ -136,7 +136,7 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
 {
     uint64_t lines = spec->sets * spec->ways;
     uint32_t waiters = cache_waiters_max(spec);
-    *c = (cache){ .spec = spec, .counters = counters };
+    *c = (cache){ .spec = spec, .counters = counters, .split = &counters->global };
     c->set_mask = (uint32_t)spec->sets - 1;
     for (c->set_shift = 0; (1u << c->set_shift) < spec->sets;)
         c->set_shift++;
@@ -510,12 +510,13 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
     n->reads++;
     n->accesses++;
     n->mshr_merges += mshr != CACHE_NONE;
+    c->split->read_merges += mshr != CACHE_NONE;
     if (pending)
-        n->pending_hits++;
+        n->pending_hits++, c->split->read_pending_hits++;
     else if (i != CACHE_NONE)
-        n->sector_misses++;
+        n->sector_misses++, c->split->read_sector_misses++;
     else
-        n->misses++;
+        n->misses++, c->split->read_misses++;
     if (i == CACHE_NONE)
         allocate(c, victim, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
     cache_line *line = &c->lines[victim];
@@ -560,6 +561,7 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
             n->reads++;
             n->accesses++;
             n->hits++;
+            c->split->read_hits++;
             use_line(c, i);
             if (atomic)
                 set_dirty(c, line, sector);
@@ -627,13 +629,13 @@ cache_outcome cache_write(cache *c, uint64_t tag_address, uint64_t index_address
     bool hit = i != CACHE_NONE && (c->lines[i].valid & bit) != 0;
     bool pending = i != CACHE_NONE && (c->lines[i].pending & bit) != 0;
     if (hit)
-        n->hits++;
+        n->hits++, c->split->write_hits++;
     else if (pending)
-        n->pending_hits++;
+        n->pending_hits++, c->split->write_pending_hits++;
     else if (i != CACHE_NONE)
-        n->sector_misses++;
+        n->sector_misses++, c->split->write_sector_misses++;
     else
-        n->misses++;
+        n->misses++, c->split->write_misses++;
     if (policy != CACHE_WRITE_BACK)
         push_miss(c, through);
     if (!allocates) {

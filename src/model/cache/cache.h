@@ -40,6 +40,12 @@ typedef struct cache_spec {
     uint32_t merge_stall; /* cache_merge_stall */
 } cache_spec;
 
+/* Of one kind of access: reads and writes apart. */
+typedef struct cache_split {
+    uint64_t read_hits, read_pending_hits, read_misses, read_sector_misses, read_merges;
+    uint64_t write_hits, write_pending_hits, write_misses, write_sector_misses;
+} cache_split;
+
 typedef struct cache_counters {
     uint64_t reads, writes;
     uint64_t hits, misses, sector_misses, pending_hits, mshr_merges;
@@ -47,6 +53,8 @@ typedef struct cache_counters {
     uint64_t merge_stalls;                                 /* requests that had to wait at a full MSHR */
     uint64_t fills, evictions, writebacks;
     uint64_t accesses; /* hits + misses + sector_misses + pending_hits */
+    /* The same accesses by what they are for: global memory, or local memory, instructions and so on. */
+    cache_split global, other;
 } cache_counters;
 
 typedef enum cache_outcome {
@@ -100,6 +108,7 @@ typedef struct cache_waiter {
 typedef struct cache {
     const cache_spec *spec;
     cache_counters *counters;
+    cache_split *split; /* of the counters: what the next access is for (cache_set_global()) */
     cache_line *lines;
     cache_set *sets;
     uint32_t set_mask, set_shift, way_limit, line_count, dirty_lines;
@@ -132,6 +141,12 @@ void cache_invalidate(cache *c);
 /* Puts dirty lines into the miss queue until it is full, from line *cursor on (0 at first), and leaves them
  * clean. False when none is left. */
 bool cache_clean(cache *c, uint32_t *cursor);
+
+/* Whether the accesses from here on are to global memory; they are at first. */
+static inline void cache_set_global(cache *c, bool global)
+{
+    c->split = global ? &c->counters->global : &c->counters->other;
+}
 
 /* One sector. index_address: the address that picks the set (L2 slices strip the channel bits), tag_address
  * the real one. An atomic read leaves the sector dirty. A read that does not hit is answered by
@@ -208,7 +223,29 @@ uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits);
         CACHE_METRIC_(type, field, merge_stalls, "requests", "waited alone at an MSHR full of requests"),     \
         CACHE_METRIC_(type, field, fills, "sectors", "sectors filled from below"),                            \
         CACHE_METRIC_(type, field, evictions, "lines", "lines replaced"),                                     \
-        CACHE_METRIC_(type, field, writebacks, "lines", "dirty lines written back")
+        CACHE_METRIC_(type, field, writebacks, "lines", "dirty lines written back"),                          \
+        CACHE_SPLIT_METRICS("", type, field, "")
+/* Those of global memory; prefix and label of the block's own choice. */
+#define CACHE_SPLIT_METRICS(prefix, type, field, label)                                                       \
+    CACHE_SPLIT_METRIC_(prefix, type, field, read_hits, label "reads of global memory: found valid"),         \
+        CACHE_SPLIT_METRIC_(prefix, type, field, read_pending_hits,                                           \
+                            label "reads of global memory: sector already on its way"),                       \
+        CACHE_SPLIT_METRIC_(prefix, type, field, read_misses,                                                 \
+                            label "reads of global memory: line not present"),                                \
+        CACHE_SPLIT_METRIC_(prefix, type, field, read_sector_misses,                                          \
+                            label "reads of global memory: line present, sector not"),                        \
+        CACHE_SPLIT_METRIC_(prefix, type, field, read_merges,                                                 \
+                            label "reads of global memory: added to an MSHR that existed"),                   \
+        CACHE_SPLIT_METRIC_(prefix, type, field, write_hits, label "writes of global memory: found valid"),   \
+        CACHE_SPLIT_METRIC_(prefix, type, field, write_pending_hits,                                          \
+                            label "writes of global memory: sector already on its way"),                      \
+        CACHE_SPLIT_METRIC_(prefix, type, field, write_misses,                                                \
+                            label "writes of global memory: line not present"),                               \
+        CACHE_SPLIT_METRIC_(prefix, type, field, write_sector_misses,                                         \
+                            label "writes of global memory: line present, sector not")
+#define CACHE_SPLIT_METRIC_(prefix_, type, field_, name_, help_)                                              \
+    { .name = prefix_ "global_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                       \
+      .offset = offsetof(type, field_.global.name_), .unit = "sectors", .help = (help_) }
 #define CACHE_METRIC_(type, field_, name_, unit_, help_)                                                      \
     { .name = #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(type, field_.name_), .unit = (unit_), \
       .help = (help_) }

@@ -162,6 +162,7 @@ static const ls_metric metrics[] = {
     CACHE_NAMED(fail_queue, "tries", "L1: miss queue full"),
     CACHE_NAMED(fills, "sectors", "L1: sectors filled"),
     CACHE_NAMED(evictions, "lines", "L1: lines replaced"),
+    CACHE_SPLIT_METRICS("l1_", core_counters, l1, "L1: "),
     { .name = "l1_hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, l1.hits),
       .denominator = offsetof(core_counters, l1.accesses), .unit = "", .help = "L1: hits / accesses" },
 #define OPTION(name_, field_, unit_, help_)                                                                   \

@@ -42,6 +42,8 @@
 #define CORE_SECTORS_MAX 272 /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
 #define NO_FLIGHT UINT16_MAX
 #define STORE_TOKEN 0x80000000u /* tokens of stores carry the warp, those of loads the flight */
+#define STORE_OTHER 0x40000000u /* and that they do not go to global memory */
+#define STORE_WARP 0x0000ffffu
 #define REG_WORDS ((LS_REG_COUNT + 63) / 64)
 
 typedef enum core_unit {
@@ -195,7 +197,7 @@ typedef struct l1_access {
     uint32_t byte_mask;
     uint16_t flight;
     uint8_t warp;
-    bool write;
+    bool write : 1, global : 1;
     ls_cycle ready; /* when it may look into the cache */
 } l1_access;
 

@@ -289,7 +289,7 @@ static bool is_quiet(core *c, const mem_message *message)
     if (message->kind == MEM_WRITE) {
         if (message->token == CACHE_NONE) /* a line that L1 wrote back */
             return true;
-        warp_state *w = &c->warps[message->token & ~STORE_TOKEN];
+        warp_state *w = &c->warps[message->token & STORE_WARP];
         if (w->stores == 1 && w->next == w->end)
             return false;
         w->stores--;

@@ -33,6 +33,16 @@ static inline bool is_shared(const flight *f)
     return f->space == LS_SPACE_SHARED;
 }
 
+static inline bool is_global(const flight *f)
+{
+    return f->space == LS_SPACE_GLOBAL;
+}
+
+static inline uint32_t store_token(uint32_t warp, bool global)
+{
+    return STORE_TOKEN | (global ? 0 : STORE_OTHER) | warp;
+}
+
 static inline bool is_store(const flight *f)
 {
     return f->inst->mem_op == LS_MEM_STORE;
@@ -190,7 +200,7 @@ void ldst_put(core *c, const mem_message *message, uint16_t channel)
 
 /* `virtual`: the address passes the TLB, if there is one. */
 static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind,
-                                bool virtual)
+                                bool global, bool virtual)
 {
     mem_place place = mem_map_place_again(&c->map, address);
     mem_message message = { .address = address,
@@ -199,6 +209,7 @@ static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, u
                             .token = token,
                             .core = (uint16_t)c->id,
                             .slice = (uint16_t)place.slice,
+                            .global = global,
                             .unused = { 0 },
                             .kind = (uint8_t)kind };
     if (virtual && OPTION_ON(c->options.translate)) {
@@ -215,7 +226,7 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
         return analytic_request(c, token);
     if (ls_ring_full(&c->out_ring))
         return false;
-    network_push(c, address, 0, token, MEM_READ, false);
+    network_push(c, address, 0, token, MEM_READ, false, false);
     return true;
 }
 
@@ -279,7 +290,7 @@ static inline bool take_reply(core *c)
     const mem_message *reply = &c->replies[ls_ring_front(&c->reply_ring)];
     if (reply->kind == MEM_WRITE) {
         if (LS_LIKELY(reply->token != CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
-            uint32_t warp = reply->token & ~STORE_TOKEN;
+            uint32_t warp = reply->token & STORE_WARP;
             c->warps[warp].stores--;
             cta_warp_maybe_done(c, warp);
         }
@@ -326,7 +337,7 @@ static __attribute__((noinline)) void send_write_back(core *c, bool virtual)
 {
     uint32_t bytes;
     uint64_t address = cache_pop_sector(&c->l1, &bytes);
-    network_push(c, address, bytes, CACHE_NONE, MEM_WRITE, virtual);
+    network_push(c, address, bytes, CACHE_NONE, MEM_WRITE, false, virtual);
     if (c->l1_cleaning)
         clean_some(c);
 }
@@ -335,12 +346,13 @@ static inline void send_miss(core *c, const cache_miss *miss)
 {
     bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
     if (miss->kind == CACHE_MISS_READ) {
-        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, virtual);
+        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, is_global(&c->flights[miss->token]), virtual);
     } else if (LS_UNLIKELY(miss->kind == CACHE_MISS_WRITEBACK)) {
         send_write_back(c, virtual);
         return;
     } else
-        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE, virtual);
+        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE,
+                     (miss->token & STORE_OTHER) == 0, virtual);
     cache_pop_miss(&c->l1);
 }
 
@@ -348,9 +360,10 @@ static inline void send_miss(core *c, const cache_miss *miss)
 static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
 {
     cache_outcome outcome;
+    cache_set_global(&c->l1, access->global);
     if (access->write)
         outcome = cache_write(&c->l1, access->address, access->address, access->byte_mask,
-                              STORE_TOKEN | access->warp);
+                              store_token(access->warp, access->global));
     else
         outcome = cache_read(&c->l1, access->address, access->address, access->flight, false);
     if (outcome == CACHE_FAIL)
@@ -424,6 +437,7 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
                                                            .flight = index,
                                                            .warp = f->warp,
                                                            .write = is_store(f),
+                                                           .global = is_global(f),
                                                            .ready = begin + c->spec->l1_latency_cycles };
         if (c->queued_accesses++ == 0 || begin + c->spec->l1_latency_cycles < c->look_at)
             c->look_at = begin + c->spec->l1_latency_cycles;
@@ -444,7 +458,7 @@ static void send_past_l1(core *c, const flight *f, uint16_t index)
     for (; left > 0 && c->sector_count > 0 && !network_full(c); left--) {
         c->sector_count--;
         network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],
-                     is_store(f) ? STORE_TOKEN | f->warp : index, kind, true);
+                     is_store(f) ? store_token(f->warp, is_global(f)) : index, kind, is_global(f), true);
         if (is_store(f))
             c->warps[f->warp].stores++;
     }

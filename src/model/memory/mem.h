@@ -18,7 +18,8 @@ typedef struct mem_message {
     uint16_t core;      /* who asked */
     uint16_t slice;     /* within the partition */
     uint8_t kind;       /* mem_kind */
-    uint8_t unused[3];
+    bool global;        /* for an access to global memory: counted apart */
+    uint8_t unused[2];
 } mem_message;
 
 /* Which partition (memory channel), slice, bank, row and column an address belongs to. The rules are those of

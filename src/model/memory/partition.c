@@ -279,6 +279,7 @@ static inline bool look_up(partition *p, slice *s)
     uint32_t i = again ? cache_peek_retry(&s->l2) : s->input.first;
     pending_request *r = &p->requests[i];
     cache_outcome outcome;
+    cache_set_global(&s->l2, r->message.global);
     if (r->message.kind == MEM_WRITE) {
         outcome = cache_stall_write(&s->l2, r->message.address, i);
         if (LS_LIKELY(outcome == CACHE_HIT))
