@@ -77,7 +77,8 @@ bool import_convert_network(importer *im, const import_row *row)
            import_put_uint(im, "noc.credits", split.request + split.reply + CREDITS_TO_SPARE, row->option,
                            "a message per cycle, however long the way") &&
            import_put_uint(im, "dispatch_latency_cycles", split.dispatch, row->option,
-                           "as long as a request, within the launch latency");
+                           "as long as a request, within the launch latency") &&
+           import_put_fixed(im, "refill_latency_cycles", "1", "a place is taken again in the next cycle");
 }
 
 /* ----------------------------------------------------------------------------------------------- caches */

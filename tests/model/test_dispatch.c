@@ -173,7 +173,7 @@ static outcome run(ls_ratio interval, uint32_t cores, uint64_t places, uint64_t 
     const core_capacity capacity = {
         .warp_slots = places, .cta_slots = places, .registers = 65536, .register_unit = 1
     };
-    check(dispatch_attach(dispatch, &capacity, launches, cores, LINK, false, &err), &err);
+    check(dispatch_attach(dispatch, &capacity, launches, cores, LINK, 0, &err), &err);
     dispatch_start(dispatch, &(dispatch_work){ &w, next_kernel, next_cta, kernel_done });
     check(ls_run(engine, &(ls_run_options){ .threads = threads }, NULL, &err), &err);
     assert_true(dispatch_idle(dispatch) && dispatch_failure(dispatch) == NULL);

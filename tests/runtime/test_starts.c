@@ -68,6 +68,28 @@ static void blocks_come_at_a_rate(void **state)
     }
 }
 
+/* One place on each of 6 cores: 600 blocks follow each other 99 times, so long after the end of the one before
+ * as the key says. There and back to the dispatcher takes 180 cycles; with that nothing is sent ahead, but by
+ * the core that goes from issue to issue. */
+static void a_place_is_taken_again(void **state)
+{
+    (void)state;
+    static const uint64_t refills[] = { 1, 30, 179, 180, 181, 400 };
+    static const char *const keys[] = { "refill_latency_cycles=1",   "refill_latency_cycles=30",
+                                        "refill_latency_cycles=179", "refill_latency_cycles=180",
+                                        "refill_latency_cycles=181", "refill_latency_cycles=400" };
+    static const char *const kernels[] = { EMPTY "ctas=600", "chain,op=FFMA,count=64,ctas=600" };
+    for (uint32_t p = 0; p < PIPELINES; p++)
+        for (size_t k = 0; k < LS_COUNT_OF(kernels); k++) {
+            ls_cycle first = run(p, kernels[k], keys[0], "core.cta_slots=1", 1).cycles;
+            for (size_t i = 1; i < LS_COUNT_OF(refills); i++)
+                assert_int_equal(run(p, kernels[k], keys[i], "core.cta_slots=1", 1).cycles - first,
+                                 99 * (refills[i] - 1));
+            assert_int_equal(run(p, kernels[k], keys[3], "core.cta_slots=1", 1).cycles,
+                             run(p, kernels[k], "refill_latency_cycles=0", "core.cta_slots=1", 1).cycles);
+        }
+}
+
 /* A pass over what L1 holds: between the second and the third nothing but the loop's own time. */
 static ls_cycle pass(uint32_t pipeline, const char *branch)
 {
@@ -94,15 +116,18 @@ static void threads_change_nothing(void **state)
     (void)state;
     static const char *const kernels[] = { "vector-add,n=16384,block=64", "reduction,n=8192,ctas=8",
                                            EMPTY "warps=2,ctas=400" };
+    static const char *const refills[] = { "refill_latency_cycles=0", "refill_latency_cycles=1" };
     static const uint32_t threads[] = { 2, 3, 8 };
     for (uint32_t p = 0; p < PIPELINES; p++)
-        for (size_t k = 0; k < LS_COUNT_OF(kernels); k++) {
+        for (size_t n = 0; n < 2 * LS_COUNT_OF(kernels); n++) {
+            size_t k = n / 2, r = n % 2;
             const char *const sets[] = { pipelines[p][0],
                                          pipelines[p][1],
                                          "core.branch_cycles=12",
                                          "core.warp_start_cycles=7",
                                          "core.cold_start_cycles=90",
                                          "dispatch.block_interval_cycles=1.15",
+                                         refills[r],
                                          NULL };
             rig_outcome one = rig_run(kernels[k], sets, &(ls_run_options){ .threads = 1 });
             assert_int_equal(one.booked, one.slots);
@@ -119,7 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_start_in_turn),    cmocka_unit_test(the_first_block_is_cold),
         cmocka_unit_test(blocks_come_at_a_rate),  cmocka_unit_test(a_taken_branch_waits),
-        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(a_place_is_taken_again), cmocka_unit_test(threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
  *   cta.c       thread blocks: arrival, resources, barriers, completion
+ *   ahead.c     thread blocks that are sent before there is room for them
  *   core.c      the block: parameters, counters, one cycle, sleeping
  *   analytic.c  in place of most of ldst.c, where memory is a formula
  *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
@@ -210,6 +211,7 @@ typedef struct l1_bank {
 typedef struct cta_state {
     bool used;
     core_launch launch;
+    ls_cycle start;
     uint16_t first_warp, warp_count, warps_left;
     uint16_t at_barrier;
     uint32_t registers;
@@ -231,6 +233,7 @@ typedef struct core_alu {
 
 typedef struct hybrid hybrid;
 typedef struct flow flow;
+typedef struct core_ahead core_ahead;
 typedef struct coalesce_memory coalesce_memory;
 
 typedef struct core {
@@ -318,6 +321,7 @@ typedef struct core {
     bool network_waiting; /* for the link of the oldest request */
     ls_cycle network_since;
 
+    core_ahead *ahead; /* NULL: blocks come when there is room */
     cta_state ctas[CORE_CTAS_MAX];
     uint64_t taken_slots; /* warp slots of resident thread blocks */
     uint32_t resident_ctas;
@@ -427,11 +431,13 @@ void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_finish(core *c, uint32_t slot);
 void cta_start(core *c, const core_launch *launch); /* there is room for it */
-/* flow_block.c */
-bool flow_block_arrives(core *c, const core_launch *launch); /* false: it starts now */
-void flow_block_ended(core *c, uint32_t kernel);
-void flow_block_shares(core *c, uint32_t kernel, uint32_t cores);
 void cta_done_event(void *self, ls_cycle now);
+
+/* ahead.c; all but ahead_waits() for cores that are sent blocks ahead */
+bool ahead_arrives(core *c, const core_launch *launch); /* false: it starts now */
+void ahead_ended(core *c, uint32_t kernel);
+void ahead_shares(core *c, uint32_t kernel, uint32_t cores);
+bool ahead_waits(const core *c); /* some block is here and has not started */
 
 /* cycle.c, hybrid.c, flow.c */
 extern const core_alu core_alu_cycle, core_alu_hybrid, core_alu_flow;

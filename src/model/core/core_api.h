@@ -27,7 +27,7 @@ typedef struct core_done {
     ls_cta *cta;
     uint32_t kernel;
     uint16_t core;
-    ls_cycle cycle; /* of the core's clock */
+    ls_cycle start, cycle; /* of the core's clock: its start and its end */
 } core_done;
 
 /* What limits how many thread blocks fit. */
@@ -38,9 +38,12 @@ core_capacity core_get_capacity(const ls_block *core);
 
 /* Whether memory is a formula (core.memory: analytic): then no request leaves the core. */
 bool core_is_analytic(const ls_block *core);
-/* The core may be sent blocks ahead: it starts one so many cycles after another has ended. */
+/* The core gains by blocks that are sent ahead: nothing else makes it meet the rest of the machine. */
 bool core_starts_blocks(const ls_block *core);
-void core_set_block_delay(ls_block *core, uint32_t cycles);
+/* The core may be sent blocks before it has room: it starts one so many cycles, at least 1, after another has
+ * ended. CORE_AHEAD_MAX: with those that run, at most. */
+#define CORE_AHEAD_MAX 512u
+ls_status core_take_ahead(ls_block *core, uint32_t delay_cycles, ls_error *err);
 void core_set_machine(ls_block *core, const rates_machine *machine);
 const rates_machine *core_get_machine(const ls_block *core);
 uint32_t core_network_width(const ls_block *core); /* sectors per cycle */

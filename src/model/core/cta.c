@@ -86,9 +86,11 @@ void cta_start(core *c, const core_launch *launch)
     if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0 && !c->l1_cleaning)
         cache_set_ways(&c->l1, cta_l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
     cta_state *cta = &c->ctas[slot];
-    *cta = (cta_state){
-        .used = true, .launch = *launch, .first_warp = (uint16_t)first, .warp_count = (uint16_t)warps
-    };
+    *cta = (cta_state){ .used = true,
+                        .launch = *launch,
+                        .start = ls_region_now(c->region),
+                        .first_warp = (uint16_t)first,
+                        .warp_count = (uint16_t)warps };
     c->resident_ctas++;
     if (c->options.any)
         options_start_cta(c, slot);
@@ -111,13 +113,13 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
         for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
             if (c->ctas[i].used && c->ctas[i].launch.kernel == launch->kernel)
                 c->ctas[i].launch.cores = launch->cores;
-        if (c->flow != NULL)
-            flow_block_shares(c, launch->kernel, launch->cores);
+        if (c->ahead != NULL)
+            ahead_shares(c, launch->kernel, launch->cores);
         ls_link_release(link, 1);
         return;
     }
     ls_domain_pending(c->domain, 1);
-    if (c->flow == NULL || !flow_block_arrives(c, launch))
+    if (c->ahead == NULL || !ahead_arrives(c, launch))
         cta_start(c, launch);
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
@@ -159,10 +161,11 @@ void cta_finish(core *c, uint32_t slot)
     c->done[ls_ring_push(&c->done_ring)] = (core_done){ .cta = cta->launch.cta,
                                                         .kernel = cta->launch.kernel,
                                                         .core = (uint16_t)c->id,
+                                                        .start = cta->start,
                                                         .cycle = ls_region_now(c->region) };
-    if (c->flow != NULL)
-        flow_block_ended(c, cta->launch.kernel);
-    if (c->resident_ctas == 0 && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0) {
+    if (c->ahead != NULL)
+        ahead_ended(c, cta->launch.kernel);
+    if (c->resident_ctas == 0 && !ahead_waits(c) && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0) {
         if (c->spec->l1.write_policy == CACHE_WRITE_BACK && c->l1.dirty_lines != 0)
             ldst_clean_l1(c);
         else

@@ -556,7 +556,6 @@ static bool tick(void *self, ls_cycle now)
     count_cycles(c, now);
     c->now = c->last_tick = now;
     finish_blocks(c, now);
-    ls_cycle due = f->due_count == 0 ? LS_CYCLE_MAX : flow_start_blocks(c, now);
     if (!f->busy && c->resident_ctas > 0)
         front_book_from(c, now);
     f->busy = c->resident_ctas > 0;
@@ -578,7 +577,7 @@ static bool tick(void *self, ls_cycle now)
     formula_count(c);
     ls_domain_progress(c->domain);
     c->now = now;
-    ls_cycle next = due;
+    ls_cycle next = LS_CYCLE_MAX;
     for (uint32_t i = 0; i < c->sub_count; i++)
         next = f->next[i] < next ? f->next[i] : next;
     for (uint32_t set = f->ended; set != 0; set &= set - 1) {

@@ -22,7 +22,6 @@
 #define FLOW_SHAPES 256u /* patterns of addresses whose cost is kept; a power of two */
 #define FLOW_STARTS 16u  /* a power of two, more than there are collectors */
 #define FLOW_REASONS (1u << STALL_COUNT)
-#define FLOW_WAITING 128u             /* thread blocks; a power of two, more than the dispatcher sends */
 #define FLOW_GROUPS 8u                /* of asynchronous copies, by their number */
 #define FLOW_INSTS 2048u              /* decoded instructions, by their place in the program; a power of two */
 #define FLOW_NO_REGISTER LS_REG_COUNT /* always there */
@@ -100,11 +99,6 @@ typedef struct flow_shape {
     uint64_t distance[32];    /* to the first lane's address, in lane order */
 } flow_shape;
 
-typedef struct flow_due {
-    ls_cycle start;
-    core_launch launch;
-} flow_due;
-
 typedef struct flow {
     /* By sub-core: when the scheduler looks at its warps again; LS_CYCLE_MAX: no warp has a cycle. */
     ls_cycle next[CORE_SUBS_MAX];
@@ -112,17 +106,7 @@ typedef struct flow {
     flow_warp warps[CORE_WARPS_MAX];
     ls_cycle barrier_at[CORE_CTAS_MAX]; /* when the last one arrived, or left */
     ls_cycle cta_end[CORE_CTAS_MAX];
-    /* flow_block.c: blocks that arrived before there was room; those that start later; ends that no block
-     * has followed yet, of which kernel. Rings. */
-    core_launch waiting[FLOW_WAITING];
-    uint32_t wait_head, wait_tail;
-    flow_due due[FLOW_WAITING];
-    uint32_t due_count;
-    uint16_t places[CORE_KERNELS_MAX]; /* by kernel: blocks that are here or due */
-    ls_cycle ends[FLOW_WAITING];
-    uint32_t end_head, end_tail, ended_kernel;
-    uint32_t block_delay; /* cycles from the end of a block to the start of the next one */
-    uint32_t ended;       /* thread blocks whose end is known and still to come, a bit each */
+    uint32_t ended; /* thread blocks whose end is known and still to come, a bit each */
     uint32_t port_shift, port_mask;
     bool busy;                      /* some block is here: cycles count */
     ls_cycle counted;               /* cycles are counted up to this one */
@@ -176,9 +160,6 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now);
 /* What the instruction does to its warp beside its registers. Returns the first cycle in which the next
  * one may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
 ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done);
-
-/* flow_block.c; other parts of it are in core.h */
-ls_cycle flow_start_blocks(core *c, ls_cycle now); /* those that are due; when the next one is */
 
 /* flow_inst.c */
 /* The entry of the instruction, which holds another one. */

@@ -40,9 +40,11 @@ typedef struct dispatch_rules {
 uint32_t dispatch_blocks_per_core(const dispatch_rules *rules, const ls_kernel_info *info, uint64_t ctas);
 dispatch_rules dispatch_get_rules(const ls_block *dispatch); /* after dispatch_attach() */
 
-/* ahead: cores are sent blocks before they have room for them. */
+/* refill_cycles: cores are sent blocks before they have room, and start one so many cycles after another has
+ * ended; 0: they are not. */
 ls_status dispatch_attach(ls_block *dispatch, const core_capacity *capacity, ls_link *const *to_core,
-                          uint32_t core_count, uint32_t link_latency_cycles, bool ahead, ls_error *err);
+                          uint32_t core_count, uint32_t link_latency_cycles, uint32_t refill_cycles,
+                          ls_error *err);
 uint32_t dispatch_launch_latency(const ls_block *dispatch); /* of a kernel, in cycles */
 void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
 

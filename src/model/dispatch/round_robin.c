@@ -8,6 +8,9 @@
 #include <string.h>
 
 #define KERNELS_MAX CORE_KERNELS_MAX
+/* Blocks ahead of a core, at most: beside those that run, and some to spare. */
+#define AHEAD_LIMIT (CORE_AHEAD_MAX - 96)
+#define GUESSED_CYCLES 4 /* of an instruction of a warp: a dependent one after another */
 
 typedef struct dispatch_counters {
     uint64_t kernels, ctas;
@@ -22,7 +25,9 @@ typedef struct kernel_state {
     uint32_t warps, registers, per_core;
     uint32_t cores; /* that it can keep busy */
     uint64_t shared_bytes;
-    uint64_t number; /* of the launch, from 1 */
+    uint64_t number;     /* of the launch, from 1 */
+    uint32_t ahead;      /* blocks that wait at a core for others to end, at most */
+    uint64_t run_cycles; /* of the blocks that are done */
     ls_cycle begin, ready, end;
 } kernel_state;
 
@@ -50,8 +55,8 @@ typedef struct dispatch {
     core_load *loads;
     uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
     uint32_t core_count, next_core, link_latency;
-    uint64_t turn; /* the next block may leave from here on, in cycles times block_interval.den */
-    bool ahead;    /* cores are sent blocks before they have room */
+    uint64_t turn;          /* the next block may leave from here on, in cycles times block_interval.den */
+    uint32_t refill_cycles; /* cores are sent blocks ahead, and start them so long after others; 0: not */
     kernel_state kernels[KERNELS_MAX];
     uint32_t slots; /* none of kernels[] from here on is in use */
     uint32_t active;
@@ -178,11 +183,36 @@ static void launch_all(dispatch *d, ls_cycle begin)
 
 /* ------------------------------------------------------------------------------------------------- blocks */
 
-/* As many blocks as a core runs at once wait at it for their turn, unless it runs those of another kernel. */
+/* As many blocks wait at a core as will end there before it could be sent another: those that it runs at once,
+ * over the time that one takes, for as long as there and back. At the rate of the dispatcher there are no more
+ * than it sends in that time. */
+static void set_ahead(dispatch *d, kernel_state *k, uint64_t block_cycles)
+{
+    const ls_ratio interval = d->spec->block_interval;
+    uint64_t there_and_back = 2 * (uint64_t)d->link_latency;
+    uint64_t most = k->per_core * there_and_back / (block_cycles + d->refill_cycles);
+    if (interval.num > 0) {
+        uint64_t sent = there_and_back * interval.den / (interval.num * d->core_count);
+        most = sent < most ? sent : most;
+    }
+    most = most < AHEAD_LIMIT ? most : AHEAD_LIMIT;
+    k->ahead = 1 + (uint32_t)most;
+}
+
+/* Before the first block has ended nothing is known but its instructions. */
+static void guess_ahead(dispatch *d, kernel_state *k, const ls_cta *cta)
+{
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        longest = cta->warps[i].count > longest ? cta->warps[i].count : longest;
+    set_ahead(d, k, (uint64_t)longest * GUESSED_CYCLES);
+}
+
+/* Unless the core runs blocks of another kernel. */
 static bool has_place_ahead(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
 {
-    return d->ahead && d->active == 1 && load->by_kernel[slot] == load->ctas && load->ctas >= k->per_core &&
-           load->ctas < 2 * k->per_core;
+    return d->refill_cycles > 0 && d->active == 1 && load->by_kernel[slot] == load->ctas &&
+           load->ctas >= k->per_core && load->ctas < k->per_core + k->ahead;
 }
 
 static bool has_room(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
@@ -234,6 +264,8 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
         d->spare = spare;
         return false;
     }
+    if (d->refill_cycles > 0 && k->sent == 0)
+        guess_ahead(d, k, &spare->cta);
     core_launch *message = ls_link_send(link, 1);
     *message = (core_launch){ .cta = &spare->cta,
                               .insts = k->kernel.insts,
@@ -382,6 +414,9 @@ void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle 
     load->shared_bytes -= k->shared_bytes;
     load->by_kernel[done->kernel]--;
     k->done++;
+    k->run_cycles += done->cycle - done->start;
+    if (d->refill_cycles > 0 && !k->exhausted)
+        set_ahead(d, k, k->run_cycles / k->done);
     if (k->kernel.rates != NULL && k->exhausted && load->by_kernel[done->kernel] == 0)
         tell_who_is_left(d, done->kernel);
     k->end = done->cycle > k->end ? done->cycle : k->end;
@@ -445,10 +480,11 @@ uint32_t dispatch_launch_latency(const ls_block *block)
 }
 
 ls_status dispatch_attach(ls_block *block, const core_capacity *capacity, ls_link *const *to_core,
-                          uint32_t core_count, uint32_t link_latency_cycles, bool ahead, ls_error *err)
+                          uint32_t core_count, uint32_t link_latency_cycles, uint32_t refill_cycles,
+                          ls_error *err)
 {
     dispatch *d = ls_block_state(block);
-    d->ahead = ahead;
+    d->refill_cycles = refill_cycles;
     d->capacity = *capacity;
     d->core_count = core_count;
     d->link_latency = link_latency_cycles;

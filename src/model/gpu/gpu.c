@@ -19,12 +19,13 @@
 #include <string.h>
 
 #define CREDITS_TO_SPARE 64u
-#define AHEAD_TIMES 6u /* windows are so many times longer if blocks are sent ahead */
+#define AHEAD_CYCLES 560u /* of windows, where nothing but blocks that are sent ahead needs to be in time */
+#define BLOCK_CREDITS 64u
 
 typedef struct gpu_spec {
     uint64_t cores;
     ls_ratio core_clock, l2_clock, dram_clock;
-    uint64_t request_latency_cycles, reply_latency_cycles, dispatch_latency_cycles;
+    uint64_t request_latency_cycles, reply_latency_cycles, dispatch_latency_cycles, refill_latency_cycles;
     uint64_t link_credits;
     uint64_t channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
@@ -44,6 +45,7 @@ typedef struct builder {
     ls_link **launches, **dones;
     bool analytic;            /* cores send no requests: there are no links to memory */
     bool ahead;               /* cores start blocks that have been sent ahead */
+    uint32_t refill_cycles;   /* from the end of a block to the start of the next one in its place */
     uint32_t dispatch_cycles; /* of the links between the dispatcher and cores */
 } builder;
 
@@ -127,7 +129,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .from_name = GPU_DISPATCH_BLOCK,
                                             .to_name = core_name,
                                             .latency_cycles = b->dispatch_cycles,
-                                            .credits = 64,
+                                            .credits = b->ahead ? CORE_AHEAD_MAX : BLOCK_CREDITS,
                                             .payload_bytes = sizeof(core_launch),
                                             .receive = core_receive_launch,
                                             .receiver = ls_block_state(b->core_blocks[i]) },
@@ -140,7 +142,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .from_name = core_name,
                                             .to_name = GPU_DISPATCH_BLOCK,
                                             .latency_cycles = b->dispatch_cycles,
-                                            .credits = 64,
+                                            .credits = b->ahead ? CORE_AHEAD_MAX : BLOCK_CREDITS,
                                             .payload_bytes = sizeof(core_done),
                                             .receive = dispatch_receive,
                                             .receiver = ls_block_state(b->dispatch) },
@@ -182,9 +184,10 @@ static ls_status attach_all(builder *b, ls_error *err)
 {
     uint32_t credits = b->credits;
     core_capacity capacity = core_get_capacity(b->core_blocks[0]);
-    TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores, b->dispatch_cycles, b->ahead, err));
+    TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores, b->dispatch_cycles,
+                        b->ahead ? b->refill_cycles : 0, err));
     for (uint32_t i = 0; b->ahead && i < b->cores; i++)
-        core_set_block_delay(b->core_blocks[i], 2 * (uint32_t)b->spec->dispatch_latency_cycles);
+        TRY(core_take_ahead(b->core_blocks[i], b->refill_cycles, err));
     for (uint32_t i = 0; i < b->cores; i++)
         TRY(core_attach(b->core_blocks[i], i, b->cores, &b->map, &b->to_memory[(size_t)i * b->channels],
                         credits * b->channels, b->dones[i], err));
@@ -203,8 +206,8 @@ static uint32_t dispatch_cycles(const builder *b)
 {
     uint32_t cycles = (uint32_t)b->spec->dispatch_latency_cycles;
     uint32_t launch = dispatch_launch_latency(b->dispatch) / 2;
-    uint32_t longer = launch < AHEAD_TIMES * cycles ? launch : AHEAD_TIMES * cycles;
-    return b->ahead && longer > cycles ? longer : cycles;
+    uint32_t longer = launch < AHEAD_CYCLES ? launch : AHEAD_CYCLES;
+    return core_starts_blocks(b->core_blocks[0]) && longer > cycles ? longer : cycles;
 }
 
 static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
@@ -241,7 +244,10 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b.cores);
     TRY(build_blocks(&b, err));
     b.analytic = core_is_analytic(b.core_blocks[0]);
-    b.ahead = core_starts_blocks(b.core_blocks[0]);
+    uint32_t there_and_back = 2 * (uint32_t)b.spec->dispatch_latency_cycles;
+    b.refill_cycles =
+        b.spec->refill_latency_cycles != 0 ? (uint32_t)b.spec->refill_latency_cycles : there_and_back;
+    b.ahead = core_starts_blocks(b.core_blocks[0]) || b.refill_cycles != there_and_back;
     b.dispatch_cycles = dispatch_cycles(&b);
     TRY(build_links(&b, err));
     return attach_all(&b, err);
@@ -277,6 +283,9 @@ static const ls_param params[] = {
       .default_text = "0", .min = 0, .max = 4096, .unit = "messages",
       .help = "buffer entries per core and partition, in each direction; 0: 64 more than there and back take" },
     LS_PARAM_UINT(gpu_spec, dispatch_latency_cycles, "cycles", 90, 1, 2000, "between the dispatcher and a core"),
+    LS_PARAM_UINT(gpu_spec, refill_latency_cycles, "cycles", 0, 0, 4000,
+                  "from the end of a thread block to the start of the next one in its place; 0: twice "
+                  "dispatch_latency_cycles, there and back"),
     { .name = "memory.channels", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, channels),
       .default_text = "16", .min = 1, .max = 64, .unit = "", .help = "memory channels" },
     { .name = "memory.slices_per_channel", .type = LS_PARAM_TYPE_UINT,

@@ -1,0 +1,135 @@
+/* ahead.c: thread blocks that are at a core before there is room for them. May touch its core only.
+ *
+ * A message needs its time from a core to the dispatcher and back, and windows are no longer than that. A model
+ * in which a place is taken again sooner (Accel-Sim), or in which cores should meet the dispatcher less often
+ * (flow.c), sends blocks ahead: a core that finishes one starts the next by itself, block_delay cycles later.
+ * Only which core runs a block is decided earlier. */
+#include "model/core/core.h"
+
+#include <assert.h>
+
+struct core_ahead {
+    core_launch waiting[CORE_AHEAD_MAX]; /* ring: arrived before there was room */
+    uint32_t head, tail;
+    struct {
+        ls_cycle start;
+        core_launch launch;
+    } due[CORE_CTAS_MAX]; /* in the order of their starts: they have a place */
+    uint32_t due_count;
+    uint16_t places[CORE_KERNELS_MAX]; /* by kernel: blocks that are here or due */
+    ls_cycle ends[CORE_CTAS_MAX];      /* ring: of blocks of ended_kernel that none has followed yet */
+    uint32_t end_head, end_tail, ended_kernel;
+    uint32_t delay; /* cycles from the end of a block to the start of the next one in its place */
+    ls_event event; /* of the first that is due */
+};
+
+/* When the block that arrives now may start: at once if there is a place that was left long ago, or never
+ * taken. */
+static ls_cycle start_of(core_ahead *a, const core_launch *launch, ls_cycle now)
+{
+    if (a->ended_kernel != launch->kernel) {
+        a->ended_kernel = launch->kernel;
+        a->end_head = a->end_tail;
+    }
+    while (a->end_head != a->end_tail && a->ends[a->end_head % CORE_CTAS_MAX] + a->delay <= now)
+        a->end_head++;
+    if (a->places[launch->kernel] + (a->end_tail - a->end_head) < launch->ctas_per_core)
+        return now;
+    return a->ends[a->end_head++ % CORE_CTAS_MAX] + a->delay;
+}
+
+static void set_due(core *c, const core_launch *launch, ls_cycle start)
+{
+    core_ahead *a = c->ahead;
+    assert(a->due_count < CORE_CTAS_MAX); /* the dispatcher counts what fits */
+    uint32_t i = a->due_count++;
+    for (; i > 0 && a->due[i - 1].start > start; i--)
+        a->due[i] = a->due[i - 1];
+    a->due[i].start = start;
+    a->due[i].launch = *launch;
+    if (i > 0)
+        return;
+    if (ls_event_scheduled(&a->event))
+        ls_cancel(&a->event);
+    ls_schedule_at(c->region, &a->event, start);
+}
+
+bool ahead_arrives(core *c, const core_launch *launch)
+{
+    core_ahead *a = c->ahead;
+    if (a->places[launch->kernel] >= launch->ctas_per_core) {
+        assert(a->tail - a->head < CORE_AHEAD_MAX);
+        a->waiting[a->tail++ % CORE_AHEAD_MAX] = *launch;
+        return true;
+    }
+    ls_cycle now = ls_region_now(c->region), start = start_of(a, launch, now);
+    a->places[launch->kernel]++;
+    if (start <= now)
+        return false;
+    set_due(c, launch, start);
+    return true;
+}
+
+void ahead_ended(core *c, uint32_t kernel)
+{
+    core_ahead *a = c->ahead;
+    ls_cycle now = ls_region_now(c->region);
+    if (a->head != a->tail && a->waiting[a->head % CORE_AHEAD_MAX].kernel == kernel) {
+        set_due(c, &a->waiting[a->head++ % CORE_AHEAD_MAX], now + a->delay);
+        return; /* the next one has its place */
+    }
+    a->places[kernel]--;
+    if (a->ended_kernel != kernel)
+        a->end_head = a->end_tail;
+    a->ended_kernel = kernel;
+    if (a->end_tail - a->end_head < CORE_CTAS_MAX)
+        a->ends[a->end_tail++ % CORE_CTAS_MAX] = now;
+}
+
+bool ahead_waits(const core *c)
+{
+    return c->ahead != NULL && (c->ahead->due_count > 0 || c->ahead->head != c->ahead->tail);
+}
+
+/* A core takes one block per cycle, whoever sends it. */
+static void start_due(void *self, ls_cycle now)
+{
+    core *c = self;
+    core_ahead *a = c->ahead;
+    core_launch launch = a->due[0].launch;
+    a->due_count--;
+    for (uint32_t i = 0; i < a->due_count; i++)
+        a->due[i] = a->due[i + 1];
+    if (a->due_count > 0)
+        ls_schedule_at(c->region, &a->event, a->due[0].start > now ? a->due[0].start : now + 1);
+    cta_start(c, &launch);
+    ls_ticker_wake(&c->ticker);
+}
+
+void ahead_shares(core *c, uint32_t kernel, uint32_t cores)
+{
+    core_ahead *a = c->ahead;
+    for (uint32_t i = a->head; i != a->tail; i++)
+        if (a->waiting[i % CORE_AHEAD_MAX].kernel == kernel)
+            a->waiting[i % CORE_AHEAD_MAX].cores = cores;
+    for (uint32_t i = 0; i < a->due_count; i++)
+        if (a->due[i].launch.kernel == kernel)
+            a->due[i].launch.cores = cores;
+}
+
+bool core_starts_blocks(const ls_block *block)
+{
+    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
+    return c->flow != NULL;
+}
+
+ls_status core_take_ahead(ls_block *block, uint32_t delay_cycles, ls_error *err)
+{
+    core *c = ls_block_state(block);
+    c->ahead = ls_domain_alloc(c->domain, sizeof *c->ahead);
+    if (c->ahead == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    c->ahead->delay = delay_cycles;
+    ls_event_init(&c->ahead->event, start_due, c);
+    return LS_OK;
+}
