@@ -1,6 +1,5 @@
 /* demo.c: what a simulated GPU has to say: a matrix product with the reasons of its stalls, and a pointer
  * chase whose latency climbs from cache to cache. Also an example of a program that embeds the simulator. */
-#include "base/pool.h"
 #include "base/text.h"
 #include "platform/machine.h"
 #include "report/metrics.h"
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* One workload on one platform, from the files to the counters. */
 typedef struct experiment {
@@ -19,7 +19,7 @@ typedef struct experiment {
     ls_replay *replay;
     ls_metrics *metrics;
     ls_cycle cycles; /* of all kernels */
-    double seconds;  /* of the host */
+    double seconds;  /* of a core of the host */
 } experiment;
 
 static ls_status run(experiment *e, const char *platform, const char *workload, uint32_t threads,
@@ -41,10 +41,10 @@ static ls_status run(experiment *e, const char *platform, const char *workload, 
         status = ls_trace_open(workload, NULL, &e->trace, err);
     if (status == LS_OK)
         status = ls_replay_create(ls_machine_engine(e->machine), e->trace, NULL, &e->replay, err);
-    uint64_t start = ls_host_ns();
+    clock_t start = clock();
     if (status == LS_OK)
         status = ls_replay_run(e->replay, &(ls_run_options){ .threads = threads }, &result, err);
-    e->seconds = (double)(ls_host_ns() - start) * 1e-9;
+    e->seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     for (uint64_t i = 0; status == LS_OK && i < ls_replay_kernel_count(e->replay); i++)
         e->cycles += ls_replay_kernel_at(e->replay, i)->end - ls_replay_kernel_at(e->replay, i)->begin;
     return status;
@@ -160,13 +160,14 @@ static ls_status pointer_chase(const char *platform, const char *svg, ls_error *
             printf("  %7.0f KiB   %10.1f\n", x[i], y[i]);
         else
             printf("  %7.0f MiB   %10.1f\n", x[i] / 1024, y[i]);
+        x[i] *= 1024;
     }
     const ls_plot_series series = {
         .name = "cycles per load", .x = x, .y = y, .count = POINTS, .style = LS_PLOT_BOTH
     };
     const ls_plot plot = { .title = "Latency of dependent loads",
                            .x_label = "footprint",
-                           .x_unit = "KiB",
+                           .x_unit = "bytes",
                            .y_label = "latency",
                            .y_unit = "cycles",
                            .x_scale = LS_PLOT_LOG2,

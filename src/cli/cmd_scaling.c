@@ -175,8 +175,10 @@ static void tell_html(const experiment *e, FILE *to)
                 line[t + 1] = speedup(&e->rows[i], a, t);
             series[i] = (ls_plot_series){ e->rows[i].name, x, line, e->thread_count + 1, LS_PLOT_BOTH };
         }
-        ls_plot_svg_write(&(ls_plot){ .title = assignment_names[a],
-                                      .x_label = "threads",
+        char title[64];
+        snprintf(title, sizeof title, "Assignment of domains to threads: %s", assignment_names[a]);
+        ls_plot_svg_write(&(ls_plot){ .title = title,
+                                      .x_label = "host threads",
                                       .y_label = "speed-up",
                                       .x_scale = LS_PLOT_LOG2,
                                       .y_zero = true,
@@ -187,7 +189,8 @@ static void tell_html(const experiment *e, FILE *to)
     free(x);
     free(y);
     free(series);
-    fputs("<table><thead><tr><th>kernel</th><th>what</th><th>1 thread, s</th>", to);
+    fputs("<table><thead><tr><th class=\"text\">kernel</th><th class=\"text\">what</th><th>1 thread, s</th>",
+          to);
     for (size_t a = 0; a < ASSIGNMENTS; a++)
         for (size_t t = 0; t < e->thread_count; t++)
             fprintf(to, "<th>%s %u</th>", assignment_names[a], e->threads[t]);

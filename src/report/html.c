@@ -3,12 +3,15 @@
 
 #include "lockstep/version.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 "
     "1em;color:#222;background:#fff}"
     "table{border-collapse:collapse;font-size:13px;display:block;overflow-x:auto}"
     "th,td{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
-    "th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}"
+    ".text{text-align:left}td.text{white-space:normal;overflow-wrap:anywhere;min-width:5em;max-width:24em}"
     ".pass{color:#176d2c}.known{color:#8a5a00}.FAIL{color:#b00020;font-weight:bold}.skipped{color:#777}"
     "svg{max-width:100%;height:auto}";
 
@@ -51,9 +54,26 @@ void ls_html_text(FILE *to, const char *text)
         }
 }
 
-void ls_html_cell(FILE *to, const char *tag, const char *text)
+/* Numbers stand at the right of their column, with their unit if they have one: "12.5 %". */
+static bool is_number(const char *text)
 {
-    fprintf(to, "<%s>", tag);
+    text += strspn(text, "+-~<>=");
+    return *text >= '0' && *text <= '9';
+}
+
+static void cell(FILE *to, const char *tag, const char *text, bool left)
+{
+    fprintf(to, "<%s%s>", tag, left ? " class=\"text\"" : "");
     ls_html_text(to, text);
     fprintf(to, "</%s>", tag);
+}
+
+void ls_html_cell(FILE *to, const char *tag, const char *text)
+{
+    cell(to, tag, text, text[0] && !is_number(text));
+}
+
+void ls_html_head_cell(FILE *to, const char *text, const char *below)
+{
+    cell(to, "th", text, below && below[0] && !is_number(below));
 }

@@ -40,6 +40,14 @@ typedef struct ls_plot {
     size_t series_count;
 } ls_plot;
 
+/* LS_PLOT_LOG2 if the values are powers of two over three doublings or more, as sizes and numbers of cores are; otherwise
+ * LS_PLOT_LINEAR. */
+ls_plot_scale ls_plot_scale_for(const double *values, size_t count);
+
+/* The last part of a path, without .yaml: titles do not show where a file is. A generator's name (synth:...) stays whole.
+ * Returns out. */
+const char *ls_plot_name(const char *path, char *out, size_t bytes);
+
 typedef struct ls_plot_text_options {
     unsigned columns, rows; /* of everything, with labels and legend; 0: 72 and 20; at least 24 and 8 */
     bool ascii;             /* no characters beyond ASCII */
@@ -53,5 +61,19 @@ ls_status ls_plot_text(const ls_plot *plot, const ls_plot_text_options *options,
 void ls_plot_svg_write(const ls_plot *plot, FILE *to);
 /* The SVG as a file, whole or not at all. */
 ls_status ls_plot_svg(const ls_plot *plot, const char *path, ls_error *err);
+
+/* Bars in groups: a group per workload, in it a bar per configuration. A value that is not finite has no bar. */
+typedef struct ls_bars {
+    const char *title; /* may be NULL, as the label and the unit */
+    const char *y_label, *y_unit;
+    double y_max; /* the axis reaches so far or farther: 100 for percent; 0: the values decide */
+    const char *const *groups;
+    size_t group_count;
+    const char *const *series;
+    size_t series_count;
+    const double *values; /* of group g and series s: [g * series_count + s] */
+} ls_bars;
+
+void ls_bars_svg_write(const ls_bars *bars, FILE *to);
 
 #endif

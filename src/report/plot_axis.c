@@ -114,7 +114,7 @@ static void label_log2(plot_tick *tick)
     static const char *const binary[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
     double value = tick->value;
     size_t i = 0;
-    while (value >= 16384 && i + 1 < LS_COUNT_OF(binary)) {
+    while (value >= 1024 && i + 1 < LS_COUNT_OF(binary)) {
         value /= 1024;
         i++;
     }
@@ -279,6 +279,35 @@ void plot_axes_init(plot_axes *axes, const ls_plot *plot, unsigned x_ticks, unsi
     axes->y.has_unit = plot->y_unit && plot->y_unit[0];
     axis_init(&axes->x, plot->x_scale, x_min, x_max, x_ticks, plot->x_zero);
     axis_init(&axes->y, plot->y_scale, y_min, y_max, y_ticks, plot->y_zero);
+}
+
+ls_plot_scale ls_plot_scale_for(const double *values, size_t count)
+{
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < count; i++) {
+        int exponent;
+        if (!isfinite(values[i]) || values[i] <= 0 || frexp(values[i], &exponent) != 0.5)
+            return LS_PLOT_LINEAR;
+        widen(values[i], &low, &high);
+    }
+    return high >= 8 * low ? LS_PLOT_LOG2 : LS_PLOT_LINEAR;
+}
+
+const char *ls_plot_name(const char *path, char *out, size_t bytes)
+{
+    static const char ending[] = ".yaml";
+    bool generated = strncmp(path, "synth:", 6) == 0;
+    size_t length = strlen(path);
+    while (!generated && length > 1 && path[length - 1] == '/')
+        length--;
+    const char *end = path + length, *begin = end;
+    while (begin > path && (generated || begin[-1] != '/'))
+        begin--;
+    length = (size_t)(end - begin);
+    if (length > sizeof ending - 1 && strncmp(end - (sizeof ending - 1), ending, sizeof ending - 1) == 0)
+        length -= sizeof ending - 1;
+    snprintf(out, bytes, "%.*s", (int)length, begin);
+    return out;
 }
 
 const char *plot_axis_title(const char *label, const char *unit, char *out, size_t bytes)

@@ -1,22 +1,16 @@
-/* plot_svg.c: plots as one SVG file without anything from outside: no fonts, scripts or style sheets. Colours
- * are dark enough for white paper and differ in lightness, and each series has its own marker, so that
- * nothing depends on seeing colours. */
+/* plot_svg.c: plots with two axes as one SVG file. Each series has its own marker, so that nothing depends on seeing
+ * colours. */
 #include "report/plot_axis.h"
+#include "report/svg.h"
 
 #include "base/file.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SVG_WIDTH 760.0
 #define SVG_PLOT_HEIGHT 340.0
-#define SVG_FONT 13.0
 #define SVG_LEGEND_ROW 22.0
-
-static const char *const colors[] = { "#1f5fa8", "#c8451b", "#13795b", "#8a4fa3",
-                                      "#a87500", "#2f8fb5", "#5b5b5b", "#a3304f" };
 
 /* The place of the plot's frame in the picture. */
 typedef struct frame {
@@ -33,99 +27,14 @@ static double frame_y(const frame *f, double at)
     return f->top + (1 - at) * f->height;
 }
 
-/* ------------------------------------------------------------------------------------------------ writing */
-
-/* Two decimals, trailing zeros cut, a point in every locale. */
-static void put_number(FILE *to, double value)
-{
-    long hundredths = lround(value * 100);
-    unsigned long size = (unsigned long)labs(hundredths);
-    fprintf(to, "%s%lu", hundredths < 0 ? "-" : "", size / 100);
-    if (size % 100)
-        fprintf(to, size % 10 ? ".%02lu" : ".%01lu", size % 10 ? size % 100 : size % 100 / 10);
-}
-
-static void put_attribute(FILE *to, const char *name, double value)
-{
-    fprintf(to, " %s=\"", name);
-    put_number(to, value);
-    fputc('"', to);
-}
-
-/* Text between tags: markup escaped, what XML or UTF-8 forbids shown as '?'. */
-static void put_escaped(FILE *to, const char *s)
-{
-    size_t bytes = strlen(s);
-    while (bytes > 0) {
-        size_t valid = ls_utf8_check(s, bytes);
-        for (size_t i = 0; i < valid; i++) {
-            unsigned char c = (unsigned char)s[i];
-            if (c == '&')
-                fputs("&amp;", to);
-            else if (c == '<')
-                fputs("&lt;", to);
-            else if (c == '>')
-                fputs("&gt;", to);
-            else
-                fputc(c < 0x20 || c == 0x7f ? '?' : c, to);
-        }
-        s += valid;
-        bytes -= valid;
-        if (bytes > 0) {
-            fputc('?', to);
-            s++;
-            bytes--;
-        }
-    }
-}
-
-static size_t text_characters(const char *s)
-{
-    size_t count = 0;
-    for (; *s; s++)
-        count += ((unsigned char)*s & 0xc0) != 0x80;
-    return count;
-}
-
-/* About as wide as a common sans-serif font sets it. */
-static double text_width(const char *s, double size)
-{
-    return (double)text_characters(s) * size * 0.56;
-}
-
-static void put_text(FILE *to, double x, double y, const char *class, const char *text)
-{
-    fprintf(to, "<text class=\"%s\"", class);
-    put_attribute(to, "x", x);
-    put_attribute(to, "y", y);
-    fputc('>', to);
-    put_escaped(to, text);
-    fputs("</text>\n", to);
-}
-
-static void put_line(FILE *to, double x1, double y1, double x2, double y2, const char *class)
-{
-    fprintf(to, "<line class=\"%s\"", class);
-    put_attribute(to, "x1", x1);
-    put_attribute(to, "y1", y1);
-    put_attribute(to, "x2", x2);
-    put_attribute(to, "y2", y2);
-    fputs("/>\n", to);
-}
-
 /* ------------------------------------------------------------------------------------------------- series */
-
-static const char *color_of(size_t series)
-{
-    return colors[series % LS_COUNT_OF(colors)];
-}
 
 static void put_point(FILE *to, const char *before, double x, double y)
 {
     fputs(before, to);
-    put_number(to, x);
+    svg_number(to, x);
     fputc(' ', to);
-    put_number(to, y);
+    svg_number(to, y);
 }
 
 /* Circle, square, triangle, diamond, then the same again, hollow. */
@@ -134,9 +43,9 @@ static void put_marker(FILE *to, size_t series, double x, double y, double r)
     bool hollow = series / 4 % 2;
     if (series % 4 == 0) {
         fputs("<circle", to);
-        put_attribute(to, "cx", x);
-        put_attribute(to, "cy", y);
-        put_attribute(to, "r", r);
+        svg_attribute(to, "cx", x);
+        svg_attribute(to, "cy", y);
+        svg_attribute(to, "r", r);
     } else {
         fputs("<path d=\"", to);
         if (series % 4 == 1) {
@@ -158,7 +67,7 @@ static void put_marker(FILE *to, size_t series, double x, double y, double r)
         fputs("Z\"", to);
     }
     fprintf(to, hollow ? " fill=\"#fff\" stroke=\"%s\" stroke-width=\"1.6\"/>\n" : " fill=\"%s\"/>\n",
-            color_of(series));
+            svg_color(series));
 }
 
 /* Each stretch between two gaps is one path. A stretch of one point would be invisible and becomes a dot. */
@@ -177,7 +86,7 @@ static void put_stretch(FILE *to, const ls_plot_series *s, const plot_axes *axes
     for (size_t i = first + 1; i < end; i++)
         put_point(to, "L", frame_x(f, plot_axis_at(&axes->x, s->x[i])),
                   frame_y(f, plot_axis_at(&axes->y, s->y[i])));
-    fprintf(to, "\" stroke=\"%s\"/>\n", color_of(index));
+    fprintf(to, "\" stroke=\"%s\"/>\n", svg_color(index));
 }
 
 static void put_series(FILE *to, const ls_plot *plot, const plot_axes *axes, const frame *f, size_t index)
@@ -205,22 +114,22 @@ static void put_grid(FILE *to, const plot_axes *axes, const frame *f)
     double right = f->left + f->width, bottom = f->top + f->height;
     for (size_t i = 0; i < axes->y.tick_count; i++) {
         double y = frame_y(f, axes->y.tick[i].at);
-        put_line(to, f->left, y, right, y, "grid");
-        put_text(to, f->left - 8, y + SVG_FONT * 0.35, "tick end", axes->y.tick[i].label);
+        svg_line(to, f->left, y, right, y, "grid");
+        svg_text(to, f->left - 8, y + SVG_FONT * 0.35, "tick end", axes->y.tick[i].label);
     }
     double free_from = 0;
     for (size_t i = 0; i < axes->x.tick_count; i++) {
         double x = frame_x(f, axes->x.tick[i].at);
-        double half = text_width(axes->x.tick[i].label, SVG_FONT) / 2;
-        put_line(to, x, f->top, x, bottom, "grid");
-        put_line(to, x, bottom, x, bottom + 5, "axis");
+        double half = svg_text_width(axes->x.tick[i].label, SVG_FONT) / 2;
+        svg_line(to, x, f->top, x, bottom, "grid");
+        svg_line(to, x, bottom, x, bottom + 5, "axis");
         if (x - half < free_from)
             continue; /* no room for the label */
-        put_text(to, x, bottom + 20, "tick middle", axes->x.tick[i].label);
+        svg_text(to, x, bottom + 20, "tick middle", axes->x.tick[i].label);
         free_from = x + half + 6;
     }
-    put_line(to, f->left, bottom, right, bottom, "axis");
-    put_line(to, f->left, f->top, f->left, bottom, "axis");
+    svg_line(to, f->left, bottom, right, bottom, "axis");
+    svg_line(to, f->left, f->top, f->left, bottom, "axis");
 }
 
 /* Writes the legend from (x, y) on, or only counts its rows if to is NULL. */
@@ -232,7 +141,7 @@ static unsigned legend(FILE *to, const ls_plot *plot, double left, double y, dou
     double x = left;
     for (size_t s = 0; s < plot->series_count; s++) {
         const char *name = plot->series[s].name ? plot->series[s].name : "";
-        double width = 34 + text_width(name, SVG_FONT);
+        double width = 34 + svg_text_width(name, SVG_FONT);
         if (x > left && x + width > right) {
             rows++;
             x = left;
@@ -243,38 +152,15 @@ static unsigned legend(FILE *to, const ls_plot *plot, double left, double y, dou
                 fputs("<path class=\"line\" d=\"", to);
                 put_point(to, "M", x, y);
                 put_point(to, "L", x + 24, y);
-                fprintf(to, "\" stroke=\"%s\"/>\n", color_of(s));
+                fprintf(to, "\" stroke=\"%s\"/>\n", svg_color(s));
             }
             if (plot->series[s].style != LS_PLOT_LINE)
                 put_marker(to, s, x + 12, y, 4);
-            put_text(to, x + 30, y + SVG_FONT * 0.35, "name", name);
+            svg_text(to, x + 30, y + SVG_FONT * 0.35, "name", name);
         }
         x += width + 18;
     }
     return rows;
-}
-
-static void put_head(FILE *to, const ls_plot *plot, double height)
-{
-    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\"", to);
-    put_attribute(to, "width", SVG_WIDTH);
-    put_attribute(to, "height", height);
-    fputs(" viewBox=\"0 0 ", to);
-    put_number(to, SVG_WIDTH);
-    fputc(' ', to);
-    put_number(to, height);
-    fputs("\">\n<title>", to);
-    put_escaped(to, plot->title && plot->title[0] ? plot->title : "plot");
-    fputs("</title>\n<style>\n"
-          "text { font-family: 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif; "
-          "font-size: 13px; fill: #333 }\n"
-          ".title { font-size: 17px; font-weight: 600; fill: #111 }\n"
-          ".end { text-anchor: end } .middle { text-anchor: middle }\n"
-          ".tick { fill: #555 } .note { font-size: 12px; fill: #a33 }\n"
-          ".grid { stroke: #e4e4e4; stroke-width: 1 } .axis { stroke: #444; stroke-width: 1.2 }\n"
-          ".line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round }\n"
-          "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-          to);
 }
 
 void ls_plot_svg_write(const ls_plot *plot, FILE *to)
@@ -288,7 +174,7 @@ void ls_plot_svg_write(const ls_plot *plot, FILE *to)
 
     double label_width = 0;
     for (size_t i = 0; i < axes.y.tick_count; i++)
-        label_width = fmax(label_width, text_width(axes.y.tick[i].label, SVG_FONT));
+        label_width = fmax(label_width, svg_text_width(axes.y.tick[i].label, SVG_FONT));
     frame f = { .left = 22 + label_width + (y_title[0] ? 24 : 0), .height = SVG_PLOT_HEIGHT };
     f.width = SVG_WIDTH - f.left - 28;
     bool title = plot->title && plot->title[0];
@@ -298,24 +184,24 @@ void ls_plot_svg_write(const ls_plot *plot, FILE *to)
     double below = f.top + f.height + 26; /* under the tick labels */
     double height = below + (x_title[0] ? 26 : 0) + (note[0] ? 22 : 0) + 8;
 
-    put_head(to, plot, height);
+    svg_begin(to, plot->title, height);
     if (title)
-        put_text(to, f.left, 32, "title", plot->title);
+        svg_text(to, f.left, 32, "title", plot->title);
     legend(to, plot, f.left, legend_top + 2, f.left + f.width);
     put_grid(to, &axes, &f);
     for (size_t s = 0; s < plot->series_count; s++)
         put_series(to, plot, &axes, &f, s);
     if (x_title[0])
-        put_text(to, f.left + f.width / 2, below + 20, "middle", x_title);
+        svg_text(to, f.left + f.width / 2, below + 20, "middle", x_title);
     if (y_title[0]) {
         fputs("<g transform=\"translate(20 ", to);
-        put_number(to, f.top + f.height / 2);
+        svg_number(to, f.top + f.height / 2);
         fputs(") rotate(-90)\">", to);
-        put_text(to, 0, 0, "middle", y_title);
+        svg_text(to, 0, 0, "middle", y_title);
         fputs("</g>\n", to);
     }
     if (note[0])
-        put_text(to, f.left, height - 10, "note", note);
+        svg_text(to, f.left, height - 10, "note", note);
     fputs("</svg>\n", to);
 }
 

@@ -44,11 +44,41 @@ static void test_linear(void **state)
     assert_string_equal(LABELS(LS_PLOT_LINEAR, "", 0, 2e30), "0 5e29 1e30 1.5e30 2e30");
 }
 
+static void test_scale_for(void **state)
+{
+#define SCALE(...)                                                                                            \
+    ls_plot_scale_for((const double[]){ __VA_ARGS__ }, LS_COUNT_OF(((const double[]){ __VA_ARGS__ })))
+    (void)state;
+    assert_int_equal(SCALE(4, 8, 16, 32), LS_PLOT_LOG2);
+    assert_int_equal(SCALE(64, 1, 0.5), LS_PLOT_LOG2);
+    assert_int_equal(SCALE(1, 2, 4), LS_PLOT_LINEAR); /* two doublings */
+    assert_int_equal(SCALE(4, 8, 12, 64), LS_PLOT_LINEAR);
+    assert_int_equal(SCALE(0, 1, 8), LS_PLOT_LINEAR);
+    assert_int_equal(SCALE(-1, 8, 64), LS_PLOT_LINEAR);
+    assert_int_equal(SCALE(NAN, 8, 64), LS_PLOT_LINEAR);
+    assert_int_equal(ls_plot_scale_for(NULL, 0), LS_PLOT_LINEAR);
+#undef SCALE
+}
+
+static void test_name(void **state)
+{
+    char out[32], small[4];
+    (void)state;
+    assert_string_equal(ls_plot_name("dir/traces/bfs", out, sizeof out), "bfs");
+    assert_string_equal(ls_plot_name("dir/traces/bfs/", out, sizeof out), "bfs");
+    assert_string_equal(ls_plot_name("/x/my-gpu.yaml", out, sizeof out), "my-gpu");
+    assert_string_equal(ls_plot_name("rtx3070", out, sizeof out), "rtx3070");
+    assert_string_equal(ls_plot_name("synth:gemm,m=1/2", out, sizeof out), "synth:gemm,m=1/2");
+    assert_string_equal(ls_plot_name("/", out, sizeof out), "");
+    assert_string_equal(ls_plot_name("", out, sizeof out), "");
+    assert_string_equal(ls_plot_name("long-name", small, sizeof small), "lon");
+}
+
 static void test_logarithmic(void **state)
 {
     (void)state;
     assert_string_equal(LABELS(LS_PLOT_LOG2, "", 1, 64), "1 2 4 8 16 32 64");
-    assert_string_equal(LABELS(LS_PLOT_LOG2, "", 1024, 4194304), "1024 4096 16Ki 64Ki 256Ki 1024Ki 4096Ki");
+    assert_string_equal(LABELS(LS_PLOT_LOG2, "", 1024, 4194304), "1Ki 4Ki 16Ki 64Ki 256Ki 1Mi 4Mi");
     assert_string_equal(LABELS(LS_PLOT_LOG2, "", 0.25, 3), "1/4 1/2 1 2 4");
     assert_string_equal(LABELS(LS_PLOT_LOG10, "", 1, 1e6), "1 10 100 1000 10k 100k 1M");
     assert_string_equal(LABELS(LS_PLOT_LOG10, "", 3, 8), "2 5 10");
@@ -137,10 +167,9 @@ static void test_zero_and_notes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_logarithmic),
-        cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_zero_and_notes),
+        cmocka_unit_test(test_linear),    cmocka_unit_test(test_logarithmic),
+        cmocka_unit_test(test_scale_for), cmocka_unit_test(test_name),
+        cmocka_unit_test(test_extremes),  cmocka_unit_test(test_zero_and_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

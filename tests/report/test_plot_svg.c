@@ -152,13 +152,52 @@ static void test_file(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+static void test_bars(void **state)
+{
+    static const char *const groups[] = { "FIR", "<KM>" }, *const series[] = { "first", "second" };
+    static const double values[] = { 12.5, 99.96, NAN, 0 };
+    ls_bars bars = { .title = "Hits",
+                     .y_label = "hit rate",
+                     .y_unit = "%",
+                     .y_max = 100,
+                     .groups = groups,
+                     .group_count = 2,
+                     .series = series,
+                     .series_count = 2,
+                     .values = values };
+    char *text = NULL;
+    size_t bytes;
+    (void)state;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_non_null(to);
+    ls_bars_svg_write(&bars, to);
+    fclose(to);
+    assert_well_formed(text);
+    assert_null(strstr(text, "e+0"));
+    assert_null(strstr(text, "nan"));
+    for (int tick = 0; tick <= 100; tick += 20) {
+        char label[16];
+        snprintf(label, sizeof label, ">%d</text>", tick);
+        assert_has(text, label);
+    }
+    assert_int_equal(count_of(text, "</rect>"), 3); /* not the one without a value */
+    assert_has(text, "FIR, first: 12.5 %");
+    assert_has(text, "FIR, second: 100 %");
+    assert_has(text, "&lt;KM&gt;, second: 0.00 %");
+    assert_has(text, ">hit rate [%]</text>");
+    /* Tick labels have room at the left of the axis: the first text ends where it ends for all. */
+    const char *tick = strstr(text, "class=\"tick end\" x=\"");
+    assert_non_null(tick);
+    assert_true(strtod(tick + strlen("class=\"tick end\" x=\""), NULL) > 3 * 13 * 0.56);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_gaps_and_single_points),
-        cmocka_unit_test(test_odd_texts),
-        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_places),    cmocka_unit_test(test_gaps_and_single_points),
+        cmocka_unit_test(test_odd_texts), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_bars),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,11 @@
 #include "cli/study/study.h"
 
 #include "report/html.h"
+#include "report/plot.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 static bool has_level(const study_result *result, program_level level)
 {
@@ -87,39 +89,34 @@ void study_tell_csv(const study_result *result, FILE *to)
 
 /* --------------------------------------------------------------------------------------------------- page */
 
-static const char *const colors[STUDY_CONFIGS_MAX] = { "#4c78a8", "#f58518", "#54a24b", "#b279a2" };
-
-/* One bar per configuration in a group per workload; value 1 is drawn as a line if it is in range. */
-static void bars(const study_result *result, FILE *to, const char *unit, double top,
-                 double (*value)(const study_row *row, size_t config))
+/* One bar per configuration in a group per workload. Without memory there is no picture. */
+static void bars(const study_result *result, FILE *to, const char *title, const char *label, const char *unit,
+                 double top, double (*value)(const study_row *row, size_t config))
 {
     const study *s = result->study;
-    const double height = 220, group = 76, left = 44, bottom = 24,
-                 width = left + group * (double)result->row_count;
-    fprintf(to,
-            "<svg width=\"%.0f\" height=\"%.0f\" role=\"img\" font-family=\"sans-serif\" font-size=\"11\">\n",
-            width + 8, height + bottom + 12);
-    for (unsigned tick = 0; tick <= 4; tick++) {
-        double y = 8 + height * (1 - tick / 4.0);
-        fprintf(to, "<line x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ccc\"/>", left, width, y,
-                y);
-        fprintf(to, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%.2g%s</text>\n", left - 4, y + 4,
-                top * tick / 4, unit);
+    const char *names[STUDY_CONFIGS_MAX];
+    const char **groups = calloc(result->row_count + 1, sizeof *groups);
+    double *values = calloc(result->row_count * s->config_count + 1, sizeof *values);
+    for (size_t c = 0; c < s->config_count; c++)
+        names[c] = s->configs[c].label;
+    for (size_t i = 0; groups && values && i < result->row_count; i++) {
+        groups[i] = result->rows[i].workload->label;
+        for (size_t c = 0; c < s->config_count; c++)
+            values[i * s->config_count + c] = value(&result->rows[i], c);
     }
-    for (size_t i = 0; i < result->row_count; i++) {
-        double x = left + group * (double)i + 6, bar = (group - 12) / (double)s->config_count;
-        for (size_t c = 0; c < s->config_count; c++) {
-            double v = value(&result->rows[i], c), h = isnan(v) ? 0 : height * (v > top ? top : v) / top;
-            fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\">",
-                    x + bar * (double)c, 8 + height - h, bar - 2, h, colors[c]);
-            fprintf(to, "<title>%s, ", result->rows[i].workload->label);
-            ls_html_text(to, s->configs[c].label);
-            fprintf(to, ": %.3f%s</title></rect>\n", v, unit);
-        }
-        fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x + (group - 12) / 2,
-                8 + height + 16, result->rows[i].workload->label);
-    }
-    fprintf(to, "</svg>\n");
+    if (groups && values)
+        ls_bars_svg_write(&(ls_bars){ .title = title,
+                                      .y_label = label,
+                                      .y_unit = unit,
+                                      .y_max = top,
+                                      .groups = groups,
+                                      .group_count = result->row_count,
+                                      .series = names,
+                                      .series_count = s->config_count,
+                                      .values = values },
+                          to);
+    free(groups);
+    free(values);
 }
 
 static double level_value(const study_row *row, size_t config, program_level level)
@@ -139,24 +136,13 @@ static double l2_value(const study_row *row, size_t config)
     return level_value(row, config, PROGRAM_L2);
 }
 
-static void legend(const study *s, FILE *to)
-{
-    fprintf(to, "<p>");
-    for (size_t c = 0; c < s->config_count; c++) {
-        fprintf(to, "<span style=\"color:%s\">&#9632;</span> ", colors[c]);
-        ls_html_text(to, s->configs[c].label);
-        fprintf(to, " &nbsp; ");
-    }
-    fprintf(to, "</p>\n");
-}
-
 static void page_table(const study_result *result, FILE *to)
 {
     const study *s = result->study;
     fprintf(to, "<table><tr>");
     ls_html_cell(to, "th", "workload");
     for (size_t c = 0; c < s->config_count; c++)
-        ls_html_cell(to, "th", s->configs[c].label);
+        ls_html_head_cell(to, s->configs[c].label, NULL);
     fprintf(to, "</tr>\n");
     for (size_t i = 0; i < result->row_count; i++) {
         fprintf(to, "<tr>");
@@ -177,24 +163,18 @@ static void page_of(const study_result *result, FILE *to)
 {
     static double (*const rates[PROGRAM_LEVELS])(const study_row *, size_t) = { l0_value, l1_value, l2_value };
     const study *s = result->study;
-    double top = 1;
-    for (size_t i = 0; i < result->row_count; i++)
-        for (size_t c = 0; c < s->config_count; c++)
-            top = fmax(top, study_speedup(&result->rows[i], c));
+    char title[128];
     fprintf(to, "<h2>");
     ls_html_text(to, s->title);
     fprintf(to, "</h2>\n<p>");
     ls_html_text(to, s->about);
     fprintf(to, "</p>\n");
-    legend(s, to);
-    fprintf(to, "<h3>Times faster than ");
-    ls_html_text(to, s->configs[0].label);
-    fprintf(to, "</h3>\n");
-    bars(result, to, "", ceil(2 * top) / 2, study_speedup);
+    snprintf(title, sizeof title, "Times faster than %s", s->configs[0].label);
+    bars(result, to, title, "speed-up", "", 1, study_speedup);
     for (program_level l = 0; l < PROGRAM_LEVELS; l++)
         if (has_level(result, l)) {
-            fprintf(to, "<h3>Hit rate of %s</h3>\n", program_level_name(l));
-            bars(result, to, "%", 100, rates[l]);
+            snprintf(title, sizeof title, "Reads that hit in %s", program_level_name(l));
+            bars(result, to, title, "hit rate", "%", 100, rates[l]);
         }
     page_table(result, to);
     fprintf(to, "<p>");

@@ -244,8 +244,8 @@ static void plot_trace(const sweep *s, size_t trace, FILE *to)
         series[count] = (ls_plot_series){ series_name(s, p, axis, &names[count]), x, y, n, LS_PLOT_BOTH };
         count++;
     }
-    ls_plot_svg_write(&(ls_plot){ .title = s->traces[trace],
-                                  .x_label = across->key,
+    ls_plot_svg_write(&(ls_plot){ .x_label = across->key,
+                                  .x_scale = ls_plot_scale_for(numbers, numbers ? n : 0),
                                   .y_label = "simulated time",
                                   .y_unit = "us",
                                   .y_zero = true,
@@ -263,15 +263,16 @@ void sweep_tell_html(const sweep *s, FILE *to)
     ls_html_begin(to, "sweep");
     for (size_t t = 0; order && t < s->trace_count; t++) {
         size_t count = sweep_rank(s, t, order);
+        char name[128];
         fputs("<h2>", to);
-        ls_html_text(to, s->traces[t]);
+        ls_html_text(to, ls_plot_name(s->traces[t], name, sizeof name));
         fputs(" on ", to);
-        ls_html_text(to, s->platform);
+        ls_html_text(to, ls_plot_name(s->platform, name, sizeof name));
         fputs("</h2>\n", to);
         plot_trace(s, t, to);
         fputs("<table><thead><tr><th>rank</th>", to);
         for (size_t a = 0; a < s->grid.axes.count; a++)
-            ls_html_cell(to, "th", s->grid.axes.at[a].key);
+            ls_html_head_cell(to, s->grid.axes.at[a].key, s->grid.axes.at[a].values.at[0]);
         fputs("<th>simulated us</th><th>to best</th><th>run</th></tr></thead>\n<tbody>\n", to);
         for (size_t i = 0; i < count; i++) {
             const ls_point *point = point_at(s, t, order[i]), *best = point_at(s, t, order[0]);

@@ -65,7 +65,7 @@ static void section_html(const validate_section *s, FILE *to)
         scatter(s, to);
     fputs("<table><thead><tr>", to);
     for (size_t c = 0; c < s->column_count; c++)
-        fprintf(to, "<th>%s</th>", s->columns[c]);
+        ls_html_head_cell(to, s->columns[c], s->rows.count ? s->rows.at[0].cells[c] : NULL);
     fputs("<th>verdict</th></tr></thead>\n<tbody>\n", to);
     for (size_t i = 0; i < s->rows.count; i++) {
         const validate_row *row = &s->rows.at[i];
