@@ -279,6 +279,7 @@ static ls_status report(session *s, ls_error *err)
     char hash[LS_HASH_TEXT_BYTES], limit[LS_FORMAT_BYTES], limit_reason[80] = "";
     size_t warning_count;
     const ls_warning *warnings = gather_warnings(s, &warning_count);
+    bool is_wrong = s->has_program && s->program.result.is_wrong; /* a sweep must not take it for done */
     if (s->result.limited)
         snprintf(limit_reason, sizeof limit_reason, "stopped by --until at %s with work left",
                  ls_format_time(s->until, limit, sizeof limit));
@@ -287,8 +288,10 @@ static ls_status report(session *s, ls_error *err)
         .config_text = config_text(s),
         .hit_rates = s->trace.rates,
         .config_hash = ls_hash_text(ls_config_hash(config_of(s)), hash),
-        .partial = s->result.partial || s->result.limited,
-        .partial_reason = s->result.partial ? "interrupted by a signal" : limit_reason,
+        .partial = s->result.partial || s->result.limited || is_wrong,
+        .partial_reason = s->result.partial ? "interrupted by a signal"
+                          : is_wrong        ? "the result is wrong"
+                                            : limit_reason,
         .warnings = warnings,
         .warning_count = warning_count,
         .end_time = s->result.end_time,

@@ -39,4 +39,17 @@ run 0 sweep fir -p r9nano --size 256 --verify --vary vector_cache.ways=2,4 -o ve
 refused 2 '--ctas is for traces' sweep fir -p r9nano --ctas 2 --vary vector_cache.ways=2,4 -o no.db
 run 2 sweep fir -p r9nano --size 512 --vary vector_cache.ways=2,4 --metric read_hit_rat -o amd.db
 grep -q "no metric is called 'read_hit_rat'.*nearest: read_hit_rate" stderr || fail 'a metric that does not exist'
+
+# A wrong result is shown, marked, and never taken for a finished point: v_add_f32 becomes v_sub_f32.
+mkdir -p wrong/gfx803
+LC_ALL=C sed 's/\x03\x05\x04\x02/\x03\x05\x04\x04/' "$object" >wrong/gfx803/vector_add.co
+! cmp -s "$object" wrong/gfx803/vector_add.co || fail 'the kernel was not changed'
+export LOCKSTEP_KERNELS=$PWD/wrong
+run 5 run vector_add -p r9nano --size 256 --verify -o wrong.json
+grep -q '"partial": true' wrong.json || fail 'a wrong result is not marked'
+grep -q '"partial_reason": "the result is wrong"' wrong.json || fail 'the mark has no reason'
+for ((i = 0; i < 2; i++)); do
+    run 5 sweep vector_add -p r9nano --size 256 --verify --vary vector_cache.ways=2,4 -o wrong.db
+    grep -q '0 are done, 2 to run' stderr || fail 'a wrong result counts as done'
+done
 exit 0
