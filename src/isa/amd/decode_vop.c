@@ -242,6 +242,8 @@ bool amd_decode_vop2(amd_decoder *d)
     }
     if (!first_source(d, 2, false, &plain))
         return false;
+    if (d->row->src[0] == AMD_SHAPE_PKF16) /* no field for it: each half is from its own half */
+        out->op_sel_hi = 7;
     return !plain || source(d, 1, vsrc1);
 }
 

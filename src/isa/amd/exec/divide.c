@@ -95,50 +95,62 @@ static uint64_t significand_of(uint64_t x, int32_t *exponent)
     return (x & UINT64_C(0xfffffffffffff)) | (e ? UINT64_C(0x10000000000000) : 0);
 }
 
-/* Rounds x * 2^exponent to nearest even. */
-static uint64_t pack(wide x, int32_t exponent, uint64_t sign)
+/* The bits of x from `drop` on, rounded as MODE's two bits say. */
+static uint64_t cut(const wide *x, int32_t drop, bool negative, uint32_t round)
 {
+    uint64_t below = 0, half = 0, kept = 0;
+    for (int32_t k = 0; k <= (int32_t)wide_top(x); k++) {
+        uint64_t bit = x->word[k / 64] >> (k % 64) & 1;
+        if (k < drop - 1)
+            below |= bit;
+        else if (k == drop - 1)
+            half = bit;
+        else
+            kept |= bit << (k - drop);
+    }
+    uint64_t lost = half | below;
+    return kept + (round == 0   ? half & (below | (kept & 1))
+                   : round == 1 ? lost & !negative
+                   : round == 2 ? lost & negative
+                                : 0);
+}
+
+/* Rounds x * 2^exponent. `flush`: results that are tiny before denormals lose bits become 0. */
+static uint64_t pack(wide x, int32_t exponent, uint64_t sign, uint32_t round, bool flush)
+{
+    const uint64_t inf = UINT64_C(0x7ff0000000000000);
     if (!(x.word[0] | x.word[1] | x.word[2]))
         return sign;
     int32_t top = (int32_t)wide_top(&x);
-    int32_t e = exponent + top;                             /* of the leading bit */
-    int32_t drop = e < -1022 ? -1074 - exponent : top - 52; /* bits below the last one kept */
-    if (drop <= 0) {
-        x = wide_shift_left(x, (unsigned)-drop);
-    } else {
-        uint64_t below = 0, half = 0, kept = 0;
-        for (unsigned k = 0; k <= (unsigned)top; k++) {
-            uint64_t bit = x.word[k / 64] >> (k % 64) & 1;
-            if ((int32_t)k < drop - 1)
-                below |= bit;
-            else if ((int32_t)k == drop - 1)
-                half = bit;
-            else
-                kept |= bit << ((int32_t)k - drop);
-        }
-        uint64_t m = kept + (half & (below | kept));
-        if (e < -1022)
-            return sign | m; /* a carry into the exponent is right */
-        if (m >> 53) {
-            m >>= 1;
-            e++;
-        }
-        if (e > 1023)
-            return sign | UINT64_C(0x7ff0000000000000);
-        return sign | (uint64_t)(e + 1023) << 52 | (m & UINT64_C(0xfffffffffffff));
+    int32_t up = top < 54 ? 54 - top : 0; /* room for the bits below the last one */
+    x = wide_shift_left(x, (unsigned)up);
+    top += up;
+    exponent -= up;
+    int32_t e = exponent + top; /* of the leading bit */
+    uint64_t m = cut(&x, top - 52, sign != 0, round);
+    int32_t carried = (int32_t)(m >> 53);
+    if (e + carried < -1022) {
+        if (flush)
+            return sign;
+        return sign | cut(&x, -1074 - exponent, sign != 0, round); /* a carry into the exponent is right */
     }
-    if (e < -1022)
-        return sign | x.word[0];
+    m >>= carried;
+    e += carried;
     if (e > 1023)
-        return sign | UINT64_C(0x7ff0000000000000);
-    return sign | (uint64_t)(e + 1023) << 52 | (x.word[0] & UINT64_C(0xfffffffffffff));
+        return sign | (round == 3 || (round == 1 && sign) || (round == 2 && !sign) ? inf - 1 : inf);
+    return sign | (uint64_t)(e + 1023) << 52 | (m & UINT64_C(0xfffffffffffff));
 }
 
-uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale)
+uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale, const amd_wave *w)
 {
     const uint64_t inf = UINT64_C(0x7ff0000000000000), top = UINT64_C(0x8000000000000000);
+    uint32_t round = w->mode >> 2 & 3u;
+    bool flush = f64_ftz(w);
     if ((a & inf) == inf || (b & inf) == inf || (c & inf) == inf)
-        return div_fmas_f64(a, b, c, false); /* scaling changes neither infinity nor NaN */
+        return div_fmas_f64(a, b, c, false, w); /* scaling changes neither infinity nor NaN */
+    a = f64_flush(a, f64_daz(w));
+    b = f64_flush(b, f64_daz(w));
+    c = f64_flush(c, f64_daz(w));
     int32_t ea, eb, ec;
     uint64_t ma = significand_of(a, &ea), mb = significand_of(b, &eb), mc = significand_of(c, &ec);
     uint64_t sp = (a ^ b) & top, sc = c & top;
@@ -148,8 +160,11 @@ uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale)
     wide z = { { mc, 0, 0 } };
     int32_t ep = ea + eb;
     bool product = p.word[0] | p.word[1];
+    uint64_t cancelled = round == 2 ? top : 0;
     if (!product || !mc)
-        return product ? pack(p, ep + scale, sp) : mc ? pack(z, ec + scale, sc) : sp == sc ? sp : 0;
+        return product ? pack(p, ep + scale, sp, round, flush)
+               : mc    ? pack(z, ec + scale, sc, round, flush)
+                       : (sp == sc ? sp : cancelled);
     /* Both leading bits as high as a carry allows; then the smaller moves down, sticky. */
     unsigned up = 188 - wide_top(&p), uz = 188 - wide_top(&z);
     p = wide_shift_left(p, up);
@@ -160,11 +175,12 @@ uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale)
     p = wide_shift_right(p, (unsigned)(e - ep));
     z = wide_shift_right(z, (unsigned)(e - ec));
     if (sp == sc)
-        return pack(wide_add(p, z), e + scale, sp);
+        return pack(wide_add(p, z), e + scale, sp, round, flush);
     int order = wide_compare(&p, &z);
     if (order == 0)
-        return 0;
-    return order > 0 ? pack(wide_subtract(p, z), e + scale, sp) : pack(wide_subtract(z, p), e + scale, sc);
+        return cancelled;
+    return order > 0 ? pack(wide_subtract(p, z), e + scale, sp, round, flush)
+                     : pack(wide_subtract(z, p), e + scale, sc, round, flush);
 }
 
 /* --- 2/pi

@@ -24,6 +24,20 @@ static inline float f32_nan3(float r, float a, float b, float c)
     return f32_is_nan(f32_bits(r)) ? f32_of(nan) : r;
 }
 
+/* DX9's products: zero times anything, also a NaN, is +0. */
+static inline float legacy_mad(float a, float b, float c)
+{
+    bool zero = a == 0 || b == 0;
+    float r = (zero ? 0.0f : a * b) + c;
+    return f32_nan3(r, zero ? 0.0f : a, zero ? 0.0f : b, c);
+}
+static inline float legacy_fma(float a, float b, float c)
+{
+    bool zero = a == 0 || b == 0;
+    float r = zero ? c + 0.0f : __builtin_fmaf(a, b, c);
+    return f32_nan3(r, zero ? 0.0f : a, zero ? 0.0f : b, c);
+}
+
 /* --- v_div_scale
  * ----------------------------------------------------------------------------------------- */
 
@@ -100,7 +114,7 @@ static inline uint32_t div_fmas_f32(uint32_t a, uint32_t b, uint32_t c, bool sca
     double t = s - p, lost = (p - (s - t)) + ((double)z - t);
     double scale = f32_exponent(c) > 127 ? 0x1p64 : 0x1p-64;
     uint64_t bits = f64_bits(s);
-    if (lost != 0 && s != 0 && !(bits & 1)) {
+    if (__builtin_islessgreater(lost, 0) && s != 0 && !(bits & 1)) { /* infinities lose a NaN */
         bool away = (lost > 0) == (s > 0);
         bits += away ? 1u : UINT64_MAX;
     }
@@ -109,14 +123,14 @@ static inline uint32_t div_fmas_f32(uint32_t a, uint32_t b, uint32_t c, bool sca
 }
 
 /* Integer arithmetic for the scaled case: the product of significands has 106 bits, the sum is formed in 192
- * bits with a sticky bit below, and rounded once to nearest even, also into the denormal range. */
-uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale);
+ * bits with a sticky bit below, and rounded once by MODE, also into the denormal range. */
+uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale, const amd_wave *w);
 
-static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool scaled)
+static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool scaled, const amd_wave *w)
 {
     const uint64_t quiet = UINT64_C(0x8000000000000);
     if (scaled)
-        return div_fma_scaled_f64(a, b, c, f64_exponent(c) > 1023 ? 128 : -128);
+        return div_fma_scaled_f64(a, b, c, f64_exponent(c) > 1023 ? 128 : -128, w);
     uint64_t r = f64_bits(__builtin_fma(f64_of(a), f64_of(b), f64_of(c)));
     uint64_t nan = f64_is_nan(a)   ? a | quiet
                    : f64_is_nan(b) ? b | quiet

@@ -161,7 +161,8 @@ uint64_t lanes_scalar(const amd_wave *w, const amd_inst *inst, unsigned code, la
     if (code == AMD_LITERAL && type == LANES_I64)
         return (uint64_t)(int64_t)(int32_t)inst->literal;
     if (code >= AMD_FLOAT && code < AMD_FLOAT + 9) {
-        if (type == LANES_F16 || type == LANES_PF16 || type == LANES_U16 || type == LANES_I16)
+        /* 16-bit integers see the low half of the 32-bit constant (LLVM's issues 46302 and 84106). */
+        if (type == LANES_F16 || type == LANES_PF16)
             return f16[code - AMD_FLOAT];
         if (wide)
             return f64[code - AMD_FLOAT];

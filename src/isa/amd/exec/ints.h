@@ -170,17 +170,23 @@ static inline uint32_t mbcnt_high(uint32_t lane)
     return lane < 32 ? 0u : (1u << (lane & 31u)) - 1u;
 }
 
-/* The carry out of the signed 64-bit sum: its overflow. */
-static inline bool mad_carry(int32_t a, int32_t b, uint64_t c)
+static inline bool mad_overflows(int32_t a, int32_t b, uint64_t c)
 {
     uint64_t p = (uint64_t)((int64_t)a * b), s = p + c;
     return ((p ^ s) & (c ^ s)) >> 63;
 }
 
+/* The carry out of the signed sum: bit 64 of it in 65 bits, which is the sign of the exact result. */
+static inline bool mad_carry(int32_t a, int32_t b, uint64_t c)
+{
+    uint64_t s = (uint64_t)((int64_t)a * b) + c;
+    return (s >> 63) != mad_overflows(a, b, c);
+}
+
 static inline uint64_t mad_saturated(int32_t a, int32_t b, uint64_t c)
 {
     uint64_t limit = UINT64_C(0x7fffffffffffffff) + (c >> 63);
-    return mad_carry(a, b, c) ? limit : (uint64_t)((int64_t)a * b) + c;
+    return mad_overflows(a, b, c) ? limit : (uint64_t)((int64_t)a * b) + c;
 }
 
 /* --- sums over bytes

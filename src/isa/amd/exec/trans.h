@@ -101,6 +101,7 @@ static inline float trans_sin(float x, const amd_wave *w)
     double fold = r > 0.25 ? 0.5 - r : r < -0.25 ? -0.5 - r : r;
     float s = (float)trans_sine(fold);
     bool outside = w->target == AMD_GFX803 && (x > 256.0f || x < -256.0f) && x - x == 0;
+    s = x == 0 ? f32_of(f32_bits(x) & 0x80000000u) : s; /* the sine of -0 is -0 */
     return outside ? 0.0f : s;
 }
 

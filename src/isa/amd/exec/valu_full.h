@@ -117,15 +117,18 @@ static void NAME(finish)(const amd_wave *w, const amd_inst *inst, unsigned type,
                                            : (double)f16_value(t[i] >> 16 * h & 0xffffu);
             if (x != x && !(clamp && nan_to_zero))
                 continue;
-            x *= (double)scale;
+            /* Tiny before rounding to a denormal: scaling is exact up to there. */
+            double least = wide ? 0x1p-1022 : type == LANES_F32 ? 0x1p-126 : 0;
+            bool tiny = flush && __builtin_fabs(x) < least / (double)scale;
+            x = tiny ? __builtin_copysign(0.0, x) : x * (double)scale;
             if (clamp)
                 x = x > 1.0 ? 1.0 : x > 0 ? x : 0.0;
             if (wide) {
-                uint64_t bits = f64_flush(f64_bits(x), flush);
+                uint64_t bits = f64_bits(x);
                 t[i] = (uint32_t)bits;
                 t[i + LANES] = (uint32_t)(bits >> 32);
             } else if (type == LANES_F32) {
-                t[i] = f32_flush(f32_bits((float)x), flush);
+                t[i] = f32_bits((float)x);
             } else {
                 uint32_t bits = f16_flush(f16_round(f32_bits((float)x), 0), flush);
                 t[i] = halves == 2 ? (t[i] & ~(0xffffu << 16 * h)) | bits << 16 * h : bits;
@@ -199,7 +202,9 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
         else if (inst->op_sel >> k & 1 && (lanes_is_16(type)))
             for (unsigned i = 0; i < LANES; i++)
                 s[k][i] >>= 16;
-        if ((inst->abs | inst->neg) >> k & 1)
+        /* Integers of dot products have no sign to change. */
+        bool is_float = type == LANES_F16 || type == LANES_F32 || type == LANES_F64;
+        if ((inst->abs | inst->neg) >> k & 1 && (is_float || inst->format != AMD_VOP3P))
             NAME(modify)(inst, k, type, s[k]);
     }
     /* A kernel may not touch what it does not compute. */

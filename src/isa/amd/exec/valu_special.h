@@ -128,7 +128,8 @@ static void NAME(mqsad)(amd_wave *w, const amd_inst *inst)
             NAME(broadcast)(c[k], code < AMD_INT_0 - 3 ? w->sgpr[code + k] : 0);
         for (unsigned i = 0; i < LANES; i++) {
             uint64_t bytes = (uint64_t)a[i + LANES] << 32 | a[i];
-            out[k][i] = c[k][i] + msad4((uint32_t)(bytes >> 8 * k), b[i]);
+            uint64_t sum = (uint64_t)c[k][i] + msad4((uint32_t)(bytes >> 8 * k), b[i]);
+            out[k][i] = inst->flags & AMD_CLAMP ? sat_u32(sum) : (uint32_t)sum;
         }
     }
     for (unsigned k = 0; k < 4; k++)
