@@ -92,6 +92,44 @@ static ls_status set_platform_path(cli_context *ctx, ls_error *err)
     return status;
 }
 
+/* An option, or the variable that the environment has for it. */
+static const char *setting(const cli_context *ctx, const char *option, const char *name)
+{
+    const char *value = cli_given(ctx, option) ? cli_text(ctx, option) : getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* Combinations in which one option would silently have no effect. */
+static ls_status check_options(const cli_context *ctx, ls_error *err)
+{
+    const char *mode = setting(ctx, "mode", "LOCKSTEP_MODE");
+    const char *platform = setting(ctx, "platform", "LOCKSTEP_PLATFORM");
+    const char *copies = getenv("LOCKSTEP_GPUS");
+    bool is_timed = mode ? strcmp(mode, "time") == 0 : platform != NULL;
+    size_t models = cli_count(ctx, "gpu") ? cli_count(ctx, "gpu") : 1;
+    uint64_t each = cli_given(ctx, "gpus") ? cli_uint(ctx, "gpus") : copies ? strtoull(copies, NULL, 10) : 1;
+    if (is_timed && models * each > 1)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "exec: time is simulated for one GPU, not for %zu: leave --gpus or --gpu out, or emulate",
+            (size_t)(models * each));
+    if (is_timed && cli_given(ctx, "trace-instructions"))
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "exec: --trace-instructions is for emulation, but time is simulated: leave one of them out");
+    if (!is_timed && platform)
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "exec: --mode emulate simulates no time, so platform '%s' has no effect: leave one of them out",
+            platform);
+    if (!is_timed && cli_given(ctx, "set"))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --set overrides a key of a platform: add --platform PLATFORM or --mode time");
+    if (cli_given(ctx, "trace-filter") && !setting(ctx, "trace-instructions", "LOCKSTEP_TRACE"))
+        return ls_fail(err, LS_ERR_USAGE, "exec: --trace-filter needs --trace-instructions FILE");
+    return LS_OK;
+}
+
 /* Before the program starts: it would only see that there is no OpenCL, and may call that success. */
 static ls_status check_platform(cli_context *ctx, ls_error *err)
 {
@@ -106,6 +144,13 @@ static ls_status check_platform(cli_context *ctx, ls_error *err)
     if (!request.sets || !request.platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     ls_status status = ls_config_load(&request, &config, NULL, err);
+    const ls_config_value *own = status == LS_OK ? ls_config_find(config, "target") : NULL;
+    const char *target = cli_count(ctx, "gpu") ? cli_text_at(ctx, "gpu", 0) : NULL;
+    if (own && target && strcmp(own->text, target) != 0)
+        fprintf(
+            ctx->err,
+            "lockstep: warning: %s code on a machine for %s: platform '%s' gives it the times of its own\n",
+            target, own->text, request.platform);
     ls_config_destroy(config);
     return status;
 }
@@ -159,6 +204,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (!args)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left");
     ls_status status = find_library(ctx, &library, err);
+    if (status == LS_OK)
+        status = check_options(ctx, err);
     if (status == LS_OK)
         status = check_platform(ctx, err);
     if (status == LS_OK)

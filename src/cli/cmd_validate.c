@@ -41,6 +41,11 @@ static ls_status run(cli_context *ctx, ls_error *err)
     validate_report report = { 0 };
     const cli_style style = cli_style_of(ctx->color_out);
     const char *fidelity = cli_text(ctx, "fidelity");
+    if (fidelity && cli_given(ctx, "only"))
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "validate: --fidelity is a measurement of its own, so --only has no effect: leave one of them "
+            "out");
     ls_status status = cli_check_outputs(ctx, (const char *[]){ "html", "out", "markdown", NULL }, err);
     if (status != LS_OK)
         return status;

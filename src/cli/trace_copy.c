@@ -28,6 +28,10 @@ static bool has_option(const cli_context *ctx, const char *name)
 static ls_status make_sink(const cli_context *ctx, const char *output, bool packed, ls_sink **sink,
                            ls_error *err)
 {
+    const char *other = packed ? "compress" : "level";
+    if (has_option(ctx, other) && cli_given(ctx, other))
+        return ls_fail(err, LS_ERR_USAGE, "--%s is for %s, but '%s' is written %s", other,
+                       packed ? "text" : "packed traces", output, packed ? "packed" : "as text");
     if (packed)
         return ls_pack_create(output, has_option(ctx, "level") ? (int)cli_uint(ctx, "level") : LS_PACK_LEVEL,
                               sink, err);

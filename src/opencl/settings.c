@@ -103,6 +103,11 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
     out->platform = variable("LOCKSTEP_PLATFORM");
     if (status == LS_OK)
         status = read_sets(out, err);
+    bool timed = out->mode ? strcmp(out->mode, "time") == 0 : out->platform != NULL;
+    if (status == LS_OK && timed && out->gpu_count > 1)
+        status = ls_fail(err, LS_ERR_UNSUPPORTED,
+                         "time is simulated for one GPU, not for %zu: see LOCKSTEP_GPU and LOCKSTEP_GPUS",
+                         out->gpu_count);
     /* The platform has an instruction set of its own. */
     if (out->platform && !variable("LOCKSTEP_GPU"))
         out->gpu_count = 0;

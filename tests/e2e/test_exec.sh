@@ -11,7 +11,7 @@ refused 2 'nearest: time' exec --mode tim -- true
 refused 2 'cannot run' exec -- ./not-there
 run 3 exec -- sh -c 'exit 3'
 # shellcheck disable=SC2016 # the program expands them
-run 0 exec --gpu gfx1010 --gpu gfx803 --gpus 2 --threads 2 --memory-mib 64 --trace-filter wave=0 \
+run 0 exec --gpu gfx1010 --gpu gfx803 --gpus 2 --threads 2 --memory-mib 64 --trace-instructions t.jsonl --trace-filter wave=0 \
     --trace-filter kernel=k -- sh -c 'echo "$LOCKSTEP_GPU $LOCKSTEP_GPUS $LOCKSTEP_THREADS $LOCKSTEP_MEMORY" -- \
     "$LOCKSTEP_TRACE_FILTER"; test -e "$OCL_ICD_VENDORS"'
 says 'gfx1010,gfx803 2 2 64M -- wave=0 kernel=k'
@@ -118,7 +118,7 @@ for platform in r9nano rx5500xt; do
 done
 
 # Time is simulated for one GPU: the driver says so, and there is no platform.
-run 10 exec --mode time --gpus 2 -- ./add
+run 3 exec --mode time --gpus 2 -- ./add
 grep -q 'time is simulated for one GPU' stderr || fail 'nothing says why there is no platform'
 
 # A wrong setting is one line, and no platform.

@@ -148,6 +148,14 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
     const ls_gpu_model *chosen[GPUS_MAX];
     uint64_t bytes[GPUS_MAX];
     drv_machine machine = { .gpus = chosen, .memory_bytes = bytes, .gpu_count = system->gpu_count };
+    if (options && options->platform)
+        return ls_fail(err, LS_ERR_USAGE, "emulation has no platform: leave '%s' out, or choose mode time",
+                       options->platform);
+    if (options && options->set_count > 0)
+        return ls_fail(err, LS_ERR_USAGE, "emulation has no keys to set: '%s' needs a platform, or mode time",
+                       options->sets[0]);
+    if (options && options->trace_filter && !options->trace_path)
+        return ls_fail(err, LS_ERR_USAGE, "a filter of instructions needs a file to write them to");
     if (options) {
         machine.threads = options->threads;
         machine.max_instructions = options->max_instructions;

@@ -63,6 +63,25 @@ static ls_status load(timing *t, const drv_machine *m, ls_error *err)
     return LS_OK;
 }
 
+/* Programs for another instruction set than the machine's run, with its times. */
+ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
+{
+    static const char *const families[][2] = { { "gfx803", "GCN 3" },
+                                               { "gfx1010", "RDNA" },
+                                               { "gfx1030", "RDNA 2" } };
+    const char *own = amd_gpu_get_facts(t->engine)->target, *family = own;
+    for (size_t i = 0; i < LS_COUNT_OF(families); i++)
+        if (strcmp(families[i][0], own) == 0)
+            family = families[i][1];
+    if (strcmp(target, own) == 0)
+        return LS_OK;
+    ls_status status =
+        ls_engine_warn(t->engine, "foreign",
+                       "%s code on a %s machine: %s executes %s, other instructions get its timing", target,
+                       family, ls_config_name(t->config), own);
+    return status == LS_OK ? LS_OK : no_memory(err);
+}
+
 /* The GPU as the driver describes it: the platform's sizes with what its instruction set allows. */
 static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
 {
@@ -78,7 +97,7 @@ static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
             t->model.clock_mhz = facts->clock_mhz;
             if (facts->lds_bytes < t->model.lds_bytes)
                 t->model.lds_bytes = facts->lds_bytes;
-            return LS_OK;
+            return timing_warn_foreign(t, target, err);
         }
     return ls_fail(err, LS_ERR_USAGE, "there is no instruction set '%s': gfx803, gfx1010 or gfx1030", target);
 }

@@ -82,6 +82,8 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err);
 ls_status timing_advance(void *self, ls_error *err);
 /* A launch's packet as far as the code object says what it is: registers, RDNA's mode. */
 command_packet timing_packet_of(const amd_kernel *kernel);
+/* Warns if the code of `target` is not that of the machine. */
+ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err);
 /* What a launch that is over executed. */
 void timing_add_counts(ls_gpu_counts *to, const command_packet *packet);
 /* What the host does past all queues: through caches, without time of the host link. With the lock held. */

@@ -109,6 +109,8 @@ static ls_status find_program(replay *r, size_t launch, replay_program *out, ls_
     ls_status status = amd_file_program(r->file, launch, r->t->window, &out->program, err);
     if (status == LS_OK)
         status = cu_code_create(out->program, &out->code, err);
+    if (status == LS_OK)
+        status = timing_warn_foreign(r->t, amd_target_name(l->kernel.target), err);
     return status;
 }
 
