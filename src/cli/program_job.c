@@ -1,6 +1,7 @@
 /* program_job.c: see program_job.h. */
 #include "cli/program_job.h"
 
+#include "base/spans.h"
 #include "base/pool.h"
 #include "cli/run_output.h"
 #include "model/amd/amd_gpu.h"
@@ -23,22 +24,21 @@ const char *program_level_name(program_level level)
 }
 
 typedef struct program_watch {
-    ls_time kernels, copies;
+    ls_spans kernels, copies; /* those side by side count once */
     uint64_t launches, instructions;
 } program_watch;
 
 static ls_status command_over(void *self, const timing_record *record, ls_error *err)
 {
     program_watch *watch = self;
-    (void)err;
-    if (record->kind == DRV_WORK_LAUNCH) {
-        watch->kernels += record->end - record->begin;
+    bool is_launch = record->kind == DRV_WORK_LAUNCH;
+    if (is_launch) {
         watch->launches++;
         watch->instructions += record->instructions;
-    } else {
-        watch->copies += record->end - record->begin;
     }
-    return LS_OK;
+    return ls_spans_add(is_launch ? &watch->kernels : &watch->copies, record->begin, record->end)
+               ? LS_OK
+               : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
 static uint64_t count(ls_metrics *metrics, const char *type, const char *name)
@@ -70,11 +70,13 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
     uint64_t start_ns = ls_host_ns();
     status = wl_run_workload(&request, &result, err);
     out->host_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
+    out->kernel_seconds = (double)watch.kernels.total * 1e-15;
+    out->copy_seconds = (double)watch.copies.total * 1e-15;
+    out->kernel_cycles = (double)ls_clock_cycle_at(clock, watch.kernels.total);
+    ls_spans_fini(&watch.kernels);
+    ls_spans_fini(&watch.copies);
     if (status != LS_OK)
         return status;
-    out->kernel_seconds = (double)watch.kernels * 1e-15;
-    out->copy_seconds = (double)watch.copies * 1e-15;
-    out->kernel_cycles = (double)ls_clock_cycle_at(clock, watch.kernels);
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {

@@ -49,7 +49,7 @@ static split read_split(const run_trace *t, size_t scope, const char *type, cons
 static void count(const run_trace *t, size_t scope, numbers *out)
 {
     *out = (numbers){
-        .n = run_trace_count(t, scope),
+        .n = run_trace_count_scope(t, scope),
         .ctas = run_trace_counter(t, scope, "core/*", "ctas"),
         .resident_warps = run_trace_counter(t, scope, "core/*", "resident_warps"),
         .active_cycles = run_trace_counter(t, scope, "core/*", "cycles"),
@@ -232,9 +232,15 @@ ls_status run_accelsim_print(const run_trace *t, bool partial, double wall_secon
     fprintf(to, "Accel-Sim's statistics, by Lockstep [build lockstep-%s]\n", LS_VERSION_STRING);
     for (uint64_t i = 0; i < kernels; i++) {
         const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
-        numbers x;
-        count(t, i, &x);
+        numbers x, shared;
+        size_t rest, scope = run_trace_scope(t, i, &rest);
+        count(t, scope, &x);
+        x.n.cycles = kernel->end - kernel->begin;
         add(&sum, &x);
+        if (rest != LS_METRICS_RUN) { /* what L2 and DRAM did for all that ran side by side */
+            count(t, rest, &shared);
+            add(&sum, &shared);
+        }
         (void)ls_spans_add(&busy, kernel->begin, kernel->end); /* run_trace_run() had memory for the same */
         sum.n.cycles = busy.total;
         print_kernel(&p, kernel, &x, &sum,

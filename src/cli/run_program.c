@@ -12,6 +12,31 @@
 
 /* ------------------------------------------------------------------------------------------------ running */
 
+typedef struct kernel_taker {
+    ls_engine *engine;
+    uint32_t number;
+} kernel_taker;
+
+static bool take_share(void *self, const ls_metric_source *source, void *counters, size_t bytes)
+{
+    const kernel_taker *taker = self;
+    return amd_gpu_take_kernel(taker->engine, source->path, taker->number, counters, bytes);
+}
+
+static ls_status mark_kernel(run_program *p, const timing_record *record, ls_error *err)
+{
+    const ls_metric_interval interval = { .gpu = 0,
+                                          .kernel = record->number + 1,
+                                          .kernel_name = record->kernel,
+                                          .stream = 0,
+                                          .begin = record->begin,
+                                          .end = record->end };
+    kernel_taker taker = { .engine = timing_engine(p->request.system), .number = (uint32_t)record->number };
+    ls_time next;
+    (void)timing_unfinished(p->request.system, &next);
+    return ls_kernel_groups_mark(&p->groups, p->metrics, &interval, next, take_share, &taker, err);
+}
+
 /* After each command: a kernel's counters become an interval of the metrics. */
 static ls_status command_over(void *self, const timing_record *record, ls_error *err)
 {
@@ -25,13 +50,7 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (record->kind != DRV_WORK_LAUNCH || p->metrics == NULL)
         return LS_OK;
-    const ls_metric_interval interval = { .gpu = 0,
-                                          .kernel = record->number + 1,
-                                          .kernel_name = kept.kernel,
-                                          .stream = 0,
-                                          .begin = record->begin,
-                                          .end = record->end };
-    return ls_metrics_mark(p->metrics, &interval, err);
+    return mark_kernel(p, &kept, err);
 }
 
 ls_status run_program_open(run_program *p, cli_context *ctx, run_kind kind, const char *name, ls_error *err)
@@ -120,9 +139,10 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
         p->status = ls_gpu_system_close_trace(p->request.system, err);
     *result = timing_result(p->request.system);
     result->limited = result->limited && p->status == LS_ERR_INTERRUPTED;
-    ls_cycle begin;
+    ls_time begin;
     if (timing_unfinished(p->request.system, &begin) &&
-        !ls_spans_add(&p->busy, begin, ls_clock_cycle_at(p->clock, result->end_time)))
+        !ls_spans_add(&p->busy, ls_clock_cycle_at(p->clock, begin),
+                      ls_clock_cycle_at(p->clock, result->end_time)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     /* An interrupted run has results, too. */
     return p->status == LS_ERR_INTERRUPTED && result->partial ? LS_OK : p->status;
@@ -154,7 +174,8 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* What happened to whom, over all commands. */
 typedef struct run_program_times {
-    ls_time kernels, copies, begin, end; /* summed; first begin and last end */
+    ls_spans kernels, copies; /* those side by side count once */
+    ls_time begin, end;       /* first begin and last end */
     uint64_t kernel_count, copy_count, copy_bytes;
 } run_program_times;
 
@@ -164,10 +185,10 @@ static run_program_times sum_times(const run_program *p)
     for (size_t i = 0; i < p->records.count; i++) {
         const timing_record *r = &p->records.at[i];
         if (r->kind == DRV_WORK_LAUNCH) {
-            t.kernels += r->end - r->begin;
+            (void)ls_spans_add(&t.kernels, r->begin, r->end); /* p->busy had memory for as many */
             t.kernel_count++;
         } else {
-            t.copies += r->end - r->begin;
+            (void)ls_spans_add(&t.copies, r->begin, r->end);
             t.copy_count++;
             t.copy_bytes += r->bytes;
         }
@@ -188,11 +209,13 @@ static void print_times(const run_program *p, FILE *to)
     run_program_times t = sum_times(p);
     char more[160], size[LS_FORMAT_BYTES];
     snprintf(more, sizeof more, "%" PRIu64 " launches, GPU 0", t.kernel_count);
-    time_line(to, "kernel time", t.kernels, more);
+    time_line(to, "kernel time", t.kernels.total, more);
     snprintf(more, sizeof more, "%" PRIu64 " copies and fills, %s", t.copy_count,
              ls_format_si((double)t.copy_bytes, "B", size, sizeof size));
-    time_line(to, "copy time", t.copies, more);
+    time_line(to, "copy time", t.copies.total, more);
     time_line(to, "total time", t.end > t.begin ? t.end - t.begin : 0, "from the first command to the last");
+    ls_spans_fini(&t.kernels);
+    ls_spans_fini(&t.copies);
 }
 
 static void print_kernels(const run_program *p, FILE *to)

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "cli/emulate_object.h"
 #include "cli/run_kind.h"
-#include "report/metrics.h"
+#include "report/groups.h"
 #include "runtime/timing/timing.h"
 #include "workloads/workload.h"
 
@@ -27,6 +27,7 @@ typedef struct run_program {
     const ls_clock *clock; /* of the compute units */
     ls_arena *arena;
     LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
+    ls_kernel_groups groups;       /* of intervals of the metrics */
     ls_spans busy;                 /* cycles of that clock with a kernel */
     ls_status status;              /* of the run */
 } run_program;

@@ -11,6 +11,17 @@
 
 const char *const run_trace_unmodelled_modes[] = { "fail", "skip", NULL };
 
+typedef struct kernel_taker {
+    ls_engine *engine;
+    uint32_t slot;
+} kernel_taker;
+
+static bool take_share(void *self, const ls_metric_source *source, void *counters, size_t bytes)
+{
+    const kernel_taker *taker = self;
+    return gpu_take_kernel(taker->engine, source->path, taker->slot, counters, bytes);
+}
+
 /* After each kernel: its counters become an interval of the metrics. */
 static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_error *err)
 {
@@ -25,9 +36,13 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
     };
     gpu_roofline_update(&t->roofline);
     if (!ls_spans_add(&t->busy, kernel->begin, kernel->end) ||
-        !ls_vec_push(&t->done_ns, ls_host_ns() - t->began_ns))
+        !ls_vec_push(&t->done_ns, ls_host_ns() - t->began_ns) ||
+        !ls_vec_push(&t->intervals, ls_metrics_interval_count(t->metrics)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    return ls_metrics_mark(t->metrics, &interval, err);
+    kernel_taker taker = { .engine = t->engine, .slot = kernel->slot };
+    ls_time next =
+        kernel->next_begin == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(t->clock, kernel->next_begin);
+    return ls_kernel_groups_mark(&t->groups, t->metrics, &interval, next, take_share, &taker, err);
 }
 
 /* Hit rates from a file: the one that was asked for, or with "auto" one that `lockstep profile` has kept. */
@@ -84,6 +99,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
                           ls_metrics *metrics, ls_error *err)
 {
     t->metrics = metrics;
+    t->engine = engine;
     const ls_trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu,
                                      .drop_values = true };
     ls_status status = ls_trace_open(options->path, &trace, &t->trace, err);
@@ -138,6 +154,7 @@ void run_trace_close(run_trace *t)
     ls_replay_destroy(t->replay);
     ls_spans_fini(&t->busy);
     ls_vec_fini(&t->done_ns);
+    ls_vec_fini(&t->intervals);
     ls_profile_fini(&t->profile);
     ls_selection_fini(&t->selection);
     ls_trace_close(t->trace);
@@ -165,9 +182,10 @@ uint64_t run_trace_counter(const run_trace *t, size_t scope, const char *type, c
     return value.value;
 }
 
-run_trace_numbers run_trace_count(const run_trace *t, size_t index)
+run_trace_numbers run_trace_count_scope(const run_trace *t, size_t index)
 {
     run_trace_numbers n = {
+        .overlapped = index != LS_METRICS_RUN && ls_metrics_interval(t->metrics, index)->overlapped,
         .warp_insts = run_trace_counter(t, index, "core/*", "warp_instructions"),
         .thread_insts = run_trace_counter(t, index, "core/*", "thread_instructions"),
         .l1_accesses = run_trace_counter(t, index, "core/*", "l1_accesses"),
@@ -194,10 +212,26 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t index)
     n.l2_accesses += run_trace_counter(t, index, "core/*", "expected_l2_sectors");
     n.l2_misses += run_trace_counter(t, index, "core/*", "expected_l2_misses");
     n.dram_reads += run_trace_counter(t, index, "core/*", "expected_dram_sectors");
-    if (index == LS_METRICS_RUN)
-        n.cycles = t->busy.total;
-    else
-        n.cycles = ls_replay_kernel_at(t->replay, index)->end - ls_replay_kernel_at(t->replay, index)->begin;
+    return n;
+}
+
+size_t run_trace_scope(const run_trace *t, size_t kernel, size_t *shared)
+{
+    size_t scope = t->intervals.at[kernel];
+    bool has = scope + 1 < ls_metrics_interval_count(t->metrics) &&
+               ls_metrics_interval(t->metrics, scope + 1)->shared;
+    if (shared != NULL)
+        *shared = has ? scope + 1 : LS_METRICS_RUN;
+    return scope;
+}
+
+run_trace_numbers run_trace_count(const run_trace *t, size_t kernel)
+{
+    bool all = kernel == LS_METRICS_RUN;
+    run_trace_numbers n = run_trace_count_scope(t, all ? LS_METRICS_RUN : t->intervals.at[kernel]);
+    n.cycles =
+        all ? t->busy.total
+            : ls_replay_kernel_at(t->replay, kernel)->end - ls_replay_kernel_at(t->replay, kernel)->begin;
     return n;
 }
 
@@ -229,14 +263,17 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void print_row(FILE *to, const char *number, const char *name, const run_trace_numbers *n)
 {
-    char cycles[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES], reads[LS_FORMAT_BYTES];
-    fprintf(to, "  %5s  %-36.36s %14s %14s %7.3f %7.1f%% %7.1f%% %12s\n", number, name,
+    char cycles[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES], reads[LS_FORMAT_BYTES], l2[16];
+    snprintf(l2, sizeof l2, "%.1f%%", percent(n->l2_accesses - n->l2_misses - n->l2_pending, n->l2_accesses));
+    ls_format_count(n->dram_reads + n->dram_writes, reads, sizeof reads);
+    /* L2 and DRAM do not know whose a request is. Where they are formulas, each core does. */
+    bool unknown = n->overlapped && n->l2_accesses == 0;
+    fprintf(to, "  %5s  %-36.36s %14s %14s %7.3f %7.1f%% %8s %12s\n", number, name,
             ls_format_count(n->cycles, cycles, sizeof cycles),
             ls_format_count(n->warp_insts, insts, sizeof insts),
             n->cycles == 0 ? 0 : (double)n->warp_insts / (double)n->cycles,
-            percent(n->l1_accesses - n->l1_misses - n->l1_pending, n->l1_accesses),
-            percent(n->l2_accesses - n->l2_misses - n->l2_pending, n->l2_accesses),
-            ls_format_count(n->dram_reads + n->dram_writes, reads, sizeof reads));
+            percent(n->l1_accesses - n->l1_misses - n->l1_pending, n->l1_accesses), unknown ? "shared" : l2,
+            unknown ? "shared" : reads);
 }
 
 uint64_t run_trace_accelsim_warp_insts(const run_trace_numbers *n)
@@ -259,7 +296,7 @@ static void roofline_table(const run_trace *t, FILE *to)
         char number[24];
         const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
         snprintf(number, sizeof number, "%" PRIu64, kernel->number);
-        run_roofline_row(t->metrics, i, number, kernel->name, to);
+        run_roofline_row(t->metrics, t->intervals.at[i], number, kernel->name, to);
     }
     run_roofline_row(t->metrics, LS_METRICS_RUN, "", "all", to);
     run_roofline_peaks(t->metrics, to);

@@ -6,7 +6,7 @@
 #include "base/spans.h"
 #include "cli/cli.h"
 #include "model/gpu/roofline.h"
-#include "report/metrics.h"
+#include "report/groups.h"
 #include "runtime/replay.h"
 
 /* Of every command that runs traces. */
@@ -30,6 +30,8 @@ typedef struct run_trace {
     char rates_text[160];
     const ls_clock *clock; /* of the cores */
     ls_engine *engine;
+    LS_VEC(size_t) intervals; /* of the metrics: that of each kernel */
+    ls_kernel_groups groups;
     ls_spans busy;            /* cycles of that clock with a kernel */
     uint64_t began_ns;        /* host time */
     LS_VEC(uint64_t) done_ns; /* after that, by the order of ls_replay_kernel_at() */
@@ -49,6 +51,7 @@ typedef struct run_trace_numbers {
     uint64_t cycles, warp_insts, thread_insts;
     uint64_t l1_accesses, l1_misses, l1_pending, l1_fails, l2_accesses, l2_misses, l2_pending, l2_fails;
     uint64_t dram_reads, dram_writes, async_misses;
+    bool overlapped; /* other kernels ran at the same time: L2 and DRAM are counted for all of them */
 } run_trace_numbers;
 
 /* Opens a trace and connects it to the machine. run_trace_close() is due in every case. */
@@ -61,8 +64,13 @@ ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_en
 void run_trace_close(run_trace *t);
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err);
 
-/* Of kernel `index`, or of all with LS_METRICS_RUN. */
-run_trace_numbers run_trace_count(const run_trace *t, size_t index);
+/* Of a kernel, by its place in the order of ends, or of all with LS_METRICS_RUN. */
+run_trace_numbers run_trace_count(const run_trace *t, size_t kernel);
+/* The interval of a kernel, and in *shared (may be NULL) the one with what it shares with those that it ran
+ * beside, if it is the last of them, else LS_METRICS_RUN. */
+size_t run_trace_scope(const run_trace *t, size_t kernel, size_t *shared);
+/* Of an interval of the metrics, without cycles. */
+run_trace_numbers run_trace_count_scope(const run_trace *t, size_t scope);
 /* As Accel-Sim counts, which sees an asynchronous copy with an L1 miss twice. */
 uint64_t run_trace_accelsim_warp_insts(const run_trace_numbers *n);
 uint64_t run_trace_accelsim_thread_insts(const run_trace_numbers *n);
@@ -73,7 +81,7 @@ void run_trace_table(const run_trace *t, FILE *to);
 uint64_t run_trace_unknown(const run_trace *t);
 /* Warns of instructions that ran without their effects. */
 void run_trace_warn(const run_trace *t, ls_engine *engine);
-/* A counter of blocks of a type, summed, of kernel `scope` or of all. */
+/* A counter of blocks of a type, summed, of an interval of the metrics or of all. */
 uint64_t run_trace_counter(const run_trace *t, size_t scope, const char *type, const char *name);
 
 #endif

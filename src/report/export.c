@@ -130,9 +130,12 @@ size_t export_stats(const ls_metric_value *value, export_stat *out)
     return count;
 }
 
-bool export_is_zero(const ls_metric_value *value)
+bool export_leaves_out(const ls_metric_interval *interval, const ls_metric_value *value)
 {
-    return value->value == 0 && value->denominator == 0 && value->histogram.count == 0;
+    if (interval == NULL)
+        return false;
+    bool split = interval->shared && value->kind == LS_METRIC_KIND_RATIO;
+    return value->value == 0 && (value->denominator == 0 || split) && value->histogram.count == 0;
 }
 
 static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, size_t scope, export_row_fn fn,
@@ -148,7 +151,7 @@ static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, siz
         for (size_t k = 0; k < t.metric_count; k++) {
             ls_metric_value value;
             ls_metric_view_source(view, i, k, &value);
-            if (interval && export_is_zero(&value))
+            if (export_leaves_out(interval, &value))
                 continue;
             export_row row = { .scope = scope,
                                .interval = interval,

@@ -165,6 +165,11 @@ static void put_kernels(FILE *to, const ls_metrics *m)
         put_u64_row(to, &l, interval->begin);
         l.metric = "end";
         put_u64_row(to, &l, interval->end);
+        if (interval->overlapped) {
+            l.unit = "";
+            l.metric = interval->shared ? "shared" : "overlapped";
+            put_u64_row(to, &l, 1);
+        }
     }
 }
 

@@ -19,8 +19,9 @@ typedef struct export_stat {
  * histogram no "min" and "max", an empty bucket is not listed. */
 size_t export_stats(const ls_metric_value *value, export_stat *out);
 
-/* Nothing but zeros? In an interval such values are left out: a missing value is zero. */
-bool export_is_zero(const ls_metric_value *value);
+/* In an interval values of nothing but zeros are left out: a missing value is zero. So are, in one that kernels
+ * share, ratios whose numerator the kernels have. */
+bool export_leaves_out(const ls_metric_interval *interval, const ls_metric_value *value);
 
 typedef struct export_row {
     size_t scope;                       /* LS_METRICS_RUN or an interval */

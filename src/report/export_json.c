@@ -75,8 +75,9 @@ static void put_value(ls_json *j, const ls_metric_value *v)
     ls_json_end(j);
 }
 
-/* "types" (reduced) and "blocks" of one scope. */
-static void put_scope(ls_json *j, const ls_metrics *m, const ls_metric_view *view, bool run)
+/* "types" (reduced) and "blocks" of one scope; interval NULL: the run. */
+static void put_scope(ls_json *j, const ls_metrics *m, const ls_metric_view *view,
+                      const ls_metric_interval *interval)
 {
     ls_metric_value v;
     ls_json_key(j, "types");
@@ -87,7 +88,7 @@ static void put_scope(ls_json *j, const ls_metrics *m, const ls_metric_view *vie
         bool open = false;
         for (size_t k = 0; k < type.metric_count; k++) {
             ls_metric_view_type(view, t, k, &v);
-            if (!run && export_is_zero(&v))
+            if (export_leaves_out(interval, &v))
                 continue;
             if (!open) {
                 ls_json_key(j, type.name);
@@ -106,14 +107,14 @@ static void put_scope(ls_json *j, const ls_metrics *m, const ls_metric_view *vie
     ls_json_object(j);
     size_t sources = ls_metrics_source_count(m);
     for (size_t i = 0; i < sources; i++) {
-        if (!run && !ls_metric_view_active(view, i))
+        if (interval && !ls_metric_view_active(view, i))
             continue;
         ls_metric_type type = ls_metrics_type(m, ls_metrics_source_type(m, i));
         ls_json_key(j, ls_metrics_source(m, i)->path);
         ls_json_object(j);
         for (size_t k = 0; k < type.metric_count; k++) {
             ls_metric_view_source(view, i, k, &v);
-            if (!run && export_is_zero(&v))
+            if (export_leaves_out(interval, &v))
                 continue;
             ls_json_key(j, type.metrics[k].name);
             put_value(j, &v);
@@ -194,7 +195,7 @@ static ls_status put_metrics(ls_json *j, const ls_metrics *m, ls_error *err)
     if (status == LS_OK) {
         ls_json_key(j, "values");
         ls_json_object(j);
-        put_scope(j, m, view, true);
+        put_scope(j, m, view, NULL);
         ls_json_end(j);
         ls_json_key(j, "kernels");
         ls_json_array(j);
@@ -212,7 +213,11 @@ static ls_status put_metrics(ls_json *j, const ls_metrics *m, ls_error *err)
         put_label(j, "stream", interval->stream);
         put_u64(j, "begin_fs", interval->begin);
         put_u64(j, "end_fs", interval->end);
-        put_scope(j, m, view, false);
+        if (interval->overlapped) {
+            ls_json_key(j, interval->shared ? "shared" : "overlapped");
+            ls_json_bool(j, true);
+        }
+        put_scope(j, m, view, interval);
         ls_json_end(j);
     }
     if (status == LS_OK)

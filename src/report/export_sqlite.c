@@ -34,7 +34,8 @@ static const char schema[] =
     "CREATE TABLE blocks(block INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
     " path TEXT NOT NULL, type TEXT NOT NULL, gpu INTEGER, stream INTEGER, UNIQUE(run, path));"
     "CREATE TABLE kernels(interval INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
-    " gpu INTEGER, kernel NOT NULL, name TEXT NOT NULL, stream INTEGER, begin_fs, end_fs);"
+    " gpu INTEGER, kernel NOT NULL, name TEXT NOT NULL, stream INTEGER, begin_fs, end_fs,"
+    " overlapped INTEGER NOT NULL, shared INTEGER NOT NULL);"
     "CREATE TABLE value(run INTEGER NOT NULL REFERENCES runs(run),"
     " interval INTEGER REFERENCES kernels(interval), block INTEGER NOT NULL REFERENCES blocks(block),"
     " metric INTEGER NOT NULL REFERENCES metrics(metric), stat TEXT NOT NULL, value NOT NULL);"
@@ -279,12 +280,13 @@ static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
 static ls_status put_kernels(sqlite_out *o, const ls_metrics *m, ls_error *err)
 {
     sqlite3_stmt *s = NULL;
-    ls_status status = prepare(o, "INSERT INTO kernels VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", &s, err);
+    ls_status status = prepare(o, "INSERT INTO kernels VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &s, err);
     size_t count = ls_metrics_interval_count(m);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         const ls_metric_interval *k = ls_metrics_interval(m, i);
-        const sqlite_cell row[] = { KEY(o->run),    KEY(k->gpu),   U64(k->kernel), TEXT(k->kernel_name),
-                                    KEY(k->stream), U64(k->begin), U64(k->end) };
+        const sqlite_cell row[] = { KEY(o->run),          KEY(k->gpu),        U64(k->kernel),
+                                    TEXT(k->kernel_name), KEY(k->stream),     U64(k->begin),
+                                    U64(k->end),          U64(k->overlapped), U64(k->shared) };
         int code = insert_row(s, row, LS_COUNT_OF(row));
         if (code != SQLITE_OK)
             status = fail_sqlite(o, code, err);

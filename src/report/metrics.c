@@ -479,6 +479,27 @@ static void restart(const metrics_type *t, metrics_source *s)
     }
 }
 
+/* Stores what pack_row() has put into the scratch bytes. */
+static ls_status store(ls_metrics *m, const ls_metric_interval *interval, ls_error *err)
+{
+    const char *name = interval->kernel_name ? interval->kernel_name : "";
+    metrics_interval stored = { .decl = *interval, .source_count = m->sources.count };
+    if (m->intervals.count && strcmp(m->intervals.at[m->intervals.count - 1].decl.kernel_name, name) == 0)
+        stored.decl.kernel_name = m->intervals.at[m->intervals.count - 1].decl.kernel_name;
+    else
+        stored.decl.kernel_name = ls_arena_strdup(&m->arena, name);
+    stored.packed_bytes = m->scratch.count;
+    stored.packed = malloc(m->scratch.count ? m->scratch.count : 1);
+    if (!stored.decl.kernel_name || !stored.packed || !ls_vec_push(&m->intervals, stored)) {
+        free(stored.packed);
+        return no_memory(err);
+    }
+    if (m->scratch.count)
+        memcpy(stored.packed, m->scratch.at, m->scratch.count);
+    m->packed_bytes += stored.packed_bytes;
+    return LS_OK;
+}
+
 ls_status ls_metrics_mark(ls_metrics *m, const ls_metric_interval *interval, ls_error *err)
 {
     ls_vec_clear(&m->scratch);
@@ -497,24 +518,55 @@ ls_status ls_metrics_mark(ls_metrics *m, const ls_metric_interval *interval, ls_
             return no_memory(err);
         next = i + 1;
     }
-
-    const char *name = interval->kernel_name ? interval->kernel_name : "";
-    metrics_interval stored = { .decl = *interval, .source_count = m->sources.count };
-    if (m->intervals.count && strcmp(m->intervals.at[m->intervals.count - 1].decl.kernel_name, name) == 0)
-        stored.decl.kernel_name = m->intervals.at[m->intervals.count - 1].decl.kernel_name;
-    else
-        stored.decl.kernel_name = ls_arena_strdup(&m->arena, name);
-    stored.packed_bytes = m->scratch.count;
-    stored.packed = malloc(m->scratch.count ? m->scratch.count : 1);
-    if (!stored.decl.kernel_name || !stored.packed || !ls_vec_push(&m->intervals, stored)) {
-        free(stored.packed);
-        return no_memory(err);
-    }
-    if (m->scratch.count)
-        memcpy(stored.packed, m->scratch.at, m->scratch.count);
-    m->packed_bytes += stored.packed_bytes;
+    ls_status status = store(m, interval, err);
+    if (status != LS_OK)
+        return status;
     for (size_t i = 0; i < m->sources.count; i++)
         if (metrics_takes(interval, &m->sources.at[i]))
             restart(m->types.at[m->sources.at[i].type], &m->sources.at[i]);
     return LS_OK;
+}
+
+/* Reads one source's share into the row, and leaves it out of all that comes later. */
+static ls_status take_row(ls_metrics *m, metrics_source *s, const void *counters, ls_error *err)
+{
+    const metrics_type *t = m->types.at[s->type];
+    for (size_t i = 0; i < t->field_count; i++) {
+        const metrics_field *f = &t->fields[i];
+        if (f->kind != LS_METRIC_KIND_COUNTER)
+            return ls_fail(err, LS_ERR_INTERNAL, "'%s' of '%s' is no counter: it has no kernel's share",
+                           f->name, s->decl.path);
+        uint64_t share = *(const uint64_t *)(const void *)((const char *)counters + f->offset);
+        m->row.at[f->word] = share;
+        s->last[f->word] += share;
+    }
+    return LS_OK;
+}
+
+ls_status ls_metrics_mark_part(ls_metrics *m, const ls_metric_interval *interval, ls_metrics_take_fn take,
+                               void *self, ls_error *err)
+{
+    enum { SHARE_BYTES = 32768 }; /* a state may be much larger than the counters in it */
+    char *share = malloc(SHARE_BYTES);
+    size_t next = 0;
+    ls_status status = share ? LS_OK : no_memory(err);
+    ls_vec_clear(&m->scratch);
+    for (size_t i = 0; i < m->sources.count && status == LS_OK; i++) {
+        metrics_source *s = &m->sources.at[i];
+        const metrics_type *t = m->types.at[s->type];
+        if (!metrics_takes(interval, s))
+            continue;
+        memset(share, 0, SHARE_BYTES);
+        size_t bytes = s->decl.counters_size < SHARE_BYTES ? s->decl.counters_size : SHARE_BYTES;
+        if (!take(self, &s->decl, share, bytes))
+            continue;
+        status = take_row(m, s, share, err);
+        if (status != LS_OK || !any_word(m->row.at, t->words))
+            continue;
+        if (!pack_row(m, i - next, m->row.at, t->words))
+            status = no_memory(err);
+        next = i + 1;
+    }
+    free(share);
+    return status == LS_OK ? store(m, interval, err) : status;
 }

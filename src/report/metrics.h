@@ -39,6 +39,10 @@ typedef struct ls_metric_interval {
     const char *kernel_name; /* NULL counts as "" */
     int64_t stream;
     ls_time begin, end;
+    /* Other kernels ran at the same time. Of such a kernel only blocks that can tell its share have values;
+     * those of all others are in an interval of their own, which closes the group. */
+    bool overlapped;
+    bool shared; /* this is that interval: it is no kernel */
 } ls_metric_interval;
 
 ls_status ls_metrics_create(ls_metrics **out, ls_error *err);
@@ -55,6 +59,14 @@ ls_status ls_metrics_add_engine(ls_metrics *m, const ls_engine *engine, ls_error
 /* Closes an interval. Peak fields (and min and max of histograms) start afresh for the next one; the registry
  * keeps the run's own. Refuses, changing nothing, a counter that went backwards. */
 ls_status ls_metrics_mark(ls_metrics *m, const ls_metric_interval *interval, ls_error *err);
+
+/* The same for a kernel that did not run alone. take() fills `counters`, of `bytes` zero bytes and in the
+ * layout of source->counters, with what the source counted for the kernel, or returns false: the source does
+ * not tell kernels apart. What was taken is in no later interval. Fails for a source that is taken from and
+ * has other metrics than counters and ratios. */
+typedef bool (*ls_metrics_take_fn)(void *self, const ls_metric_source *source, void *counters, size_t bytes);
+ls_status ls_metrics_mark_part(ls_metrics *m, const ls_metric_interval *interval, ls_metrics_take_fn take,
+                               void *self, ls_error *err);
 
 /* ------------------------------------------------------------------------------------------------ listing */
 

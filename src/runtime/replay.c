@@ -305,6 +305,7 @@ static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begi
                               .begin = begin,
                               .end = end,
                               .ctas = o->read,
+                              .slot = kernel->slot,
                               .sampled = o->sampled };
     (void)ls_vec_push(&r->kernels, done);
     close_kernel(r, o);
@@ -398,6 +399,16 @@ static ls_status set_threads(ls_replay *r, uint32_t threads, ls_error *err)
     return status;
 }
 
+/* The begin of the first kernel that nobody was told the end of, but for the one that is told about now. */
+static ls_cycle next_begin(const ls_replay *r)
+{
+    ls_cycle next;
+    (void)dispatch_unfinished(r->dispatch, &next);
+    for (size_t i = r->reported + 1; i < r->kernels.count; i++)
+        next = r->kernels.at[i].begin < next ? r->kernels.at[i].begin : next;
+    return next;
+}
+
 ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
     *result = (ls_run_result){ 0 };
@@ -427,6 +438,7 @@ ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_resu
         bool finished = dispatch_finished_kernel(r->dispatch);
         for (; r->reported < r->kernels.count; r->reported++)
             if (r->options.kernel_done != NULL) {
+                r->kernels.at[r->reported].next_begin = next_begin(r);
                 status = r->options.kernel_done(r->options.kernel_done_self, &r->kernels.at[r->reported], err);
                 if (status != LS_OK)
                     return status;

@@ -17,7 +17,10 @@ typedef struct ls_replay_kernel {
     uint64_t stream, command; /* command: index in the list */
     ls_cycle begin, end;      /* of the core clock; the launch latency is in between */
     uint64_t ctas;
-    double sampled; /* the share of the kernel that its hit rates come from; 0: it needed none */
+    uint32_t slot;       /* the dispatcher's, by which cores count */
+    ls_cycle next_begin; /* of the first of the kernels that had begun and whose end had not been told when
+                          * its own was; LS_CYCLE_MAX: there was none */
+    double sampled;      /* the share of the kernel that its hit rates come from; 0: it needed none */
 } ls_replay_kernel;
 
 typedef struct ls_replay_options {

@@ -152,6 +152,17 @@ void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes)
         line_mmu_discard(g->mmu, address, bytes);
 }
 
+static bool is_cu(const ls_block *block)
+{
+    return block != NULL && strcmp(ls_block_type_of(block)->slot, "cu") == 0;
+}
+
+bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes)
+{
+    ls_block *block = ls_engine_find_block(engine, path);
+    return is_cu(block) && cu_take_kernel(block, number, counters, bytes);
+}
+
 /* ------------------------------------------------------------------------------------------------- tables */
 
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };

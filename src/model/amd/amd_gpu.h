@@ -23,5 +23,8 @@ const amd_gpu_facts *amd_gpu_get_facts(ls_engine *engine);
 ls_status amd_gpu_set_memory(ls_engine *engine, ls_window *window, ls_error *err);
 /* Caches forget what they have of freed memory. While the engine rests. */
 void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes);
+/* Between runs: what a block counted for a launch that has ended, in the layout of its counters, once. False: the
+ * block does not tell kernels apart. */
+bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes);
 
 #endif

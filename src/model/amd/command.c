@@ -371,14 +371,17 @@ ls_status command_submit(ls_block *block, command_queue *queue, command_packet *
     return LS_OK;
 }
 
-bool command_unfinished(const ls_block *block, ls_cycle *begin)
+bool command_unfinished(const ls_block *block, ls_time *begin)
 {
     const command *c = ls_block_state((ls_block *)(uintptr_t)block);
-    *begin = LS_CYCLE_MAX;
+    *begin = LS_TIME_MAX;
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
-        if (c->dispatchers[i].phase != DISPATCHER_FREE && c->dispatchers[i].begin < *begin)
-            *begin = c->dispatchers[i].begin;
-    return *begin != LS_CYCLE_MAX;
+        if (c->dispatchers[i].phase != DISPATCHER_FREE && c->dispatchers[i].packet->begin < *begin)
+            *begin = c->dispatchers[i].packet->begin;
+    for (const command_packet *p = c->done_head; p != NULL; p = p->next)
+        if (p->kind == COMMAND_KERNEL && p->begin < *begin)
+            *begin = p->begin;
+    return *begin != LS_TIME_MAX;
 }
 
 command_packet *command_take(ls_block *block)

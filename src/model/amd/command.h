@@ -48,8 +48,9 @@ void command_remove_queue(ls_block *command, command_queue *queue); /* it must b
 ls_status command_submit(ls_block *command, command_queue *queue, command_packet *packet, ls_error *err);
 /* The packet that ended first of those that nobody has taken yet; NULL: none. */
 command_packet *command_take(ls_block *command);
-/* Between runs: whether kernels have begun that have not ended, and in which cycle the first did. */
-bool command_unfinished(const ls_block *command, ls_cycle *begin);
+/* Between runs: whether kernels have begun that have not ended, or that nobody has taken, and when the first
+ * did. */
+bool command_unfinished(const ls_block *command, ls_time *begin);
 /* How many work-groups of a kernel can be resident at once: each has its own scratch place below that. */
 uint64_t command_places(const ls_block *command, const command_packet *packet);
 

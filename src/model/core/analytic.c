@@ -128,6 +128,7 @@ bool analytic_bypasses(const core *c, const ls_inst *inst)
 static void count_now(core *c, flight *f)
 {
     f->counted = true;
+    count_for(c, f->warp);
     c->n.warp_instructions++;
     c->n.thread_instructions += (uint32_t)__builtin_popcount(f->mask);
 }

@@ -75,6 +75,7 @@ bool ccache_holds(core *c, uint16_t index)
         return false;
     ccache *k = c->options.ccache;
     readonly_miss *miss;
+    count_for(c, f->warp);
     switch (readonly_access(c, &k->levels, 0, k->base[c->warps[f->warp].cta] + f->inst->pc, &miss)) {
     case READONLY_HIT:
         return false;

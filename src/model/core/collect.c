@@ -194,6 +194,8 @@ static void read_banks(core *c, sub_core *s)
     for (uint32_t set = s->bank_waiting & ~s->bank_written; set != 0; set &= set - 1) {
         uint32_t bank = (uint32_t)__builtin_ctz(set);
         uint32_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
+        if (LS_UNLIKELY(c->mixed))
+            count_for(c, c->flights[s->collector[k]].warp);
         if (s->bank_head[bank] == s->bank_tail[bank])
             s->bank_waiting &= ~(1u << bank);
         else

@@ -105,26 +105,30 @@ typedef enum stall_reason {
 
 typedef enum core_flops { FLOPS_HALF, FLOPS_SINGLE, FLOPS_DOUBLE, FLOPS_TENSOR, FLOPS_COUNT } core_flops;
 
+/* First those of the core's time and of its port to the network, which kernels that run side by side share;
+ * from `issued` on those of work, each of which belongs to one kernel (banks.c). */
 typedef struct core_counters {
     uint64_t cycles; /* with at least one resident warp */
-    uint64_t warp_instructions, thread_instructions;
-    uint64_t issue_slots, issued, stalls[STALL_COUNT];
+    uint64_t issue_slots, stalls[STALL_COUNT];
     uint64_t stack[STALL_COUNT]; /* as stalls, but a slot counts for every reason that some warp had */
     uint64_t resident_warps;     /* summed over cycles */
+    uint64_t peak_flops;         /* single-precision ones that the units could have done; of a core at rest */
+    uint64_t network_stalls,
+        network_stall_cycles; /* requests that could not enter the network at once; for how long */
+    uint64_t requests_sent, replies;
+
+    uint64_t issued;
+    uint64_t warp_instructions, thread_instructions;
     uint64_t ctas;
     uint64_t by_class[LS_CLASS_COUNT];
     uint64_t flops[FLOPS_COUNT];
-    uint64_t peak_flops;      /* single-precision ones that the units could have done; of a core at rest */
-    uint64_t unknown_opcodes; /* instructions of no table, taken for integer ones by request */
+    uint64_t unknown_opcodes;      /* instructions of no table, taken for integer ones by request */
     uint64_t bank_conflict_cycles; /* shared memory */
     uint64_t shared_accesses;
     uint64_t l1_bank_conflicts;
     uint64_t memory_instructions, memory_sectors;
     uint64_t
         async_copy_misses; /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
-    uint64_t network_stalls,
-        network_stall_cycles; /* requests that could not enter the network at once; for how long */
-    uint64_t requests_sent, replies;
     uint64_t register_reads, register_bank_waits;
     cache_counters l1;
     options_counters options;
@@ -235,6 +239,7 @@ typedef struct hybrid hybrid;
 typedef struct flow flow;
 typedef struct core_ahead core_ahead;
 typedef struct coalesce_memory coalesce_memory;
+typedef struct core_banks core_banks;
 
 typedef struct core {
     const core_spec *spec;
@@ -251,6 +256,8 @@ typedef struct core {
     core_options options;
     analytic *analytic; /* NULL: memory is simulated */
     core_counters n;
+    core_banks *kernel_banks; /* n by kernel; NULL: kernels run one after the other */
+    bool mixed;               /* blocks of several kernels are resident */
     ls_port scheduler;
     scheduler_kind scheduler_kind; /* what the port leads to */
 
@@ -337,6 +344,23 @@ typedef struct core {
     bool done_waiting;
     uint32_t core_count; /* of the GPU: for the layout of local memory */
 } core;
+
+/* banks.c: what counters of work are counted for, on a core with blocks of several kernels. */
+void banks_count_for(core *c, uint32_t kernel); /* the dispatcher's slot, or BANKS_SHARED */
+/* The same for a launch by its number; returns the slot that was counted for before. */
+uint32_t banks_count_for_number(core *c, uint32_t number);
+void banks_blocks_changed(core *c); /* after a block came or went; there are banks */
+#define BANKS_SHARED UINT32_MAX     /* for no kernel in particular */
+static inline void count_for(core *c, uint32_t warp)
+{
+    if (LS_UNLIKELY(c->mixed))
+        banks_count_for(c, c->ctas[c->warps[warp].cta].launch.kernel);
+}
+static inline void count_for_all(core *c)
+{
+    if (LS_UNLIKELY(c->mixed))
+        banks_count_for(c, BANKS_SHARED);
+}
 
 /* front.c */
 void front_fetch(core *c);

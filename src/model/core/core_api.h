@@ -57,6 +57,12 @@ typedef struct core_l1 {
 } core_l1;
 core_l1 core_get_l1(const ls_block *core, uint64_t shared_bytes);
 
+/* Before the run: so many kernels may run side by side, and what they do is counted by slot, too. */
+ls_status core_set_kernels(ls_block *core, uint32_t slots, ls_error *err);
+/* Between runs: the counters of the kernel that has ended in this slot, in the layout of the block's counters.
+ * Those of the core's time are 0: kernels share them. False: nothing is counted by kernel. */
+bool core_take_kernel(ls_block *core, uint32_t slot, void *counters, size_t bytes);
+
 /* What a roofline needs to know: what the core has done so far, and how fast its units are. */
 typedef struct core_work {
     uint64_t flops_half, flops_single, flops_double, flops_tensor;

@@ -94,6 +94,10 @@ void cta_start(core *c, const core_launch *launch)
     c->resident_ctas++;
     if (c->options.any)
         options_start_cta(c, slot);
+    if (c->kernel_banks != NULL) {
+        banks_blocks_changed(c);
+        banks_count_for(c, launch->kernel);
+    }
     c->n.ctas++;
     for (uint32_t w = 0; w < warps; w++) {
         static const ls_warp_stream empty = { 0 };
@@ -163,6 +167,8 @@ void cta_finish(core *c, uint32_t slot)
                                                         .core = (uint16_t)c->id,
                                                         .start = cta->start,
                                                         .cycle = ls_region_now(c->region) };
+    if (c->kernel_banks != NULL)
+        banks_blocks_changed(c);
     if (c->ahead != NULL)
         ahead_ended(c, cta->launch.kernel);
     if (c->resident_ctas == 0 && !ahead_waits(c) && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0) {
@@ -266,6 +272,7 @@ void flight_complete(core *c, uint16_t index)
     flight *f = &c->flights[index];
     uint32_t warp = f->warp;
     warp_state *w = &c->warps[warp];
+    count_for(c, warp);
     c->n.warp_instructions++;
     c->n.thread_instructions += lane_count(f->mask);
     w->in_flight--;

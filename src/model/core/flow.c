@@ -379,6 +379,7 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t w
     b.changes = false;
     b.missing = b.held = b.stalled[0] = b.stalled[1] = b.jumped = 0;
     s->wants[d->unit] &= ~bit;
+    count_for(c, warp);
     issue_burst(c, fs, warp, bit, d, first, limit, &b);
     w->busy_until = flow_later(w->busy_until, b.until);
     book_burst(c, &b, (uint64_t)(b.next - w->next));

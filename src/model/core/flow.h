@@ -164,6 +164,8 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
 /* flow_inst.c */
 /* The entry of the instruction, which holds another one. */
 void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t place, uint64_t key);
+/* Counts what has issued. */
+void flow_count_uses(core *c);
 /* Counts what has issued, and forgets all of them: what comes next may lie where this program was. */
 void flow_forget(core *c);
 /* Registers of an instruction that has more than reg[] holds. */

@@ -7,22 +7,33 @@
 /* What is counted per instruction follows from how often each static one has issued. */
 static void count_uses(core *c, flow_inst *d)
 {
+    uint32_t before = 0;
+    if (LS_UNLIKELY(c->kernel_banks != NULL))
+        before = banks_count_for_number(c, (uint32_t)(d->key >> 32) - 1);
     c->n.by_class[d->class_] += d->uses;
     c->n.register_reads += d->uses * d->read_count;
     c->n.register_bank_waits += d->uses * d->read_waits;
     c->n.unknown_opcodes += d->uses * d->unknown;
     c->n.flops[d->flops_kind] += d->flops * (d->uses * 32 - d->missing);
     d->uses = d->missing = 0;
+    if (LS_UNLIKELY(c->kernel_banks != NULL))
+        banks_count_for(c, before);
+}
+
+void flow_count_uses(core *c)
+{
+    flow *f = c->flow;
+    for (uint32_t i = 0; i < f->insts_used; i++)
+        if (f->insts[i].uses != 0)
+            count_uses(c, &f->insts[i]);
 }
 
 void flow_forget(core *c)
 {
     flow *f = c->flow;
-    for (uint32_t i = 0; i < f->insts_used; i++) {
-        if (f->insts[i].uses != 0)
-            count_uses(c, &f->insts[i]);
+    flow_count_uses(c);
+    for (uint32_t i = 0; i < f->insts_used; i++)
         f->insts[i].key = 0;
-    }
     f->insts_used = 0;
 }
 

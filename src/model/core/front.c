@@ -241,6 +241,7 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     c->collecting |= 1u << sub;
     s->stuck = s->stuck && s->collector_used == c->all_collectors;
     s->last_issued = (uint8_t)(warp / c->sub_count);
+    count_for(c, warp);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;

@@ -226,6 +226,7 @@ static void access_shared(core *c, uint16_t index)
     }
     w->busy_until = done > w->busy_until ? done : w->busy_until;
     w->in_flight--;
+    count_for(c, warp);
     c->n.warp_instructions++;
     c->n.thread_instructions += lane_count(f->mask);
     flight_free(c, index);
@@ -306,6 +307,7 @@ static bool fill_quietly(core *c, const mem_message *message, ls_cycle now)
 {
     if (message->token != CACHE_NONE || c->next_wb != NO_FLIGHT || cache_has_ready(&c->l1))
         return false;
+    count_for_all(c); /* several may have asked for it */
     cache_fill(&c->l1, message->address);
     uint32_t token = cache_peek_ready(&c->l1);
     if (c->flights[token].requests > 1) {

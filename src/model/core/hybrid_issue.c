@@ -76,6 +76,7 @@ static void buffer_empty(core *c, sub_core *s, uint32_t warp)
 static void issue_one_memory(core *c, sub_core *s, uint32_t sub, uint32_t warp, const hybrid_inst *d)
 {
     warp_state *w = &c->warps[warp];
+    count_for(c, warp);
     c->n.issued++;
     c->n.by_class[d->class_]++;
     c->n.unknown_opcodes += d->unknown;
@@ -142,6 +143,7 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
     ls_cycle now = c->now, busy = c->hybrid->alu_until[warp], need = 0;
     uint64_t missing = 0, counts = 0;
     bool jumped = false;
+    count_for(c, warp);
     for (;;) {
         ls_cycle done = issue_unit(c, h, sub, warp, d, now, shape);
         hybrid_set_results(c, warp, d, done);

@@ -52,6 +52,7 @@ bool icache_fetch(core *c, uint32_t warp)
         return true;
     }
     readonly_miss *miss;
+    count_for(c, warp);
     switch (readonly_access(c, &i->levels, warp_sub(c, warp), i->base[w->cta] + w->insts[w->next->inst].pc,
                             &miss)) {
     case READONLY_HIT:

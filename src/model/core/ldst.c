@@ -55,6 +55,7 @@ static inline bool bypasses(const core *c, const flight *f)
 
 uint32_t ldst_shared_cycles(core *c, const flight *f)
 {
+    count_for(c, f->warp);
     c->n.memory_instructions++;
     if (f->mask == 0 || f->inst->mem_op == LS_MEM_NONE || f->dyn->addr == LS_ADDR_NONE)
         return 1;
@@ -68,6 +69,7 @@ static void begin(core *c, uint16_t index)
 {
     flight *f = &c->flights[index];
     c->dispatch = index;
+    count_for(c, f->warp);
     c->n.memory_instructions++;
     f->space = ldst_space(c, f);
     c->sector_count = 0;
@@ -117,6 +119,7 @@ static void sector_arrived(core *c, uint16_t index)
             s->async &= ~warp_bit(c, f->warp);
             c->front_changed |= 1u << f->sub;
         }
+        count_for(c, f->warp);
         c->n.async_copy_misses += f->missed;
     }
     if (f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION)
@@ -304,6 +307,7 @@ static inline bool take_reply(core *c)
             return false;
         c->next_global = (uint16_t)reply->token;
     } else {
+        count_for_all(c); /* several may have asked for it */
         cache_fill(&c->l1, reply->address);
     }
     (void)ls_ring_pop(&c->reply_ring);
@@ -361,6 +365,7 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
 {
     cache_outcome outcome;
     cache_set_global(&c->l1, access->global);
+    count_for(c, access->warp);
     if (access->write)
         outcome = cache_write(&c->l1, access->address, access->address, access->byte_mask,
                               store_token(access->warp, access->global));
@@ -417,6 +422,7 @@ static void look_up_banks(core *c)
 static void fill_banks(core *c, const flight *f, uint16_t index)
 {
     uint32_t bank_count = (uint32_t)c->spec->l1_banks;
+    count_for(c, f->warp);
     for (uint32_t i = 0; i < bank_count && c->sector_count > 0; i++) {
         uint64_t address = c->sectors[c->sector_count - 1];
         l1_bank *bank = &c->banks[(address / CACHE_SECTOR_BYTES) % bank_count];
@@ -503,6 +509,7 @@ static void leave(core *c, uint16_t index)
     /* A load whose requests are on their way. One without a register is done for its warp. */
     if (f->inst->dst_count == 0) {
         f->counted = true;
+        count_for(c, f->warp);
         c->n.warp_instructions++;
         c->n.thread_instructions += (uint32_t)__builtin_popcount(f->mask);
     }

@@ -52,6 +52,13 @@ typedef struct cu_counters {
     uint64_t stall[CU_WHY_COUNT];
 } cu_counters;
 
+/* What the work-groups of one kernel executed; the rest of its counters are 0. */
+typedef struct cu_share {
+    uint32_t number; /* of the launch, from 1; 0: free */
+    cu_counters n;
+} cu_share;
+#define CU_SHARES_MAX 16u
+
 /* --- memory instructions in flight ---------------------------------------------------------------------- */
 
 #define CU_NONE UINT16_MAX
@@ -302,6 +309,7 @@ typedef struct cu {
     uint16_t report_first, report_count;
 
     cu_counters counters;
+    cu_share shares[CU_SHARES_MAX];
     line_message message;
     amd_access scratch;
     cu_lds lds;

@@ -101,6 +101,10 @@ typedef struct cu_wires {
 } cu_wires;
 ls_status cu_attach(ls_block *cu, const cu_wires *wires, ls_error *err);
 
+/* Between runs: what work-groups of a launch (its number) executed here, in the layout of the block's counters;
+ * all others are 0. It is told once. */
+bool cu_take_kernel(ls_block *cu, uint32_t number, void *counters, size_t bytes);
+
 /* The requester's side of the ports: self is the block's state. Which of them a cache answers is its
  * builder's choice of these tables. */
 extern const line_client_ops cu_vector_client[2], cu_scalar_client, cu_code_client;

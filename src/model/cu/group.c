@@ -107,9 +107,8 @@ void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
 
 /* --- the end -------------------------------------------------------------------------------------------- */
 
-static void group_count(cu *c, const cu_tally *t)
+static void group_add(cu_counters *n, const cu_tally *t)
 {
-    cu_counters *n = &c->counters;
     uint64_t known = 0;
     n->work_groups++;
     n->instructions += t->instructions;
@@ -130,6 +129,36 @@ static void group_count(cu *c, const cu_tally *t)
         known += t->by_class[rows[i].class_];
     }
     n->instructions_other += t->instructions - known;
+}
+
+/* The counters of the unit, and those of the kernel. There are as many places for kernels as can run side by
+ * side: each is taken when its kernel has ended. */
+static void group_count(cu *c, const cu_group *g)
+{
+    group_add(&c->counters, &g->done.tally);
+    uint32_t number = g->done.kernel->number + 1;
+    cu_share *share = NULL;
+    for (size_t i = 0; i < CU_SHARES_MAX && (share == NULL || share->number != number); i++)
+        if (c->shares[i].number == number || c->shares[i].number == 0)
+            share = &c->shares[i];
+    if (share == NULL)
+        return;
+    share->number = number;
+    group_add(&share->n, &g->done.tally);
+    share->n.waves += g->wave_count;
+}
+
+bool cu_take_kernel(ls_block *block, uint32_t number, void *counters, size_t bytes)
+{
+    cu *c = ls_block_state(block);
+    if (bytes < sizeof(cu_counters))
+        return false;
+    for (size_t i = 0; i < CU_SHARES_MAX; i++)
+        if (c->shares[i].number == number + 1) {
+            memcpy(counters, &c->shares[i].n, sizeof(cu_counters));
+            c->shares[i] = (cu_share){ 0 };
+        }
+    return true;
 }
 
 void cu_group_report(void *self, ls_cycle now)
@@ -159,7 +188,7 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
     cu_source_end(g);
     g->resident = false;
     c->resident_groups--;
-    group_count(c, &g->done.tally);
+    group_count(c, g);
     ls_domain_pending(c->domain, -1);
     ls_domain_progress(c->domain);
     c->reports[(c->report_first + c->report_count++) % c->spec->groups] = g->slot;

@@ -12,6 +12,7 @@ typedef struct dispatch_kernel {
     const ls_inst *insts;
     uint64_t ctas;
     void *handle;              /* the workload's */
+    uint32_t slot;             /* the dispatcher's: cores count by it */
     const rates_kernel *rates; /* for cores whose memory is not simulated; else NULL */
 } dispatch_kernel;
 
@@ -56,6 +57,11 @@ bool dispatch_finished_kernel(ls_block *dispatch);
 bool dispatch_idle(const ls_block *dispatch);
 /* Whether kernels were launched that have not ended, and when the first of them was. */
 bool dispatch_unfinished(const ls_block *dispatch, ls_cycle *begin);
+/* How many kernels may run side by side: slots are below. */
+uint32_t dispatch_slots(const ls_block *dispatch);
+/* Between runs: what the dispatcher counted for the kernel that has ended in this slot, in the layout of its
+ * counters. */
+bool dispatch_take_kernel(ls_block *dispatch, uint32_t slot, void *counters, size_t bytes);
 /* What the workload reported, if it failed. */
 const ls_error *dispatch_failure(const ls_block *dispatch);
 

@@ -58,7 +58,8 @@ typedef struct dispatch {
     uint64_t turn;          /* the next block may leave from here on, in cycles times block_interval.den */
     uint32_t refill_cycles; /* cores are sent blocks ahead, and start them so long after others; 0: not */
     kernel_state kernels[KERNELS_MAX];
-    uint32_t slots; /* none of kernels[] from here on is in use */
+    dispatch_counters ended[KERNELS_MAX]; /* by slot: of the last kernel that had it */
+    uint32_t slots;                       /* none of kernels[] from here on is in use */
     uint32_t active;
     dispatch_kernel waiting; /* read ahead, waits for its stream */
     bool has_waiting, end, finished;
@@ -130,6 +131,7 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
         slot++;
     kernel_state *k = &d->kernels[slot];
     *k = (kernel_state){ .kernel = *kernel, .used = true, .begin = begin };
+    k->kernel.slot = slot;
     k->warps = block_warps(kernel->info);
     k->registers = block_registers(&d->capacity, kernel->info);
     k->shared_bytes = kernel->info->shared_bytes;
@@ -308,11 +310,14 @@ static void finish_if_done(dispatch *d, uint32_t slot)
         set_full_for(d, core, 0);
     d->last_end = k->end;
     d->finished = true;
-    d->n.busy_cycles += k->end - k->begin;
+    dispatch_counters n = { .kernels = 1, .ctas = k->sent, .busy_cycles = k->end - k->begin };
+    d->n.busy_cycles += n.busy_cycles;
     if (k->end > d->active_since) {
-        d->n.active_cycles += k->end - d->active_since;
+        n.active_cycles = k->end - d->active_since;
+        d->n.active_cycles += n.active_cycles;
         d->active_since = k->end;
     }
+    d->ended[slot] = n;
     ls_domain_pending(d->domain, -1);
     ls_domain_progress(d->domain);
     d->work.kernel_done(d->work.self, &k->kernel, k->begin, k->end);
@@ -455,6 +460,21 @@ bool dispatch_idle(const ls_block *block)
 {
     const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
     return d->active == 0 && d->end;
+}
+
+uint32_t dispatch_slots(const ls_block *block)
+{
+    const dispatch_spec *spec = ls_block_spec(block);
+    return (uint32_t)spec->concurrent_kernels;
+}
+
+bool dispatch_take_kernel(ls_block *block, uint32_t slot, void *counters, size_t bytes)
+{
+    dispatch *d = ls_block_state(block);
+    if (bytes < sizeof d->ended[slot])
+        return false;
+    memcpy(counters, &d->ended[slot], sizeof d->ended[slot]);
+    return true;
 }
 
 bool dispatch_unfinished(const ls_block *block, ls_cycle *begin)

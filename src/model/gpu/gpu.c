@@ -189,6 +189,8 @@ static ls_status attach_all(builder *b, ls_error *err)
     for (uint32_t i = 0; b->ahead && i < b->cores; i++)
         TRY(core_take_ahead(b->core_blocks[i], b->refill_cycles, err));
     for (uint32_t i = 0; i < b->cores; i++)
+        TRY(core_set_kernels(b->core_blocks[i], dispatch_slots(b->dispatch), err));
+    for (uint32_t i = 0; i < b->cores; i++)
         TRY(core_attach(b->core_blocks[i], i, b->cores, &b->map, &b->to_memory[(size_t)i * b->channels],
                         credits * b->channels, b->dones[i], err));
     if (b->analytic)
@@ -263,6 +265,15 @@ void gpu_warm(ls_engine *engine, uint64_t address, uint64_t bytes)
         snprintf(name, sizeof name, "gpu0.l2_%u", partition_channel(first, at));
         partition_warm(ls_engine_find_block(engine, name), at);
     }
+}
+
+bool gpu_take_kernel(const ls_engine *engine, const char *path, uint32_t slot, void *counters, size_t bytes)
+{
+    ls_block *block = ls_engine_find_block(engine, path);
+    const char *is = block != NULL ? ls_block_type_of(block)->slot : "";
+    if (strcmp(is, "core") == 0)
+        return core_take_kernel(block, slot, counters, bytes);
+    return strcmp(is, "dispatch") == 0 && dispatch_take_kernel(block, slot, counters, bytes);
 }
 
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };

@@ -332,7 +332,7 @@ void timing_watch(ls_gpu_system *system,
     t->over_self = self;
 }
 
-bool timing_unfinished(const ls_gpu_system *system, ls_cycle *begin)
+bool timing_unfinished(const ls_gpu_system *system, ls_time *begin)
 {
     return of(system) && command_unfinished(of(system)->command, begin);
 }

@@ -32,8 +32,8 @@ void timing_set_options(ls_gpu_system *system, const ls_run_options *options);
 /* Called for each command that is over, while the engine rests: time to read counters. */
 void timing_watch(ls_gpu_system *system,
                   ls_status (*over)(void *self, const timing_record *record, ls_error *err), void *self);
-/* Whether kernels have begun that have not ended, and in which cycle of the compute units the first did. */
-bool timing_unfinished(const ls_gpu_system *system, ls_cycle *begin);
+/* Whether kernels have begun that nobody was told the end of, and when the first did. */
+bool timing_unfinished(const ls_gpu_system *system, ls_time *begin);
 /* What the engine did so far; windows are those of all runs. */
 ls_run_result timing_result(const ls_gpu_system *system);
 

@@ -1,0 +1,114 @@
+/* banks.c: counters of work by kernel, on a machine that runs kernels side by side. May touch its core only.
+ *
+ * Counting itself knows no kernels: it adds to core.n. While one kernel has the core to itself, all that is
+ * counted is its own. While several have blocks there (core.mixed), whoever handles an instruction says for
+ * which kernel it counts (count_for); when that changes, the difference since the last change goes to the bank
+ * of the kernel before. Sums over banks are what core.n has, by construction. */
+#include "model/core/flow.h"
+#include "model/core/formula.h"
+
+#include <string.h>
+
+#define WORK_BEGIN offsetof(core_counters, issued)
+#define WORK_WORDS ((sizeof(core_counters) - WORK_BEGIN) / sizeof(uint64_t))
+_Static_assert((sizeof(core_counters) - WORK_BEGIN) % sizeof(uint64_t) == 0, "counters are words");
+
+typedef struct bank {
+    uint32_t number; /* of the launch that has the slot */
+    uint64_t words[WORK_WORDS];
+} bank;
+
+struct core_banks {
+    uint32_t slots, counting;
+    uint64_t seen[WORK_WORDS]; /* of core.n, when `counting` was set */
+    bank shared;
+    bank at[];
+};
+
+static bank *bank_of(core_banks *b, uint32_t kernel)
+{
+    return kernel == BANKS_SHARED ? &b->shared : &b->at[kernel];
+}
+
+/* What was counted since the last time goes to its bank. */
+static void settle(core *c)
+{
+    core_banks *b = c->kernel_banks;
+    if (c->analytic != NULL)
+        formula_count(c);
+    const uint64_t *now = (const uint64_t *)(const void *)((const char *)&c->n + WORK_BEGIN);
+    uint64_t *words = bank_of(b, b->counting)->words;
+    for (size_t i = 0; i < WORK_WORDS; i++) {
+        words[i] += now[i] - b->seen[i];
+        b->seen[i] = now[i];
+    }
+}
+
+void banks_count_for(core *c, uint32_t kernel)
+{
+    core_banks *b = c->kernel_banks;
+    if (b->counting == kernel)
+        return;
+    settle(c);
+    b->counting = kernel;
+}
+
+/* While one kernel is resident it is counted for, and after it until another one comes. */
+void banks_blocks_changed(core *c)
+{
+    core_banks *b = c->kernel_banks;
+    uint32_t kernel = BANKS_SHARED;
+    c->mixed = false;
+    for (uint32_t i = 0; i < CORE_CTAS_MAX; i++) {
+        if (!c->ctas[i].used)
+            continue;
+        const core_launch *launch = &c->ctas[i].launch;
+        b->at[launch->kernel].number = launch->number;
+        c->mixed = c->mixed || (kernel != BANKS_SHARED && kernel != launch->kernel);
+        kernel = launch->kernel;
+    }
+    if (!c->mixed && kernel != BANKS_SHARED)
+        banks_count_for(c, kernel);
+}
+
+/* Instructions of flow.c are counted per static one, which knows its launch by number. */
+uint32_t banks_count_for_number(core *c, uint32_t number)
+{
+    core_banks *b = c->kernel_banks;
+    uint32_t before = b->counting, kernel = 0;
+    while (kernel < b->slots && b->at[kernel].number != number)
+        kernel++;
+    banks_count_for(c, kernel < b->slots ? kernel : BANKS_SHARED);
+    return before;
+}
+
+ls_status core_set_kernels(ls_block *block, uint32_t slots, ls_error *err)
+{
+    core *c = ls_block_state(block);
+    if (slots <= 1)
+        return LS_OK;
+    core_banks *b = ls_domain_alloc(c->domain, sizeof *b + slots * sizeof b->at[0]);
+    if (b == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    b->slots = slots;
+    b->counting = BANKS_SHARED;
+    c->kernel_banks = b;
+    return LS_OK;
+}
+
+bool core_take_kernel(ls_block *block, uint32_t kernel, void *counters, size_t bytes)
+{
+    core *c = ls_block_state(block);
+    core_banks *b = c->kernel_banks;
+    if (b == NULL || bytes < sizeof(core_counters))
+        return false;
+    if (c->flow != NULL)
+        flow_count_uses(c);
+    settle(c);
+    memset(counters, 0, sizeof(core_counters));
+    memcpy((char *)counters + WORK_BEGIN, b->at[kernel].words, sizeof b->at[kernel].words);
+    memset(b->at[kernel].words, 0, sizeof b->at[kernel].words);
+    if (b->counting == kernel && c->resident_ctas == 0)
+        b->counting = BANKS_SHARED; /* what still comes is of a kernel that has ended */
+    return true;
+}

@@ -1,0 +1,42 @@
+/* groups.c: see groups.h. */
+#include "report/groups.h"
+
+#include <stdio.h>
+
+/* Shares of a kernel that ran alone are in the difference since the last interval; the blocks forget them. */
+static void forget_shares(const ls_metrics *metrics, ls_metrics_take_fn take, void *self)
+{
+    enum { BYTES = 32768 };
+    static _Thread_local char unused[BYTES];
+    for (size_t i = 0; i < ls_metrics_source_count(metrics); i++)
+        (void)take(self, ls_metrics_source(metrics, i), unused, BYTES);
+}
+
+ls_status ls_kernel_groups_mark(ls_kernel_groups *g, ls_metrics *metrics, const ls_metric_interval *kernel,
+                                ls_time next_begin, ls_metrics_take_fn take, void *self, ls_error *err)
+{
+    ls_metric_interval interval = *kernel;
+    if (!g->is_open) {
+        g->shared = interval;
+        g->shared.stream = LS_METRICS_NONE;
+        g->shared.overlapped = g->shared.shared = true;
+        g->kernels = 0;
+    }
+    g->shared.begin = interval.begin < g->shared.begin ? interval.begin : g->shared.begin;
+    g->shared.end = interval.end > g->shared.end ? interval.end : g->shared.end;
+    g->kernels++;
+    interval.overlapped = g->is_open || next_begin < g->shared.end;
+    interval.shared = false;
+    g->is_open = next_begin < g->shared.end;
+    if (!interval.overlapped) {
+        forget_shares(metrics, take, self);
+        return ls_metrics_mark(metrics, &interval, err);
+    }
+    ls_status status = ls_metrics_mark_part(metrics, &interval, take, self, err);
+    if (status != LS_OK || g->is_open)
+        return status;
+    char name[64];
+    snprintf(name, sizeof name, "(shared by %u kernels)", g->kernels);
+    g->shared.kernel_name = name;
+    return ls_metrics_mark(metrics, &g->shared, err);
+}

@@ -1,0 +1,26 @@
+/* groups.h: intervals of kernels, some of which run side by side.
+ *
+ * A kernel that ran alone has everything that was counted since the last interval. Kernels that overlap form a
+ * group, with those that overlap them in turn: each has what blocks can tell to be its own, and an interval of
+ * its own, marked as shared, has the rest when the last of them has ended. So sums over intervals are the
+ * run's values in either case. */
+#ifndef REPORT_GROUPS_H
+#define REPORT_GROUPS_H
+
+#include "report/metrics.h"
+
+/* All zero is the start. */
+typedef struct ls_kernel_groups {
+    bool is_open;
+    ls_metric_interval shared;
+    uint32_t kernels; /* of the group */
+} ls_kernel_groups;
+
+/* Once per kernel, in the order of ends. next_begin: when the first kernel began whose end has not been told;
+ * LS_TIME_MAX: there is none. take and self as for ls_metrics_mark_part(). The flags of *kernel are set
+ * here. */
+ls_status ls_kernel_groups_mark(ls_kernel_groups *groups, ls_metrics *metrics,
+                                const ls_metric_interval *kernel, ls_time next_begin, ls_metrics_take_fn take,
+                                void *self, ls_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Kernels of two streams side by side: each has the work that it has alone, sums are the totals, the run's
+# cycles count overlapping time once, and nothing depends on threads.
+# shellcheck source=lib.bash
+source "$(dirname "$0")/lib.bash"
+command -v sqlite3 >/dev/null || skip 'no sqlite3'
+
+run 0 trace synth reduction,n=8192 -o a
+run 0 trace synth gemm,m=64,n=64,k=32 -o b
+mkdir two
+cp a/kernel-1.traceg two/
+sed 's/^-cuda stream id = .*/-cuda stream id = 7/; s/^-kernel id = .*/-kernel id = 2/' b/kernel-1.traceg >two/kernel-2.traceg
+printf 'kernel-1.traceg\nkernel-2.traceg\n' >two/kernelslist.g
+printf 'kernel-1.traceg\n' >a/kernelslist.g
+printf 'kernel-1.traceg\n' >b/kernelslist.g
+
+# What belongs to a kernel wherever it runs.
+work="('warp_instructions', 'thread_instructions', 'ctas', 'issued', 'memory_instructions', 'memory_sectors',
+    'shared_accesses', 'bank_conflict_cycles', 'register_reads', 'l1_accesses', 'l1_reads', 'l1_writes')"
+per_kernel() {
+    sqlite3 "$1" "SELECT k.name, m.name, sum(v.value) FROM value v JOIN metrics m USING(metric)
+        JOIN kernels k USING(interval) WHERE k.shared = 0 AND m.type LIKE 'core/%' AND m.kind = 'counter'
+        AND (m.name IN $work OR m.name LIKE 'flops_%' OR m.name LIKE 'issued_%') GROUP BY 1, 2 ORDER BY 1, 2"
+}
+
+on=(-p rtx3070 -s cores=2 -s dispatch.concurrent_kernels=4)
+for fidelity in detailed basic memory; do
+    for trace in a b two; do
+        run 0 run "$trace" "${on[@]}" --fidelity "$fidelity" -o "$trace-$fidelity.db"
+    done
+    db=two-$fidelity.db
+    [[ $(sqlite3 "$db" 'SELECT group_concat(overlapped || shared) FROM kernels') == 10,10,11 ]] ||
+        fail "$fidelity: the kernels are not marked as overlapping, with one shared interval"
+    { per_kernel "a-$fidelity.db" && per_kernel "b-$fidelity.db"; } | sort >alone
+    per_kernel "$db" | sort >together
+    [[ $(wc -l <alone) -gt 20 ]] || fail "$fidelity: nothing to compare"
+    cmp -s alone together || fail "$fidelity: a kernel counts other work beside another one:
+$(diff alone together)"
+    different=$(sqlite3 "$db" "WITH t AS (SELECT m.type || ' ' || m.name AS metric,
+        sum(v.value * (v.interval IS NULL)) AS total, sum(v.value * (v.interval IS NOT NULL)) AS parts
+        FROM value v JOIN metrics m USING(metric) WHERE m.kind = 'counter' GROUP BY v.metric)
+        SELECT * FROM t WHERE total <> parts")
+    [[ -z $different ]] || fail "$fidelity: sums over kernels are not the totals: $different"
+    # Both began at once, so the longer one is the run; and all say the same.
+    [[ $(sqlite3 "$db" "SELECT (SELECT cycles FROM runs) = (SELECT value FROM totals WHERE interval IS NULL
+        AND metric = 'active_cycles') AND (SELECT cycles FROM runs) = (SELECT max(value) FROM totals
+        WHERE interval IS NOT NULL AND metric = 'busy_cycles')") == 1 ]] || fail "$fidelity: cycles are not a union"
+    if [[ $fidelity != memory ]]; then # whose caches do not count
+        cycles=$(sqlite3 "$db" 'SELECT cycles FROM runs')
+        run 0 run two "${on[@]}" --fidelity "$fidelity" --stats accelsim
+        [[ $(sed -n 's/^gpu_tot_sim_cycle = //p' stdout | tail -1) == "$cycles" ]] ||
+            fail "$fidelity: gpu_tot_sim_cycle is not $cycles"
+        [[ $(sed -n 's/^L2_total_cache_accesses = //p' stdout | tail -1) == "$(sqlite3 "$db" "SELECT
+            value FROM totals WHERE interval IS NULL AND type LIKE 'l2/%' AND metric = 'accesses'")" ]] || fail "$fidelity: L2's totals are not the run's"
+    fi
+    run 0 run two "${on[@]}" --fidelity "$fidelity" -f csv
+    grep -v '^host,' stdout >one.csv
+    for threads in 2 3 8; do
+        run 0 run two "${on[@]}" --fidelity "$fidelity" -f csv -j "$threads"
+        grep -v '^host,' stdout | cmp -s - one.csv || fail "$fidelity: other results with $threads threads"
+    done
+done
+run 0 run two "${on[@]}"
+grep -qE '_Z.* shared +shared$' stdout || fail 'the table does not say that L2 and DRAM are shared'
+
+# Kernels of one stream do not overlap, however many may: nothing is shared.
+sed 's/^-cuda stream id = .*/-cuda stream id = 0/' -i two/kernel-2.traceg
+run 0 run two "${on[@]}" -o serial.db
+[[ $(sqlite3 serial.db 'SELECT group_concat(overlapped || shared) FROM kernels') == 00,00 ]] || fail 'overlap without overlap'
+run 0 run two -p rtx3070 -s cores=2 -o single.db
+for db in serial single; do
+    sqlite3 $db.db "SELECT k.name, m.type, m.name, sum(v.value) FROM value v JOIN metrics m USING(metric)
+        JOIN kernels k USING(interval) GROUP BY 1, 2, 3" >$db
+done
+cmp -s serial single || fail 'room for more kernels changes the counters of kernels that run alone'
