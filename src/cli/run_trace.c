@@ -242,6 +242,14 @@ uint64_t run_trace_unknown(const run_trace *t)
 
 void run_trace_warn(const run_trace *t, ls_engine *engine)
 {
+    const char *opcode;
+    uint64_t pc, guessed = ls_replay_guessed(t->replay, &opcode, &pc);
+    if (guessed > 0)
+        (void)ls_engine_warn(
+            engine, "tensor",
+            "%llu static matrix instructions have a shape or type without a rate on this platform "
+            "and take the time of their class; the first is %s at pc 0x%llx",
+            (unsigned long long)guessed, opcode, (unsigned long long)pc);
     static const struct {
         uint32_t flag;
         const char *kind, *what;

@@ -42,3 +42,13 @@ const char *ls_mem_op_name(ls_mem_op op)
 {
     return (unsigned)op < LS_MEM_OP_COUNT ? operations[op] : "?";
 }
+
+uint32_t ls_tensor_bits(uint32_t type)
+{
+    static const uint8_t bits[LS_TENSOR_TYPES] = {
+#define TENSOR(name, key, bits_, help) [LS_TENSOR_##name] = (bits_),
+#include "isa/tensor.def"
+#undef TENSOR
+    };
+    return type < LS_TENSOR_TYPES ? bits[type] : 0;
+}

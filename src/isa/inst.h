@@ -58,6 +58,25 @@ enum {
 };
 #define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 
+/* What a matrix instruction multiplies. The rows are also keys of platforms. */
+typedef enum ls_tensor_type {
+    LS_TENSOR_NONE, /* a shape or type that is not known */
+#define TENSOR(name, key, bits, help) LS_TENSOR_##name,
+#include "isa/tensor.def"
+#undef TENSOR
+    LS_TENSOR_TYPES
+} ls_tensor_type;
+
+/* ls_inst.tensor_kind: a type and these. */
+enum {
+    LS_TENSOR_TYPE_MASK = 0x0f,
+    LS_TENSOR_A_REGISTERS = 0x10, /* warp group: A comes from registers, not from shared memory */
+    LS_TENSOR_M16 = 0x20,         /* 16 rows; else 8 */
+    LS_TENSOR_GROUP = 0x40,       /* 64 rows, by four warps */
+    LS_TENSOR_SPARSE = 0x80,      /* half of A is zero and not stored */
+};
+uint32_t ls_tensor_bits(uint32_t type); /* of an element of A and B */
+
 /* Register numbers: general registers as they are named (255: the zero register), uniform registers from 256
  * (319: the zero uniform register), then the predicates, of which the last of each kind is always true.
  * Uniform registers and predicates appear in traces of tracer version 6 only. */
@@ -74,23 +93,38 @@ enum {
 
 typedef struct ls_inst {
     uint64_t pc;
-    int64_t imm;         /* the first immediate of the trace line; 0 if there is none */
-    uint32_t flags;      /* LS_INST_* */
-    uint16_t opcode;     /* row of the ISA's opcode table */
-    uint8_t class_;      /* ls_inst_class */
-    uint8_t space;       /* ls_mem_space */
-    uint8_t mem_op;      /* ls_mem_op */
-    uint8_t width_bytes; /* per lane, from the opcode's modifiers; 0 for no memory access */
+    int64_t imm;     /* the first immediate of the trace line; 0 if there is none */
+    uint32_t flags;  /* LS_INST_* */
+    uint16_t opcode; /* row of the ISA's opcode table */
+    uint8_t class_;  /* ls_inst_class */
+    uint8_t space;   /* ls_mem_space */
+    uint8_t mem_op;  /* ls_mem_op */
+    union {
+        uint8_t width_bytes; /* per lane, from the opcode's modifiers; 0 for no memory access */
+        uint8_t tensor_n8;   /* matrix instructions: columns / 8 */
+    };
     uint8_t dst_count, src_count;
-    uint8_t dst_span;          /* consecutive registers that dst[0] really covers: 4 for LDG.E.128 */
-    uint8_t matrix_count;      /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
-    uint8_t accel_class;       /* ls_accel_class (isa/sass/sass.h): what Accel-Sim makes of the opcode */
-    uint8_t accel_width_bytes; /* the access width that Accel-Sim derives; 0 if the line has no addresses */
+    uint8_t dst_span; /* consecutive registers that dst[0] really covers: 4 for LDG.E.128 */
+    union {
+        uint8_t matrix_count; /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
+        uint8_t tensor_kind;  /* matrix instructions: ls_tensor_type and flags */
+    };
+    uint8_t accel_class; /* ls_accel_class (isa/sass/sass.h): what Accel-Sim makes of the opcode */
+    union {
+        uint8_t
+            accel_width_bytes; /* the access width that Accel-Sim derives; 0 if the line has no addresses */
+        uint8_t tensor_k4;     /* matrix instructions: depth / 4 */
+    };
     uint16_t dst[LS_INST_DST_MAX], src[LS_INST_SRC_MAX];
     uint8_t src_span[LS_INST_SRC_MAX]; /* as dst_span: 2 for a 64-bit address, 4 for the data of STG.E.128 */
 } ls_inst;
 
 _Static_assert(sizeof(ls_inst) == 64, "one cache line");
+
+static inline int ls_inst_is_tensor(const ls_inst *inst)
+{
+    return inst->class_ >= LS_CLASS_tensor_half && inst->class_ <= LS_CLASS_tensor_group;
+}
 
 static inline uint32_t ls_inst_flops(const ls_inst *inst) /* of an active lane; a multiply-add is two */
 {

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/vec.h"
+#include "isa/sass/sass.h"
 #include "model/dispatch/dispatch.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
@@ -21,6 +22,7 @@ typedef struct open_kernel {
     rates_kernel rates;
     double sampled;
     ls_unmodelled_scan scan;
+    uint32_t timed; /* static instructions that the platform was asked about */
 } open_kernel;
 
 struct ls_replay {
@@ -37,6 +39,8 @@ struct ls_replay {
     ls_arena names;
     ls_error held; /* why the next kernel cannot be opened: told when those before it have run */
     ls_unmodelled unmodelled;
+    uint64_t guessed, guessed_pc;
+    uint16_t guessed_opcode;
     bool started;
     uint32_t threads; /* of the run */
     gpu_shape shape;
@@ -256,6 +260,17 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
     return LS_OK;
 }
 
+/* Matrix instructions without a rate take the time of their class: the results shall say so. */
+static void find_guesses(ls_replay *r, open_kernel *o)
+{
+    const ls_inst *insts = ls_kernel_insts(o->kernel);
+    for (; o->timed < o->kernel->inst_count; o->timed++)
+        if (core_guesses_time(r->shape.core, &insts[o->timed]) && r->guessed++ == 0) {
+            r->guessed_opcode = insts[o->timed].opcode;
+            r->guessed_pc = insts[o->timed].pc;
+        }
+}
+
 static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     ls_replay *r = self;
@@ -271,6 +286,7 @@ static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta
     }
     if (status != LS_OK || *end)
         return status;
+    find_guesses(r, o);
     return ls_unmodelled_block(&r->unmodelled, &o->scan, r->trace, o->command, r->options.cta_limit, o->kernel,
                                cta, err);
 }
@@ -368,6 +384,13 @@ bool ls_replay_unfinished(const ls_replay *r, ls_cycle *begin)
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *r, uint64_t index)
 {
     return index < r->kernels.count ? &r->kernels.at[index] : NULL;
+}
+
+uint64_t ls_replay_guessed(const ls_replay *r, const char **opcode, uint64_t *pc)
+{
+    *opcode = ls_sass_opcode_name(r->guessed_opcode);
+    *pc = r->guessed_pc;
+    return r->guessed;
 }
 
 const ls_unmodelled *ls_replay_unmodelled(const ls_replay *r)

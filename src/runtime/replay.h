@@ -49,6 +49,8 @@ uint64_t ls_replay_kernel_count(const ls_replay *replay);
 /* Whether kernels were launched that have not ended, and when the first of them was. */
 bool ls_replay_unfinished(const ls_replay *replay, ls_cycle *begin);
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *replay, uint64_t index);
+/* Static matrix instructions so far whose shape or type the platform has no rate for, and the first of them. */
+uint64_t ls_replay_guessed(const ls_replay *replay, const char **opcode, uint64_t *pc);
 /* Instructions of the blocks so far whose effects no model has. */
 const ls_unmodelled *ls_replay_unmodelled(const ls_replay *replay);
 

@@ -521,6 +521,52 @@ static void test_every_anchor_is_there(void **state)
     assert_int_equal(count, ls_synth_anchor_count());
 }
 
+/* Independent instructions: no result overlaps one of those that the instruction before wrote, or a source. */
+static void test_throughput_results_are_apart(void **state)
+{
+    (void)state;
+    static const char *const ops[] = { "FFMA",
+                                       "FADD",
+                                       "IMAD",
+                                       "IADD",
+                                       "MOV",
+                                       "SHFL",
+                                       "LDC",
+                                       "HFMA2",
+                                       "S2R",
+                                       "MUFU",
+                                       "DADD",
+                                       "DFMA",
+                                       "HMMA",
+                                       "LDG",
+                                       "LDS",
+                                       "LDS128",
+                                       "HMMA,opcode=IMMA.16832.S8.S8",
+                                       "HMMA,opcode=DMMA.884",
+                                       "FFMA,mix=HMMA" };
+    for (size_t i = 0; i < LS_COUNT_OF(ops); i++) {
+        char path[128];
+        ls_error err;
+        ls_trace *trace;
+        ls_kernel *kernel;
+        snprintf(path, sizeof path, "synth:throughput,op=%s,count=40", ops[i]);
+        assert_int_equal(ls_trace_open(path, &(ls_trace_options){ 0 }, &trace, &err), LS_OK);
+        assert_int_equal(ls_trace_open_kernel(trace, 0, &kernel, &err), LS_OK);
+        for (uint32_t k = 1; k < kernel->inst_count; k++) {
+            const ls_inst *a = &kernel->insts[k - 1], *b = &kernel->insts[k];
+            if (a->dst_count == 0 || b->dst_count == 0)
+                continue;
+            if (a->dst[0] < b->dst[0] + b->dst_span && b->dst[0] < a->dst[0] + a->dst_span)
+                fail_msg("%s: results of %u and %u overlap", ops[i], k - 1, k);
+            for (uint32_t n = 0; n < b->src_count; n++)
+                if (a->dst[0] < b->src[n] + b->src_span[n] && b->src[n] < a->dst[0] + a->dst_span)
+                    fail_msg("%s: instruction %u reads a result", ops[i], k);
+        }
+        ls_kernel_close(kernel);
+        ls_trace_close(trace);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_chase_is_a_permutation),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_throughput_results_are_apart),
         cmocka_unit_test(test_table_of_kinds),
         cmocka_unit_test(test_anchors),
         cmocka_unit_test(test_every_anchor_is_there),

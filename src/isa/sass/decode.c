@@ -325,6 +325,56 @@ static void find_spans(ls_inst *inst, const words *w, sass_registers registers)
     inst->dst_span = inst->dst_count ? clamp_span(inst->dst[0], inst->dst_span) : 0;
 }
 
+/* ----------------------------------------------------------------------------------------------- matrices */
+
+static ls_tensor_type tensor_type(const ls_inst *inst, const words *w)
+{
+    bool group = inst->class_ == LS_CLASS_tensor_group, sum16 = has(w, "F16") && !has(w, "F32");
+    char first = w->at[0][0];
+    if (inst->class_ == LS_CLASS_tensor_double)
+        return LS_TENSOR_FP64;
+    if (inst->class_ == LS_CLASS_tensor_bit || (group && first == 'B'))
+        return LS_TENSOR_BIT;
+    if (inst->class_ == LS_CLASS_tensor_int || (group && first == 'I'))
+        return has(w, "S4") || has(w, "U4") ? LS_TENSOR_INT4 : LS_TENSOR_INT8;
+    if (first == 'Q')
+        return sum16 ? LS_TENSOR_FP8_SUM16 : LS_TENSOR_FP8;
+    if (first != 'H')
+        return LS_TENSOR_NONE;
+    if (has(w, "TF32"))
+        return LS_TENSOR_TF32;
+    if (has(w, "BF16"))
+        return LS_TENSOR_BF16;
+    return sum16 ? LS_TENSOR_FP16_SUM16 : LS_TENSOR_FP16;
+}
+
+/* Shape and type; the kind stays LS_TENSOR_NONE if one of them is not known. */
+static void decode_tensor(ls_inst *out, const words *w)
+{
+    shape s;
+    uint8_t at[LS_INST_SRC_MAX];
+    bool group = out->class_ == LS_CLASS_tensor_group;
+    uint32_t type = tensor_type(out, w), bits = ls_tensor_bits(type);
+    out->tensor_kind = out->tensor_n8 = out->tensor_k4 = 0;
+    if (type == LS_TENSOR_NONE || !find_shape(w, &s))
+        return;
+    bool known =
+        group ? s.m == 64 && s.n >= 8 && s.n <= 256 && s.n % 8 == 0 : (s.m == 8 || s.m == 16) && s.n == 8;
+    if (!known || s.k < 4 || s.k > 1020 || (s.k & (s.k - 1)) != 0 || s.k * bits < 64 || s.k * bits > 1024)
+        return;
+    out->tensor_n8 = (uint8_t)(s.n / 8);
+    out->tensor_k4 = (uint8_t)(s.k / 4);
+    out->tensor_kind = (uint8_t)type;
+    if (group)
+        out->tensor_kind |= LS_TENSOR_GROUP;
+    else if (s.m == 16)
+        out->tensor_kind |= LS_TENSOR_M16;
+    if (has(w, "SP"))
+        out->tensor_kind |= LS_TENSOR_SPARSE;
+    if (group && general_sources(out, at) > 1) /* A and the sums; else the sums alone */
+        out->tensor_kind |= LS_TENSOR_A_REGISTERS;
+}
+
 /* ------------------------------------------------------------------------------------------------- decode */
 
 /* dst_span belongs to dst[0], so predicates, which cover nothing, go last. */
@@ -415,6 +465,8 @@ ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool
         out->accel_width_bytes = (uint8_t)(accel_width(&w) & 0xff);
     decode_memory(out, row, &w);
     find_spans(out, &w, (sass_registers)row->registers);
+    if (ls_inst_is_tensor(out))
+        decode_tensor(out, &w);
     if (out->class_ == LS_CLASS_barrier && has(&w, "ARV"))
         out->flags |= LS_INST_ARRIVE;
     if (!moves_constant(out))

@@ -91,8 +91,9 @@ static void execute_unit(core *c, sub_core *s, uint32_t unit)
     uint16_t index = s->execute[unit];
     if (unit == UNIT_memory || s->unit_free[unit] > c->now)
         return;
-    const core_class *class_ = &c->spec->classes[c->flights[index].inst->class_];
-    uint32_t latency = (uint32_t)class_->latency_cycles;
+    const ls_inst *inst = c->flights[index].inst;
+    const tensor_cost cost = core_cost(c, inst);
+    const uint32_t latency = cost.latency;
     advance_unit(s, unit, c->now);
     if (latency < 64 && (s->unit_done[unit] >> latency & 1) != 0)
         return;
@@ -105,7 +106,9 @@ static void execute_unit(core *c, sub_core *s, uint32_t unit)
     c->buses[slot]++;
     if (latency < 64)
         s->unit_done[unit] |= UINT64_C(1) << latency;
-    s->unit_free[unit] = c->now + (class_->interval_cycles > 0 ? class_->interval_cycles : 1);
+    s->unit_free[unit] = c->now + cost.interval;
+    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && ls_inst_flops(inst) != 0)
+        c->n.tensor_cycles += cost.interval;
     s->execute[unit] = NO_FLIGHT;
     s->execute_mask &= ~(1u << unit);
     /* Oldest first within a cycle. */
@@ -169,6 +172,20 @@ static inline void collected(sub_core *s, uint32_t k)
     s->ready_units |= 1u << s->collector_unit[k];
 }
 
+/* The oldest of the collected instructions for the unit of the one in collector k. */
+static inline uint32_t oldest_collected(const core *c, const sub_core *s, uint32_t k)
+{
+    uint32_t unit = s->collector_unit[k];
+    for (uint32_t set = s->collector_ready & ~(1u << k); set != 0; set &= set - 1) {
+        uint32_t other = (uint32_t)__builtin_ctz(set);
+        if (s->collector_unit[other] == unit &&
+            c->flights[s->collector[other]].uid < c->flights[s->collector[k]].uid)
+            k = other;
+    }
+    return k;
+}
+
+/* Accel-Sim goes by the number of the collector, so that an instruction in the last one can wait for long. */
 static void dispatch_collected(core *c, sub_core *s, uint32_t sub)
 {
     s->ready_units = 0;
@@ -176,8 +193,13 @@ static void dispatch_collected(core *c, sub_core *s, uint32_t sub)
         uint32_t k = (uint32_t)__builtin_ctz(set);
         uint32_t unit = 1u << s->collector_unit[k];
         if ((s->execute_mask & unit) != 0) {
-            s->ready_units |= unit;
+            s->ready_units |= unit & ((s->collector_ready >> k & 1) != 0 ? UINT32_MAX : 0);
             continue;
+        }
+        if (!c->spec->accelsim_rules) {
+            uint32_t first = oldest_collected(c, s, k);
+            s->ready_units |= first != k ? unit : 0;
+            k = first;
         }
         s->execute[s->collector_unit[k]] = s->collector[k];
         s->execute_mask |= unit;

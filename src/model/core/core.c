@@ -81,6 +81,17 @@ static const ls_param params[] = {
     FLAG("l1.flush", l1_flush, "true", "L1 is emptied when the core becomes idle"),
 #include "model/core/options_keys.def"
 #include "model/core/analytic_keys.def"
+#define TENSOR(name_, key_, bits_, help_)                                                                      \
+    KEY("tensor." #key_ "_fma", tensor.fma[LS_TENSOR_##name_], UINT, "FMA/cycle", "0", 0, 65536,               \
+        "matrix instructions of " help_ ": multiply-adds per cycle and SM; 0: latency and interval of the class"),
+#include "isa/tensor.def"
+#undef TENSOR
+    KEY("tensor.warp_percent", tensor.warp_percent, UINT, "%", "100", 1, 100,
+        "of tensor.*_fma, what matrix instructions of one warp reach; those of warp groups reach all"),
+    KEY("tensor.base_cycles", tensor.base_cycles, UINT, "cycles", "11", 1, 255,
+        "latency of a matrix instruction of one warp, without its passes"),
+    KEY("tensor.pass_cycles", tensor.pass_cycles, UINT, "cycles", "7", 0, 255,
+        "the same, for every 128 bits of a row of A"),
 #define CLASS(name_, help_)                                                                                   \
     { .name = "class." #name_ ".unit", .type = LS_PARAM_TYPE_CHOICE,                                          \
       .offset = offsetof(core_spec, classes[LS_CLASS_##name_].unit), .default_text = "int", .min = 1,         \
@@ -260,6 +271,8 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     ls_status status = check_spec(c->spec, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "%s", ls_block_name(block));
+    tensor_init(&c->tensor, &c->spec->tensor, (uint32_t)c->spec->sub_cores,
+                (uint32_t)c->spec->shared_banks * 4, CORE_WHEEL - 4);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
@@ -343,14 +356,12 @@ static uint64_t interval(const core_spec *spec, uint32_t class_)
 core_work core_get_work(const ls_block *block)
 {
     const core *c = ls_block_state((ls_block *)(uintptr_t)block);
-    static const uint32_t matrix[] = { LS_CLASS_tensor_half, LS_CLASS_tensor_double, LS_CLASS_tensor_group };
     core_work work = { .flops_half = c->n.flops[FLOPS_HALF],
                        .flops_single = c->n.flops[FLOPS_SINGLE],
                        .flops_double = c->n.flops[FLOPS_DOUBLE],
                        .flops_tensor = c->n.flops[FLOPS_TENSOR],
+                       .tensor_cycles = c->n.tensor_cycles,
                        .expected_dram_sectors = c->n.analytic.dram_sectors };
-    for (size_t i = 0; i < LS_COUNT_OF(matrix); i++)
-        work.tensor_cycles += c->n.by_class[matrix[i]] * interval(c->spec, matrix[i]);
     return work;
 }
 
@@ -361,6 +372,16 @@ core_roofs core_get_roofs(const ls_block *block)
                          .half_interval = interval(spec, LS_CLASS_half),
                          .single_interval = interval(spec, LS_CLASS_fp32),
                          .double_interval = interval(spec, LS_CLASS_fp64) };
+}
+
+bool core_guesses_time(const ls_block *block, const ls_inst *inst)
+{
+    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
+    tensor_cost cost;
+    bool rates = false;
+    for (uint32_t type = 0; type < LS_TENSOR_TYPES; type++)
+        rates |= c->spec->tensor.fma[type] != 0;
+    return rates && ls_inst_is_tensor(inst) && !tensor_cost_of(&c->tensor, inst, &cost);
 }
 
 core_capacity core_get_capacity(const ls_block *block)

@@ -24,6 +24,7 @@
 #include "base/ring.h"
 #include "isa/stream.h"
 #include "lockstep/block.h"
+#include "model/core/tensor.h"
 #include "model/cache/cache.h"
 #include "model/core/analytic.h"
 #include "model/core/core_api.h"
@@ -89,6 +90,7 @@ typedef struct core_spec {
     options_spec options;
     analytic_spec analytic;
     core_class classes[LS_CLASS_COUNT];
+    tensor_spec tensor;
 } core_spec;
 
 typedef enum stall_reason {
@@ -121,6 +123,7 @@ typedef struct core_counters {
     uint64_t warp_instructions, thread_instructions;
     uint64_t ctas;
     uint64_t by_class[LS_CLASS_COUNT];
+    uint64_t tensor_cycles; /* that units of matrix instructions are busy, summed over sub-cores */
     uint64_t flops[FLOPS_COUNT];
     uint64_t unknown_opcodes;      /* instructions of no table, taken for integer ones by request */
     uint64_t bank_conflict_cycles; /* shared memory */
@@ -283,6 +286,7 @@ typedef struct core {
     uint32_t turn;   /* sub-core that issues first in this cycle */
     bool dozing;     /* sleeps until a unit is free, with instructions in front of it */
 
+    tensor_rates tensor;
     flight *flights;
     uint16_t free_flight;
     uint16_t fresh_flight;      /* the last of the free ones: those behind it have never been used */
@@ -499,6 +503,17 @@ static inline core_flops flops_kind(const ls_inst *inst) /* of an instruction th
            : inst->class_ == LS_CLASS_half || inst->class_ == LS_CLASS_half_mul ? FLOPS_HALF
                                                                                 : FLOPS_TENSOR;
 }
+/* Latency and interval of an instruction that is no memory access. */
+static inline tensor_cost core_cost(const core *c, const ls_inst *inst)
+{
+    tensor_cost cost;
+    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && tensor_cost_of(&c->tensor, inst, &cost))
+        return cost;
+    const core_class *class_ = &c->spec->classes[inst->class_];
+    return (tensor_cost){ .latency = (uint32_t)class_->latency_cycles,
+                          .interval = (uint32_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1) };
+}
+
 static inline void count_flops(core *c, const ls_inst *inst, uint32_t mask)
 {
     c->n.flops[flops_kind(inst)] += (uint64_t)ls_inst_flops(inst) * lane_count(mask);

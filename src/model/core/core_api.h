@@ -34,6 +34,8 @@ typedef struct core_done {
 typedef struct core_capacity {
     uint64_t warp_slots, cta_slots, registers, shared_bytes, register_unit;
 } core_capacity;
+/* A matrix instruction of a shape or type that the platform has no rate for: its class's time counts. */
+bool core_guesses_time(const ls_block *block, const ls_inst *inst);
 core_capacity core_get_capacity(const ls_block *core);
 
 /* Whether memory is a formula (core.memory: analytic): then no request leaves the core. */

@@ -15,6 +15,7 @@ static void count_uses(core *c, flow_inst *d)
     c->n.register_bank_waits += d->uses * d->read_waits;
     c->n.unknown_opcodes += d->uses * d->unknown;
     c->n.flops[d->flops_kind] += d->flops * (d->uses * 32 - d->missing);
+    c->n.tensor_cycles += d->flops_kind == FLOPS_TENSOR && d->flops != 0 ? d->uses * d->interval : 0;
     d->uses = d->missing = 0;
     if (LS_UNLIKELY(c->kernel_banks != NULL))
         banks_count_for(c, before);

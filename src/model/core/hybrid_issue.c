@@ -156,8 +156,10 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
             lanes = (uint32_t)__builtin_popcount(mask);
             missing += 32 - lanes;
         }
-        if (d->flops != 0)
+        if (d->flops != 0) {
             c->n.flops[d->flops_kind] += (uint64_t)d->flops * lanes;
+            c->n.tensor_cycles += d->flops_kind == FLOPS_TENSOR ? d->interval : 0;
+        }
         next++;
         if (__builtin_expect(d->jumps, 0) && next != end && front_jumped(d->inst, &insts[next->inst])) {
             jumped = true;

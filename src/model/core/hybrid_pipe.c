@@ -50,11 +50,13 @@ static void drop_read_results(hybrid_inst *d)
 void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
 {
     const core_class *class_ = &c->spec->classes[inst->class_];
+    const tensor_cost cost = core_cost(c, inst);
     const hybrid *h = c->hybrid;
     bool spans = c->spec->track_spans;
     *d = (hybrid_inst){ .inst = inst,
-                        .latency = (uint16_t)class_->latency_cycles,
-                        .interval = (uint16_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1),
+                        .latency = (uint16_t)cost.latency,
+                        .interval = (uint16_t)cost.interval,
+                        .slow = ls_inst_is_tensor(inst), /* smaller shapes are faster */
                         .unit = (uint8_t)class_->unit,
                         .class_ = inst->class_,
                         .effects = front_has_effects(inst),

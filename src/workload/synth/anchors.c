@@ -7,10 +7,10 @@
 
 /* clang-format off */
 #define THROUGHPUT(op_)                                                                                       \
-    { "thr_" op_ "_1w", "throughput,sources=1,op=" op_ ",warps=1" },                                          \
-    { "thr_" op_ "_4w", "throughput,sources=1,op=" op_ ",warps=4" },                                          \
-    { "thr_" op_ "_8w", "throughput,sources=1,op=" op_ ",warps=8" },                                          \
-    { "thr_" op_ "_16w", "throughput,sources=1,op=" op_ ",warps=16" }
+    { "thr_" op_ "_1w", "throughput,spacing=1,sources=1,op=" op_ ",warps=1" },                                          \
+    { "thr_" op_ "_4w", "throughput,spacing=1,sources=1,op=" op_ ",warps=4" },                                          \
+    { "thr_" op_ "_8w", "throughput,spacing=1,sources=1,op=" op_ ",warps=8" },                                          \
+    { "thr_" op_ "_16w", "throughput,spacing=1,sources=1,op=" op_ ",warps=16" }
 /* clang-format on */
 
 static const ls_synth_anchor anchors[] = {

@@ -18,6 +18,8 @@
 #define SYNTH_LINE 128u
 
 /* First member of every kind's spec. */
+#define SYNTH_TEXT_BYTES 64u /* a parameter of type TEXT is an array of so many characters */
+
 typedef struct synth_common {
     uint32_t binary_version; /* index into synth_versions */
     uint64_t tracer_version;

@@ -3,6 +3,8 @@
  * read off the slope. */
 #include "workload/synth/kind.h"
 
+#include "isa/sass/sass.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +82,8 @@ static const char *const source_names[] = { "0", "1", "2", "3", "4", "usual", NU
 typedef struct micro_spec {
     synth_common common;
     uint32_t op, mix, sources;
-    uint64_t count, warps, ctas, lane_stride_bytes, step_bytes, warp_step_bytes, registers;
+    uint64_t count, warps, ctas, lane_stride_bytes, step_bytes, warp_step_bytes, registers, spacing;
+    char opcode[SYNTH_TEXT_BYTES]; /* "": that of op */
 } micro_spec;
 
 #define MICRO_PARAMS                                                                                          \
@@ -93,13 +96,17 @@ typedef struct micro_spec {
         LS_PARAM_UINT(micro_spec, lane_stride_bytes, "bytes", 4, 0, 65536, "from lane to lane"),              \
         LS_PARAM_UINT(micro_spec, step_bytes, "bytes", 0, 0, 16777216,                                        \
                       "from one access to the next; 0: the same again (LDG_DRAM: 65536)"),                    \
-        LS_PARAM_UINT(micro_spec, warp_step_bytes, "bytes", 0, 0, 16777216, "from warp to warp")
+        LS_PARAM_UINT(micro_spec, warp_step_bytes, "bytes", 0, 0, 16777216, "from warp to warp"),             \
+        LS_PARAM_TEXT(micro_spec, opcode, "opcode", "",                                                       \
+                      "written instead of op's own, as in HMMA.16816.F16; registers are those of op")
 
 static const ls_param chain_params[] = { MICRO_PARAMS };
 static const ls_param throughput_params[] = {
     MICRO_PARAMS,
     LS_PARAM_CHOICE(micro_spec, mix, "mix", "none", mix_names, "an instruction that takes turns with it"),
     LS_PARAM_UINT(micro_spec, registers, "", 64, 1, 200, "registers that results go to in turn"),
+    LS_PARAM_UINT(micro_spec, spacing, "registers", 0, 0, 64,
+                  "from one result to the next; 0: as many as a result covers, so that none overlap"),
 };
 
 /* Instruction i of the trace; every second one is the mixture's. */
@@ -107,8 +114,10 @@ static const micro_op *op_at(const micro_spec *s, uint64_t i)
 {
     return &ops[s->mix > 0 && i % 2 == 1 ? s->mix - 1 : s->op];
 }
-static const char *opcode_of(const micro_op *op, uint32_t version)
+static const char *opcode_of(const micro_spec *s, const micro_op *op, uint32_t version)
 {
+    if (s->opcode[0] != '\0' && op == &ops[s->op])
+        return s->opcode;
     return op->opcode[version < 70 ? 0 : version < 75 ? 1 : version < 80 ? 2 : 3];
 }
 static unsigned sources_of(const micro_spec *s, const micro_op *op)
@@ -131,7 +140,7 @@ static ls_status micro_check(const void *spec, ls_error *err)
     uint32_t version = synth_versions[s->common.binary_version];
     for (uint64_t i = 0; i < 2; i++) {
         const micro_op *op = op_at(s, i);
-        if (!opcode_of(op, version))
+        if (!opcode_of(s, op, version))
             return ls_fail(err, LS_ERR_USAGE, "binary_version %" PRIu32 " has no %s", version, op->name);
     }
     return LS_OK;
@@ -167,7 +176,7 @@ static void add_op(synth_program *p, const micro_spec *s, const micro_op *op, un
     }
     if (op->result)
         snprintf(dst, sizeof dst, "1 R%u", result);
-    synth_op(p, "%s %s %u%s %u", dst, opcode_of(op, p->version), count, sources, op->width);
+    synth_op(p, "%s %s %u%s %u", dst, opcode_of(s, op, p->version), count, sources, op->width);
 }
 
 static void chain_assemble(const void *spec, uint32_t launch, synth_program *p)
@@ -179,12 +188,31 @@ static void chain_assemble(const void *spec, uint32_t launch, synth_program *p)
     synth_exit(p);
 }
 
+/* Registers that a result covers. */
+static uint64_t result_span(const micro_spec *s, const micro_op *op, uint32_t version)
+{
+    const char *opcode = opcode_of(s, op, version);
+    const uint16_t dst = RESULT_REG;
+    const ls_sass_line line = {
+        .opcode = opcode, .opcode_bytes = strlen(opcode), .dsts = &dst, .dst_count = 1
+    };
+    ls_error err;
+    ls_inst inst = { 0 };
+    return ls_sass_decode(version, &line, true, &inst, &err) == LS_OK && inst.dst_span > 1 ? inst.dst_span : 1;
+}
+
 static void throughput_assemble(const void *spec, uint32_t launch, synth_program *p)
 {
     const micro_spec *s = spec;
     (void)launch;
+    uint64_t spacing = s->spacing;
+    for (uint64_t i = 0; i < 2 && s->spacing == 0; i++) {
+        uint64_t span = result_span(s, op_at(s, i), p->version);
+        spacing = span > spacing ? span : spacing;
+    }
+    uint64_t results = s->registers > spacing ? s->registers / spacing : 1;
     for (uint64_t i = 0; i < s->count; i++)
-        add_op(p, s, op_at(s, i), SPARE_REG, RESULT_REG + (unsigned)(i % s->registers));
+        add_op(p, s, op_at(s, i), SPARE_REG, RESULT_REG + (unsigned)(i % results * spacing));
     synth_exit(p);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,25 @@ static ls_status set_choice(const ls_param *param, const char *value, size_t byt
     return fail_value(param, what, ls_nearest_of(name, param->choices, count), err);
 }
 
+/* Words of an opcode; a blank or a comma would end a field of the trace. */
+static ls_status set_text(const ls_param *param, const char *value, size_t bytes, char *field, ls_error *err)
+{
+    char what[128];
+    for (size_t i = 0; i < bytes; i++)
+        if (!isalnum((unsigned char)value[i]) && value[i] != '.' && value[i] != '_') {
+            snprintf(what, sizeof what,
+                     "it has a character that is no letter, digit, '.' or '_' (position %zu)", i + 1);
+            return fail_value(param, what, NULL, err);
+        }
+    if (bytes >= SYNTH_TEXT_BYTES) {
+        snprintf(what, sizeof what, "it is longer than %u characters", SYNTH_TEXT_BYTES - 1);
+        return fail_value(param, what, NULL, err);
+    }
+    memcpy(field, value, bytes);
+    field[bytes] = '\0';
+    return LS_OK;
+}
+
 static ls_status set(const ls_param *param, const char *value, size_t bytes, void *spec, ls_error *err)
 {
     void *field = (char *)spec + param->offset; /* aligned: it is the offset of a field of this type */
@@ -75,6 +95,8 @@ static ls_status set(const ls_param *param, const char *value, size_t bytes, voi
         if (ls_parse_bool(value, bytes, field, &reason) != LS_OK)
             return fail_value(param, reason.what, reason.nearest, err);
         return LS_OK;
+    case LS_PARAM_TYPE_TEXT:
+        return set_text(param, value, bytes, field, err);
     default:
         return ls_fail(err, LS_ERR_INTERNAL, "parameter '%s' has a type that generators do not use",
                        param->name);
