@@ -42,6 +42,10 @@ typedef struct ls_gpu_options {
     const char *mode;
     /* Waves that have ended count as arrived at a barrier, as on hardware; otherwise that is a fault. */
     bool lenient_barriers;
+    /* Mode "emulate" only: a launch fails at the first access to a byte outside of every live allocation, use of a
+     * value that depends on registers or memory that nothing wrote, or race between waves. Launches then use one
+     * thread, and take many times as long. */
+    bool strict;
     /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The
      * file appears with ls_gpu_system_close_trace(). The filter is "group=X,Y,Z", "wave=N", "pc=FROM-TO"
      * and "kernel=NAME" in any number and order, separated by spaces; NULL: everything. Launches then use

@@ -34,6 +34,7 @@ static ls_status make_system(const cli_context *ctx, const char *gpu, ls_gpu_sys
         .trace_path = cli_text(ctx, "trace-instructions"),
         .trace_filter = join_filters(ctx),
         .record_path = cli_text(ctx, "record"),
+        .strict = cli_flag(ctx, "strict"),
     };
     if (options.trace_filter && !options.trace_path)
         return ls_fail(err, LS_ERR_USAGE, "--trace-filter needs --trace-instructions FILE");
@@ -200,6 +201,8 @@ static const cli_option options[] = {
       .help = "memory of the GPU; otherwise what the real one has" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
       .help = "stop a launch when a wavefront has executed so many; 0: never" },
+    { .name = "strict",
+      .help = "stop at a byte outside of all buffers, a value that nothing wrote, a race between waves" },
     { .name = "trace-instructions", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write each executed instruction and the registers it wrote as a line of JSON" },
     { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,

@@ -14,7 +14,7 @@ typedef struct drv_machine {
     size_t gpu_count;
     uint32_t threads;
     uint64_t max_instructions;
-    bool lenient_barriers;
+    bool lenient_barriers, strict;
     const char *trace_path, *trace_filter;
     const char *record_path;
     /* Timing. gpus is NULL then: the platform says what it is, target which instruction set programs have
@@ -86,6 +86,8 @@ typedef struct drv_backend {
     ls_status (*close_trace)(void *self, ls_error *err);
 
     ls_status (*alloc)(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err);
+    /* NULL is fine. What was allocated, to the byte: programs may use no more of it. */
+    ls_status (*bound)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
     ls_status (*free)(void *self, uint64_t address, ls_error *err);
     /* Whole pages become read-only for programs, after the host wrote them. */
     ls_status (*protect)(void *self, uint64_t address, uint64_t bytes, ls_error *err);

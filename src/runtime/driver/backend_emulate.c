@@ -30,6 +30,7 @@ typedef struct emu {
     pthread_mutex_t lock; /* of the window's table */
     drv_trace trace;
     recorder *record; /* NULL: nothing is recorded */
+    strict *strict;   /* NULL: no strict checks */
 } emu;
 
 /* ----------------------------------------------------------------------------------------- life and death */
@@ -43,6 +44,7 @@ static void emu_destroy(void *self)
     record_abort(e->record);
     for (size_t i = 0; e->gpus && i < e->gpu_count; i++)
         emulate_destroy(e->gpus[i].emulator);
+    strict_destroy(e->strict);
     ls_window_destroy(e->window);
     pthread_mutex_destroy(&e->lock);
     pthread_mutex_destroy(&e->trace.lock);
@@ -57,6 +59,22 @@ static uint64_t window_bytes(const drv_machine *machine)
     for (size_t i = 0; i < machine->gpu_count; i++)
         bytes += 2 * machine->memory_bytes[i];
     return bytes;
+}
+
+/* What kernels find through their dispatch and queue pointers. */
+static ls_status start_strict(emu *e, ls_error *err)
+{
+    ls_status status = strict_create(e->window, &e->strict, err);
+    for (size_t i = 0; i < e->gpu_count && status == LS_OK; i++) {
+        const uint64_t places[2][2] = { { emulate_packet_address(e->gpus[i].emulator), 64 },
+                                        { emulate_queue_address(e->gpus[i].emulator), 256 } };
+        for (size_t k = 0; k < 2 && status == LS_OK; k++) {
+            status = strict_alloc(e->strict, places[k][0], places[k][1], err);
+            if (status == LS_OK)
+                status = strict_define(e->strict, places[k][0], places[k][1], err);
+        }
+    }
+    return status;
 }
 
 static ls_status emu_create(const drv_machine *machine, void **self, ls_error *err)
@@ -77,6 +95,8 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
         status = ls_window_create(window_bytes(machine), &e->window, err);
     for (size_t i = 0; i < machine->gpu_count && status == LS_OK; i++)
         status = emulate_create(e->window, machine->threads ? machine->threads : 1, &e->gpus[i].emulator, err);
+    if (status == LS_OK && machine->strict)
+        status = start_strict(e, err);
     if (status == LS_OK)
         status = drv_trace_open(&e->trace, machine->trace_path, machine->trace_filter, err);
     if (status == LS_OK && machine->record_path)
@@ -113,10 +133,18 @@ static ls_status emu_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *add
     return status;
 }
 
+static ls_status emu_bound(void *self, uint64_t address, uint64_t bytes, ls_error *err)
+{
+    emu *e = self;
+    return e->strict ? strict_alloc(e->strict, address, bytes, err) : LS_OK;
+}
+
 static ls_status emu_free(void *self, uint64_t address, ls_error *err)
 {
     emu *e = self;
     ls_status status;
+    if (e->strict)
+        strict_free(e->strict, address);
     pthread_mutex_lock(&e->lock);
     status = ls_window_free(e->window, address, err);
     pthread_mutex_unlock(&e->lock);
@@ -133,9 +161,13 @@ static ls_status emu_protect(void *self, uint64_t address, uint64_t bytes, ls_er
     return status;
 }
 
-/* A command that succeeded belongs into the recording. */
+/* A command that succeeded: what it wrote is defined, and it belongs into the recording. */
 static ls_status keep(emu *e, amd_file_command command, ls_status status, ls_error *err)
 {
+    if (status == LS_OK && e->strict && command.kind == AMD_FILE_COPY)
+        status = strict_copy(e->strict, command.to, command.from, command.bytes, err);
+    else if (status == LS_OK && e->strict && command.kind != AMD_FILE_COPY_OUT)
+        status = strict_define(e->strict, command.to, command.bytes, err);
     return status == LS_OK && e->record ? record_command(e->record, &command, NULL, err) : status;
 }
 
@@ -151,8 +183,10 @@ static ls_status emu_write(void *self, size_t gpu, uint64_t to, const void *from
 
 static ls_status emu_load(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
 {
+    emu *e = self;
+    ls_status status = ls_window_write(e->window, to, from, bytes, err);
     (void)gpu;
-    return ls_window_write(((emu *)self)->window, to, from, bytes, err);
+    return status == LS_OK && e->strict ? strict_define(e->strict, to, bytes, err) : status;
 }
 
 static ls_status emu_read(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err)
@@ -258,7 +292,13 @@ static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatc
             return status;
         gpu->kernarg_bytes = bytes;
     }
-    return ls_window_write(e->window, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
+    ls_status status =
+        ls_window_write(e->window, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
+    if (status == LS_OK && e->strict)
+        status = strict_alloc(e->strict, gpu->kernarg, dispatch->kernarg_bytes, err);
+    if (status == LS_OK && e->strict)
+        status = strict_define(e->strict, gpu->kernarg, dispatch->kernarg_bytes, err);
+    return status;
 }
 
 static void add_counts(ls_gpu_counts *to, const emulate_counts *from)
@@ -361,7 +401,8 @@ static ls_status emu_run(void *self, size_t index, void *program, const drv_disp
     emulate_launch launch = { .dims = dispatch->dims,
                               .dynamic_lds_bytes = dispatch->dynamic_lds_bytes,
                               .max_instructions = e->max_instructions,
-                              .lenient_barriers = e->lenient_barriers };
+                              .lenient_barriers = e->lenient_barriers,
+                              .strict = e->strict };
     emulate_counts run = { 0 };
     ls_status status = place_kernarg(e, gpu, dispatch, err);
     if (status != LS_OK)
@@ -380,6 +421,7 @@ const drv_backend drv_backend_emulate = {
     .destroy = emu_destroy,
     .close_trace = emu_close_trace,
     .alloc = emu_alloc,
+    .bound = emu_bound,
     .free = emu_free,
     .protect = emu_protect,
     .load = emu_load,

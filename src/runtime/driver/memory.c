@@ -55,6 +55,8 @@ ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_
     status = reserve_locked(context, gpu, whole, err);
     if (status == LS_OK) {
         status = system->backend->alloc(system->machine, gpu, whole, out, err);
+        if (status == LS_OK && system->backend->bound)
+            status = system->backend->bound(system->machine, *out, bytes, err);
         if (status != LS_OK)
             system->gpus[gpu].used_bytes -= whole;
     }

@@ -135,6 +135,9 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                        system->gpu_count);
     if (options->trace_path)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "instruction traces are written by emulation only");
+    if (options->strict)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "strict checks are made by emulation only, not in simulated time");
     ls_status status = system->backend->create(&machine, &system->machine, err);
     if (status == LS_OK) {
         system->gpus[0].model = system->backend->model(system->machine, 0);
@@ -160,6 +163,7 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
         machine.threads = options->threads;
         machine.max_instructions = options->max_instructions;
         machine.lenient_barriers = options->lenient_barriers;
+        machine.strict = options->strict;
         machine.trace_path = options->trace_path;
         machine.trace_filter = options->trace_filter;
         machine.record_path = options->record_path;

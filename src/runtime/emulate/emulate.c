@@ -198,6 +198,18 @@ static ls_status emulate_prepare(emulate *emulator, const amd_program *program, 
     return status;
 }
 
+static void emulate_strict(const emulate *emulator, const amd_program *program, const emulate_launch *launch)
+{
+    const amd_group *group = &emulator->contexts[0].group;
+    uint64_t items = (uint64_t)launch->group[0] * launch->group[1] * launch->group[2];
+    uint64_t waves = (items + program->lanes - 1) / program->lanes;
+    const strict_launch what = { .program = program,
+                                 .lds_bytes = program->kernel.lds_bytes + launch->dynamic_lds_bytes,
+                                 .scratch = group->scratch,
+                                 .scratch_bytes = waves * program->lanes * group->scratch_bytes };
+    strict_begin(launch->strict, &what);
+}
+
 /* --- the launch ----------------------------------------------------------------------------------------- */
 
 typedef struct emulate_job {
@@ -221,6 +233,8 @@ static void emulate_keep_fault(emulate_job *job, const emulate_context *context,
         job->fault->pc = context->fault_pc;
         job->fault->wave = context->fault_wave;
         memcpy(job->fault->work_group, context->group.id, sizeof job->fault->work_group);
+        if (job->fault->fault.kind == AMD_FAULT_STRICT)
+            snprintf(job->fault->why, sizeof job->fault->why, "%s", strict_why(context->launch->strict));
     }
     atomic_flag_clear(&job->lock);
 }
@@ -231,7 +245,7 @@ static void emulate_work(void *self, uint32_t thread)
 {
     emulate_job *job = self;
     emulate_context *context = &job->emulator->contexts[thread];
-    if (thread != 0 && (context->launch->hook || context->launch->before))
+    if (thread != 0 && (context->launch->hook || context->launch->before || context->launch->strict))
         return;
     for (;;) {
         uint64_t index = atomic_fetch_add(&job->next, 1);
@@ -243,7 +257,7 @@ static void emulate_work(void *self, uint32_t thread)
                            (uint32_t)(index / job->groups[0] % job->groups[1]),
                            (uint32_t)(index / job->groups[0] / job->groups[1]) };
         uint64_t before = context->instructions;
-        bool good = emulate_group_run(context, id);
+        bool good = emulate_group_run(context, id, index);
         if (job->limit != 0)
             atomic_fetch_add(&job->instructions, context->instructions - before);
         if (!good)
@@ -294,7 +308,9 @@ static void emulate_sum(const emulate *emulator, const amd_program *program, uin
 
 static ls_status emulate_report(const amd_program *program, emulate_fault *fault, ls_error *err)
 {
-    amd_fault_place place = { .pc = fault->pc, .wave = fault->wave };
+    amd_fault_place place = { .pc = fault->pc,
+                              .wave = fault->wave,
+                              .why = fault->fault.kind == AMD_FAULT_STRICT ? fault->why : NULL };
     memcpy(place.work_group, fault->work_group, sizeof place.work_group);
     return amd_fault_report(program, &fault->fault, &place, fault->text, sizeof fault->text, err);
 }
@@ -320,7 +336,11 @@ ls_status emulate_run(emulate *emulator, const amd_program *program, const emula
         job.groups[i] = ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
         job.total *= job.groups[i];
     }
+    if (launch->strict)
+        emulate_strict(emulator, program, launch);
     ls_pool_run(emulator->pool, emulate_work, &job);
+    if (launch->strict)
+        strict_end(launch->strict);
     if (counts)
         emulate_sum(emulator, program, job.total, counts);
     if (atomic_load(&job.fault_group) != UINT64_MAX)

@@ -6,6 +6,7 @@
 
 #include "isa/amd/exec/program.h"
 #include "isa/amd/exec/start.h"
+#include "runtime/strict/strict.h"
 
 #include <stdio.h>
 
@@ -40,6 +41,7 @@ typedef struct emulate_launch {
     void *before_self;
     emulate_hook hook; /* NULL: none. With a hook one thread runs everything, in work-group order. */
     void *hook_self;
+    strict *strict; /* NULL: none. Checks each instruction before it executes; also with one thread */
 } emulate_launch;
 
 /* What a launch executed. The same for any number of threads. */
@@ -59,6 +61,7 @@ typedef struct emulate_fault {
     uint32_t work_group[3];
     uint32_t wave;
     char text[128]; /* the instruction */
+    char why[400];  /* of AMD_FAULT_STRICT */
 } emulate_fault;
 
 /* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be

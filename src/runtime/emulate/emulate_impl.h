@@ -32,8 +32,8 @@ typedef struct emulate_context {
     uint32_t fault_wave;
 } emulate_context;
 
-/* Runs one work-group to its end; false if a wave faulted (fault_pc, fault_wave, waves[].fault say where
+/* Runs one work-group, `number` in the order of the grid, to its end; false if a wave faulted (fault_pc, fault_wave, waves[].fault say where
  * and why). */
-bool emulate_group_run(emulate_context *context, const uint32_t id[3]);
+bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t number);
 
 #endif

@@ -102,6 +102,10 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         const emulate_launch *launch = context->launch;
         if (launch->before)
             group_tell(context, launch->before, launch->before_self, wave, inst, pc);
+        if (launch->strict && !strict_step(launch->strict, wave, inst, at, pc)) {
+            group_fault(wave, AMD_FAULT_STRICT, pc);
+            return pc;
+        }
         wave->time++;
         wave->pc = program->ops[at].next;
         program->ops[at].body(wave, inst);
@@ -113,7 +117,7 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
 
 static uint64_t group_loop(emulate_context *context, amd_wave *wave, uint64_t limit)
 {
-    if (context->launch->hook || context->launch->before)
+    if (context->launch->hook || context->launch->before || context->launch->strict)
         return group_loop_hook(context, wave, limit);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("popcnt"))
@@ -140,9 +144,12 @@ static bool group_turn(emulate_context *context, amd_wave *wave)
     return false;
 }
 
-bool emulate_group_run(emulate_context *context, const uint32_t id[3])
+bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t number)
 {
+    strict *checks = context->launch->strict;
     group_start(context, id);
+    if (checks)
+        strict_group(checks, context->waves, context->wave_count, number);
     for (;;) {
         uint32_t running = 0, waiting = 0;
         amd_wave *first_waiting = NULL;
@@ -166,6 +173,8 @@ bool emulate_group_run(emulate_context *context, const uint32_t id[3])
             return group_fault(first_waiting, AMD_FAULT_BARRIER, first_waiting->pc - 4);
         }
         context->barriers++;
+        if (checks)
+            strict_barrier(checks);
         for (uint32_t i = 0; i < context->wave_count; i++)
             if (context->waves[i].stop == AMD_AT_BARRIER)
                 context->waves[i].stop = AMD_RUNNING;

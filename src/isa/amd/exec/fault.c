@@ -54,14 +54,16 @@ ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, c
 {
     const amd_inst *inst = amd_program_at(program, place->pc);
     const uint32_t *id = place->work_group;
-    char own[128] = "?", where[160], why[160];
+    char own[128] = "?", where[160], why[512];
     if (inst)
         amd_print(program->kernel.target, program->lanes, inst, own, sizeof own);
     if (text)
         snprintf(text, text_bytes, "%s", own);
     snprintf(where, sizeof where, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)place->pc,
              id[0], id[1], id[2], place->wave);
-    if (fault->kind == AMD_FAULT_REGISTER)
+    if (place->why)
+        snprintf(why, sizeof why, "%s", place->why);
+    else if (fault->kind == AMD_FAULT_REGISTER)
         fault_register(program, inst, why, sizeof why);
     else if (fault->bytes != 0)
         snprintf(why, sizeof why, "lane %u %s %u bytes at 0x%llx, which %s", fault->lane,

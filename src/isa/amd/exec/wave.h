@@ -28,6 +28,7 @@ typedef enum amd_fault_kind {
     AMD_FAULT_BARRIER,     /* part of the work-group ended while the rest waits */
     AMD_FAULT_LIMIT,       /* --max-instructions */
     AMD_FAULT_REGISTER,    /* a register outside of what the kernel's descriptor asks for */
+    AMD_FAULT_STRICT,      /* found by strict checks, which have their own sentence */
     AMD_FAULT_HALT,        /* s_sethalt, s_sendmsghalt: nothing here resumes a halted wave */
 } amd_fault_kind;
 
