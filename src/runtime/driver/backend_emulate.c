@@ -15,6 +15,9 @@ _Static_assert((int)AMD_CLASS_COUNT <= LS_GPU_CLASS_MAX, "the public counts have
 
 #define WINDOW_EXTRA ((uint64_t)4 << 30) /* of addresses, for scratch and what the emulator keeps there */
 
+/* HSA gives arguments whole pieces of 16 bytes; compilers load the rest of the last one along. */
+#define KERNARG_WHOLE(bytes) (((uint64_t)(bytes) + 15) & ~(uint64_t)15)
+
 typedef struct emu_gpu {
     emulate *emulator;
     uint64_t kernarg; /* where the arguments of the running launch are */
@@ -295,7 +298,7 @@ static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatc
     ls_status status =
         ls_window_write(e->window, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
     if (status == LS_OK && e->strict)
-        status = strict_alloc(e->strict, gpu->kernarg, dispatch->kernarg_bytes, err);
+        status = strict_alloc(e->strict, gpu->kernarg, KERNARG_WHOLE(dispatch->kernarg_bytes), err);
     if (status == LS_OK && e->strict)
         status = strict_define(e->strict, gpu->kernarg, dispatch->kernarg_bytes, err);
     return status;
