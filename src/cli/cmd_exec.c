@@ -99,6 +99,12 @@ static const char *setting(const cli_context *ctx, const char *option, const cha
     return value && *value ? value : NULL;
 }
 
+static bool setting_is_on(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
 /* Combinations in which one option would silently have no effect. */
 static ls_status check_options(const cli_context *ctx, ls_error *err)
 {
@@ -117,6 +123,9 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
         return ls_fail(
             err, LS_ERR_USAGE,
             "exec: --trace-instructions is for emulation, but time is simulated: leave one of them out");
+    if (is_timed && (cli_flag(ctx, "strict") || setting_is_on("LOCKSTEP_STRICT")))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --strict is for emulation, but time is simulated: leave one of them out");
     if (!is_timed && platform)
         return ls_fail(
             err, LS_ERR_USAGE,
@@ -182,6 +191,8 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
             snprintf(number, sizeof number, "%" PRIu64 "%s", cli_uint(ctx, given[i].option), given[i].unit);
         status = set(given[i].variable, given[i].unit ? number : cli_text(ctx, given[i].option), err);
     }
+    if (status == LS_OK && cli_flag(ctx, "strict"))
+        status = set("LOCKSTEP_STRICT", "1", err);
     if (status == LS_OK)
         status = set_platform_path(ctx, err);
     for (size_t i = 0; i < cli_count(ctx, "set"); i++)
@@ -247,6 +258,9 @@ static const cli_option options[] = {
       .help = "memory of each GPU; otherwise what the real one has" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
       .help = "stop a launch when a wavefront has executed so many; 0: never" },
+    { .name = "strict",
+      .help = "emulation: a launch fails at a byte outside of all buffers, a value that nothing wrote, a race "
+              "between waves; then the exit code is 5" },
     { .name = "trace-instructions", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write each executed instruction and the registers it wrote as a line of JSON" },
     { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,

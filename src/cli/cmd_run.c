@@ -411,6 +411,9 @@ static const cli_option options[] = {
       .help = "workload: memory of the GPU; otherwise what the platform says" },
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
       .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
+    { .name = "strict",
+      .help = "workload, code object: emulate it first, and stop at a byte outside of all buffers, a value that "
+              "nothing wrote, a race between waves" },
     { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "workload: write what every wavefront executes, without data, as a packed recording" },
     EMULATE_OBJECT_OPTIONS(0, 'a'),

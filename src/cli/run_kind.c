@@ -42,6 +42,7 @@ static const kind_option only[] = {
     { "kernels", TRACE | RECORDING, "traces and recordings" },
     { "gpu", PROGRAM, "workloads and code objects" },
     { "max-instructions", PROGRAM, "workloads and code objects" },
+    { "strict", PROGRAM, "workloads and code objects" },
     { "record", PROGRAM, "workloads and code objects" },
     { "memory-mib", PROGRAM | RECORDING, "AMD programs" },
     { "size", WORKLOAD, "workloads that are executed" },

@@ -53,6 +53,31 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     return mark_kernel(p, &kept, err);
 }
 
+/* The same program emulated under strict checks: what they find ends the run before time passes. */
+static ls_status check_strictly(run_program *p, ls_error *err)
+{
+    const char *gpu = ls_gpu_system_gpu(p->request.system, 0)->target;
+    uint64_t used, memory_bytes;
+    ls_gpu_system_memory(p->request.system, 0, &used, &memory_bytes);
+    const ls_gpu_options options = { .gpus = &gpu,
+                                     .gpu_count = 1,
+                                     .memory_bytes = memory_bytes,
+                                     .max_instructions = cli_uint(p->ctx, "max-instructions"),
+                                     .strict = true };
+    wl_request request = p->request;
+    wl_result result;
+    ls_status status = ls_gpu_system_create(&options, &request.system, err);
+    if (status != LS_OK)
+        return status;
+    if (p->kind == RUN_OBJECT)
+        status =
+            emulate_object_run(p->ctx, request.system, p->name, EMULATE_OBJECT_QUIET, &result.counts, err);
+    else
+        status = wl_run_workload(&request, &result, err);
+    ls_gpu_system_destroy(request.system);
+    return status;
+}
+
 ls_status run_program_open(run_program *p, cli_context *ctx, run_kind kind, const char *name, ls_error *err)
 {
     ls_config_request request;
@@ -99,7 +124,7 @@ ls_status run_program_open(run_program *p, cli_context *ctx, run_kind kind, cons
     ls_engine *engine = timing_engine(p->request.system);
     p->clock = ls_region_clock(ls_block_region(ls_engine_find_block(engine, COMMAND_BLOCK)));
     timing_watch(p->request.system, command_over, p);
-    return LS_OK;
+    return cli_flag(ctx, "strict") ? check_strictly(p, err) : LS_OK;
 }
 
 void run_program_close(run_program *p)

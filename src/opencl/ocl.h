@@ -62,7 +62,9 @@ typedef struct ocl_library {
     struct _cl_platform_id platform;
     struct _cl_device_id devices[OCL_GPUS_MAX];
     cl_uint device_count;
-    ls_gpu_counts counts; /* of all launches, for LOCKSTEP_METRICS */
+    ls_gpu_counts counts;    /* of all launches, for LOCKSTEP_METRICS */
+    bool is_strict;          /* programs are checked */
+    atomic_bool has_finding; /* a launch failed */
     const char *metrics_path;
 } ocl_library;
 

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 ocl_library ocl = { .lock = PTHREAD_MUTEX_INITIALIZER,
                     .gpu_lock = PTHREAD_MUTEX_INITIALIZER,
@@ -116,6 +117,7 @@ static void start(void)
                                    .platform = settings.platform,
                                    .sets = settings.sets,
                                    .set_count = settings.set_count,
+                                   .strict = settings.strict,
                                    .lenient_barriers = true, /* programs were written for hardware */
                                    .trace_path = settings.trace_path,
                                    .trace_filter = settings.trace_filter,
@@ -131,6 +133,7 @@ static void start(void)
     for (cl_uint i = 0; i < ocl.device_count; i++)
         add_device(i, &settings);
     ocl.metrics_path = settings.metrics_path;
+    ocl.is_strict = settings.strict;
     pthread_atfork(fork_prepare, fork_parent, fork_child);
     ocl.status = CL_SUCCESS;
 }
@@ -182,6 +185,11 @@ __attribute__((destructor)) static void end(void)
         ocl_complain("%s", ls_error_text(&err, text, sizeof text));
     if (ocl.metrics_path && write_metrics(ocl.metrics_path, &err) != LS_OK)
         ocl_complain("%s", ls_error_text(&err, text, sizeof text));
+    /* A program that looks at no error must not make a finding a success. */
+    if (ocl.is_strict && atomic_load(&ocl.has_finding)) {
+        fflush(NULL);
+        _exit(ls_status_exit_code(LS_ERR_CHECK));
+    }
 }
 
 /* ----------------------------------------------------------------------------------------------- platform */

@@ -85,7 +85,7 @@ static ls_status read_sets(ocl_settings *s, ls_error *err)
 
 ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
 {
-    uint64_t threads = 1, compute_units = 0;
+    uint64_t threads = 1, compute_units = 0, strict = 0;
     ls_status status;
     *out = (ocl_settings){ 0 };
     status = read_gpus(out, err);
@@ -97,6 +97,9 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
         status = read_number("LOCKSTEP_COMPUTE_UNITS", false, 4096, &compute_units, err);
     if (status == LS_OK)
         status = read_number("LOCKSTEP_MAX_INSTRUCTIONS", false, UINT64_MAX, &out->max_instructions, err);
+    if (status == LS_OK)
+        status = read_number("LOCKSTEP_STRICT", false, 1, &strict, err);
+    out->strict = strict != 0;
     out->threads = (uint32_t)threads;
     out->compute_units = (uint32_t)compute_units;
     out->mode = variable("LOCKSTEP_MODE");

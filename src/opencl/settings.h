@@ -16,6 +16,7 @@ typedef struct ocl_settings {
     const char *sets[32];   /* LOCKSTEP_SET: KEY=VALUE, with blanks between them */
     size_t set_count;
     uint64_t max_instructions;             /* LOCKSTEP_MAX_INSTRUCTIONS: of one wavefront; 0: no limit */
+    bool strict;                           /* LOCKSTEP_STRICT: 1 checks what programs do */
     const char *trace_path, *trace_filter; /* LOCKSTEP_TRACE, LOCKSTEP_TRACE_FILTER */
     const char *record_path;               /* LOCKSTEP_RECORD */
     const char *metrics_path;              /* LOCKSTEP_METRICS */

@@ -57,6 +57,15 @@ run 0 exec --gpu gfx1010 --metrics counts.json --trace-instructions trace.jsonl 
 grep -q '"launches": 1, "work_groups": 1' counts.json || fail 'the counts are not those of one launch'
 [[ -s trace.jsonl ]] || fail 'the trace is empty'
 [[ $(find cache -type f | wc -l) == 1 ]] || fail 'the cache has something else than one program'
+run 0 exec --strict -- ./add
+[[ ! -s stderr ]] || fail 'strict checks found something in a program without defects'
+sed 's/CL_MEM_COPY_HOST_PTR, sizeof data, data/0, sizeof data, NULL/' add.c >undefined.c
+"$CC" undefined.c -o undefined -lOpenCL || fail 'undefined.c'
+run 0 exec -- ./undefined
+run 5 exec --strict -- ./undefined
+grep -q 'kernel k, pc 0x.*, work-group 0,0,0, wave 0: .*lane 0: what is stored depends on .*nothing has written' stderr ||
+    fail 'the finding is not told'
+refused 2 '--strict is for emulation, but time is simulated' exec --strict --platform r9nano -- ./add
 run 0 exec --gpu gfx1010 --record add.lspk -- ./add
 run 0 trace check add.lspk
 says '1 launches, '
