@@ -54,6 +54,13 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = LS_OK; /* generated kernels are enough */
     if (status != LS_OK)
         return status;
+    if (!fidelity && cli_given(ctx, "only") && !ref.traces &&
+        (measurings[cli_choice(ctx, "only")] == validate_traces ||
+         measurings[cli_choice(ctx, "only")] == validate_determinism))
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "validate: --only %s needs the traces, which are not shipped: --reference DIR with DIR/../traces",
+            parts[cli_choice(ctx, "only")]);
     ref.threads = (uint32_t)cli_uint(ctx, "threads");
     ref.platform_dirs = cli_texts(ctx, "platform-dir");
     ref.platform_dir_count = cli_count(ctx, "platform-dir");
@@ -82,7 +89,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "reference", .letter = 'r', .type = CLI_TEXT, .arg = "DIR", .complete = CLI_COMPLETE_DIR,
-      .help = "measured facts, beside traces and formats; else $" VALIDATE_VARIABLE ", else " VALIDATE_DEFAULT },
+      .help = "other tables than those that are shipped, beside traces and formats; else $" VALIDATE_VARIABLE },
     { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts,
       .help = "run one part instead of all five" },
     { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelities,
@@ -99,7 +106,8 @@ static const cli_option options[] = {
 /* clang-format on */
 
 static const cli_example examples[] = {
-    { "lockstep validate", "everything, against the reference in " VALIDATE_DEFAULT },
+    { "lockstep validate", "everything that the tables and platforms of this installation allow" },
+    { "lockstep validate --reference ../shared/reference", "with the traces beside those tables: all of it" },
     { "lockstep validate --fidelity all --html fidelity.html",
       "error and speed of --fidelity basic and memory" },
     { "lockstep validate --only traces --html validation.html", "real traces only, and a page with a plot" },
@@ -114,7 +122,8 @@ static const cli_command command = {
         "measurements of "
         "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results. amd executes "
         "microbenchmarks and all workloads on AMD platforms.\n\n"
-        "The reference data is not part of the program. A check that fails makes the exit code 5; "
+        "The tables and the imported platforms are shipped; traces are not, and without them those parts say that they "
+        "are skipped. A check that fails makes the exit code 5; "
         "deviations that are "
         "known are shown with their explanation.",
     .order = 40,

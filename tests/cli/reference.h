@@ -1,4 +1,4 @@
-/* reference.h: tests against the reference data beside the source tree, skipped where it is not there. */
+/* reference.h: tests against the tables of data/reference; those that need traces are skipped where there are none. */
 #ifndef TESTS_CLI_REFERENCE_H
 #define TESTS_CLI_REFERENCE_H
 
@@ -20,18 +20,39 @@ typedef struct reference_fixture {
     ls_error err;
 } reference_fixture;
 
-/* $LOCKSTEP_REFERENCE counts here as well. Skips the test without data. */
+static const char *const reference_platforms[] = { LS_SOURCE_DIR "/platforms" };
+
+/* The tables and platforms of the source, as a clone alone has them: no traces. */
 static inline void reference_begin(reference_fixture *f)
 {
-    const char *dir = getenv(VALIDATE_VARIABLE);
     *f = (reference_fixture){ 0 };
-    if (!dir)
-        dir = LS_SOURCE_DIR "/../shared/reference";
-    if (!ls_file_is_dir(dir)) {
-        print_message("no reference data at %s\n", dir);
+    assert_int_equal(validate_reference_open(&f->ref, &f->arena, LS_SOURCE_DIR "/data/reference", &f->err),
+                     LS_OK);
+    f->ref.traces = f->ref.configs = NULL;
+    f->ref.platform_dirs = reference_platforms;
+    f->ref.platform_dir_count = 1;
+}
+
+/* The traces beside the source tree, or of $LOCKSTEP_REFERENCE; NULL: there are none. */
+static inline const char *reference_traces(reference_fixture *f)
+{
+    const char *dir = getenv(VALIDATE_VARIABLE);
+    const char *traces =
+        ls_path_join(&f->arena, dir ? dir : LS_SOURCE_DIR "/../shared/reference", "../traces");
+    assert_non_null(traces);
+    return ls_file_is_dir(traces) ? traces : NULL;
+}
+
+/* With them; skips the test without. */
+static inline void reference_begin_traces(reference_fixture *f)
+{
+    reference_begin(f);
+    f->ref.traces = reference_traces(f);
+    if (!f->ref.traces) {
+        print_message("no traces beside the source\n");
+        ls_arena_fini(&f->arena);
         skip();
     }
-    assert_int_equal(validate_reference_open(&f->ref, &f->arena, dir, &f->err), LS_OK);
 }
 
 static inline void reference_end(reference_fixture *f)

@@ -5,7 +5,7 @@ static void every_trace(void **state)
 {
     (void)state;
     reference_fixture f;
-    reference_begin(&f);
+    reference_begin_traces(&f);
     reference_ok(&f, validate_determinism(&f.ref, &f.report, &f.err));
     const validate_section *s = f.report.sections.at[0];
     assert_int_equal(s->rows.count, 9);
@@ -28,7 +28,7 @@ static void another_machine_is_another_hash(void **state)
     ls_config_request platform;
     validate_result a, b;
     static const char *const sets[] = { "l2.delay_cycles=6" };
-    reference_begin(&f);
+    reference_begin_traces(&f);
     reference_ok(&f, validate_import(&f.ref, "SM86_RTX3070", &platform, &f.err));
     validate_job job = {
         .platform = platform, .trace = "synth:vector-add,n=1024", .threads = 1, .hash = true

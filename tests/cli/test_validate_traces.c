@@ -26,7 +26,7 @@ static void golden_traces(void **state)
 {
     (void)state;
     reference_fixture f;
-    reference_begin(&f);
+    reference_begin_traces(&f);
     reference_ok(&f, validate_traces(&f.ref, &f.report, &f.err));
     const validate_section *s = f.report.sections.at[0];
     size_t measured = 0;
@@ -57,7 +57,7 @@ static void every_kernel_file(void **state)
     reference_fixture f;
     ls_config_request platform;
     unsigned ran = 0;
-    reference_begin(&f);
+    reference_begin_traces(&f);
     reference_ok(&f, validate_import(&f.ref, "SM86_RTX3070", &platform, &f.err));
     assert_non_null(platform.text);
     for (unsigned i = 1; i <= LAST; i++) {

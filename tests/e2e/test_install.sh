@@ -33,6 +33,10 @@ printf 'machine: pingpong\n' >game.yaml
 run 0 --plugin ./installed.so run --platform game.yaml
 says 'player/steady'
 
+# Its tables and platforms are installed too.
+run 0 validate --only micro
+says 'micro: 207 tests: 200 exact'
+
 cat >embed.c <<'C'
 #include <lockstep/lockstep.h>
 #include <stdio.h>

@@ -76,6 +76,11 @@ static ls_status add_check(const validate_reference *ref, validate_report *repor
 {
     validate_row row = { .cells = { c->what, c->platform, c->workload, "", "", "", "", c->source } };
     double value = 0;
+    if (!ref->traces && !ls_starts_with(c->workload, LS_SYNTH_PREFIX)) {
+        row.verdict = VALIDATE_SKIPPED;
+        row.note = "The trace is not shipped: --reference DIR with DIR/../traces.";
+        return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    }
     ls_status status = evaluate(ref, &report->arena, c, &value, err);
     return validate_add_measured(report, section, &row, status, value, c->expected, c->tolerance,
                                  units[c->measure], err);
@@ -102,12 +107,16 @@ ls_status validate_hardware(const validate_reference *ref, validate_report *repo
         sum += fabs(section->rows.at[i].deviation);
     if (status != LS_OK)
         return status;
+    size_t skipped = validate_count(section, VALIDATE_SKIPPED);
+    char skipped_text[64] = "";
+    if (skipped)
+        snprintf(skipped_text, sizeof skipped_text, "; %zu skipped for want of their traces", skipped);
     section->summary =
         ls_arena_printf(&report->arena,
                         "hardware: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
-                        "%zu failed",
-                        section->rows.count, sum / (double)section->rows.count,
+                        "%zu failed%s",
+                        section->rows.count - skipped, sum / (double)(section->rows.count - skipped),
                         validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
-                        validate_count(section, VALIDATE_FAIL));
+                        validate_count(section, VALIDATE_FAIL), skipped_text);
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }

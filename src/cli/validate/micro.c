@@ -80,8 +80,8 @@ static ls_status all_tests(const validate_reference *ref, validate_report *repor
     if (status != LS_OK)
         return status;
     if (!platform.text)
-        return ls_fail(err, LS_ERR_INPUT, "the reference has no configuration '%s' in %s", machine->config,
-                       ref->configs);
+        return ls_fail(err, LS_ERR_INPUT, "there is no platform for Accel-Sim's configuration '%s'",
+                       machine->config);
     platform.sets = sets;
     platform.set_count = LS_COUNT_OF(sets);
     snprintf(name, sizeof name, "%s_cycles_%d", machine->column, FEW);

@@ -1,9 +1,11 @@
-/* reference.c: the directory of measured facts: where it is, its CSV files, and Accel-Sim's configurations
- * in it. */
+/* reference.c: the tables of measured facts, which are shipped, and what may lie beside them: traces and Accel-Sim's
+ * configurations, which are not. */
 #include "base/file.h"
 #include "cli/validate/validate.h"
 #include "platform/import.h"
+#include "platform/search.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,36 +13,96 @@
 
 #define CSV_LIMIT ((size_t)16 << 20)
 
+/* Where the tables lie that are shipped: installed, in the source beside a build, or here. */
+static ls_status find_shipped(ls_arena *arena, const char **out, ls_error *err)
+{
+    static const char *const places[] = { "../share/lockstep/reference", "../data/reference" };
+    char *own;
+    ls_status status = ls_executable_dir(arena, &own, err);
+    *out = NULL;
+    for (size_t i = 0; status == LS_OK && i < LS_COUNT_OF(places) && *out == NULL; i++) {
+        const char *dir = ls_path_join(arena, own, places[i]);
+        if (!dir)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+        if (ls_file_is_dir(dir))
+            *out = dir;
+    }
+    if (status == LS_OK && *out == NULL && ls_file_is_dir("data/reference"))
+        *out = "data/reference";
+    return status;
+}
+
+/* What lies beside the tables, if it does. */
+static ls_status find_beside(validate_reference *ref, const char *dir, ls_error *err)
+{
+    const char *traces = ls_path_join(ref->arena, dir, "../traces");
+    const char *configs = ls_path_join(ref->arena, dir, "../formats/accelsim-configs");
+    if (!traces || !configs)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+    ref->traces = ls_file_is_dir(traces) ? traces : NULL;
+    ref->configs = ls_file_is_dir(configs) ? configs : NULL;
+    return LS_OK;
+}
+
 ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, const char *dir, ls_error *err)
 {
     *ref = (validate_reference){ .arena = arena, .threads = 1 };
-    if (!dir)
-        dir = getenv(VALIDATE_VARIABLE);
-    if (!dir || !*dir)
-        dir = VALIDATE_DEFAULT;
-    if (!ls_file_is_dir(dir)) {
-        ls_fail(err, LS_ERR_USAGE,
-                "the reference data is not there: give the directory that has "
-                "accelsim_golden_per_kernel.csv, beside "
-                "'traces' and 'formats', with --reference DIR or $" VALIDATE_VARIABLE);
-        return ls_error_at(err, dir, 0, 0);
+    const char *given = dir ? dir : getenv(VALIDATE_VARIABLE);
+    ls_status status = LS_OK;
+    if (given && *given) {
+        if (!ls_file_is_dir(given)) {
+            ls_fail(err, LS_ERR_USAGE,
+                    "the reference data is not there: --reference or $" VALIDATE_VARIABLE
+                    " is a directory with accelsim_micro_anchors.csv, beside 'traces'");
+            return ls_error_at(err, given, 0, 0);
+        }
+        ref->dir = ls_arena_strdup(arena, given);
+        return ref->dir ? find_beside(ref, given, err) : ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
     }
-    ref->dir = ls_arena_strdup(arena, dir);
-    ref->traces = ls_path_join(arena, dir, "../traces");
-    ref->configs = ls_path_join(arena, dir, "../formats/accelsim-configs");
-    return ref->dir && ref->traces && ref->configs ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+    status = find_shipped(arena, &ref->dir, err);
+    if (status == LS_OK && !ref->dir)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "the tables of the reference are neither installed nor in data/reference: give their "
+                       "directory with --reference DIR or $" VALIDATE_VARIABLE);
+    return status == LS_OK ? find_beside(ref, VALIDATE_TRACES_BESIDE, err) : status;
+}
+
+/* The platform file that is shipped for one of Accel-Sim's configurations: accelsim-rtx3070 for SM86_RTX3070. */
+static ls_status read_shipped(const validate_reference *ref, const char *name, ls_config_request *out,
+                              ls_error *err)
+{
+    ls_search search;
+    ls_error none;
+    const char *path, *gpu = strchr(name, '_');
+    char *file = ls_arena_printf(ref->arena, "accelsim-%s", gpu ? gpu + 1 : name), *text;
+    size_t bytes;
+    if (!file)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
+    for (char *c = file; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    ls_status status = ls_search_create(ref->arena, ref->platform_dirs, ref->platform_dir_count, &search, err);
+    if (status != LS_OK)
+        return status;
+    if (ls_search_find(ref->arena, &search, file, NULL, &path, &none) != LS_OK)
+        return LS_OK; /* not among those that are shipped */
+    status = ls_file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
+    if (status == LS_OK) {
+        out->text = text;
+        out->text_bytes = bytes;
+    }
+    return status;
 }
 
 ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out,
                           ls_error *err)
 {
     ls_import import;
-    const char *dir = ls_path_join(ref->arena, ref->configs, name);
+    const char *dir = ref->configs ? ls_path_join(ref->arena, ref->configs, name) : NULL;
     *out = (ls_config_request){ .platform = ls_arena_strdup(ref->arena, name) };
-    if (!dir || !out->platform)
+    if (!out->platform || (ref->configs && !dir))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
-    if (!ls_file_is_dir(dir))
-        return LS_OK;
+    if (!dir || !ls_file_is_dir(dir))
+        return read_shipped(ref, name, out, err);
     const ls_import_file files[] = {
         { .path = ls_path_join(ref->arena, dir, "gpgpusim.config") },
         { .path = ls_path_join(ref->arena, dir, "trace.config") },
@@ -55,6 +117,16 @@ ls_status validate_import(const validate_reference *ref, const char *name, ls_co
     return status;
 }
 
+ls_status validate_skip_traces(validate_report *report, validate_section *section, ls_error *err)
+{
+    section->summary =
+        ls_arena_printf(&report->arena,
+                        "%s: skipped: it needs the traces, which are not shipped: --reference DIR with "
+                        "DIR/../traces",
+                        section->name);
+    return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -64,10 +136,10 @@ ls_status validate_list_traces(const validate_reference *ref, const char ***name
                                ls_error *err)
 {
     LS_VEC(const char *) found = { 0 };
-    DIR *dir = opendir(ref->traces);
+    DIR *dir = ref->traces ? opendir(ref->traces) : NULL;
     if (!dir) {
         ls_fail(err, LS_ERR_INPUT, "the reference has no traces");
-        return ls_error_at(err, ref->traces, 0, 0);
+        return ls_error_at(err, ref->traces ? ref->traces : ref->dir, 0, 0);
     }
     bool memory = true;
     for (struct dirent *entry; memory && (entry = readdir(dir));) {

@@ -143,9 +143,9 @@ void validate_tell_markdown(const validate_report *report, FILE *to)
         "# Validation\n\n"
         "This page is written by `lockstep validate --markdown docs/validation.md`; nothing in it is "
         "typed by hand. The "
-        "command needs the reference data (measured facts, traces and Accel-Sim's configurations): "
-        "`--reference DIR`, `$" VALIDATE_VARIABLE "`, or `" VALIDATE_DEFAULT
-        "` beside the source. It takes a minute or two, "
+        "command uses the tables and platforms that are shipped (`data/reference`, `platforms/accelsim-*.yaml`). Traces are "
+        "not shipped: parts that need them are skipped unless they lie in `DIR/../traces` of `--reference DIR` or "
+        "`$" VALIDATE_VARIABLE "`, or in `../shared/traces`. It takes a minute or two, "
         "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism`, `hardware` or `amd` runs "
         "one part of it. "
         "`--html FILE` writes the same with plots, `--out FILE.csv` as data.\n\n"

@@ -229,6 +229,8 @@ ls_status validate_traces(const validate_reference *ref, validate_report *report
         "within 5 % on average.";
     g.section->plot_label = "cycles of all kernels";
     g.section->plot_unit = "cycles";
+    if (!ref->traces)
+        return validate_skip_traces(report, g.section, err);
     ls_status status = validate_csv_read(ref, "accelsim_golden_per_kernel.csv", &g.csv, err);
     for (size_t i = 0; i < USED && status == LS_OK; i++)
         status = validate_csv_column(&g.csv, used[i], &g.at[i], err);

@@ -67,22 +67,29 @@ const char *validate_note(const char *section, const char *test, const char *pla
 /* ------------------------------------------------------------------------------------------ the reference */
 
 #define VALIDATE_VARIABLE "LOCKSTEP_REFERENCE"
-#define VALIDATE_DEFAULT "../shared/reference"
+/* Beside this directory, from where the program is started, traces and configurations are looked for if no other
+ * directory was given. */
+#define VALIDATE_TRACES_BESIDE "../shared/reference"
 
 typedef struct validate_reference {
     ls_arena *arena;
-    const char *dir, *traces, *configs; /* dir/../traces, dir/../formats/accelsim-configs */
+    const char *dir;              /* the tables */
+    const char *traces, *configs; /* dir/../traces, dir/../formats/accelsim-configs; NULL: not there */
     const char *const *platform_dirs;
     size_t platform_dir_count;
     uint32_t threads; /* of each simulation */
 } validate_reference;
 
-/* dir NULL: the variable, else the default. LS_ERR_USAGE with what to do if there is none. */
+/* dir NULL: the variable, else the tables that are shipped, with the traces of VALIDATE_TRACES_BESIDE if they are there.
+ * LS_ERR_USAGE with what to do if there is none. */
 ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, const char *dir, ls_error *err);
-/* The platform that one of Accel-Sim's configurations becomes; *out has text NULL if the reference lacks
- * it. */
+/* The platform that one of Accel-Sim's configurations becomes, made now or as it is shipped; *out has text NULL if there
+ * is neither. */
 ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out,
                           ls_error *err);
+
+/* A section that needs traces and has none: its summary says so. */
+ls_status validate_skip_traces(validate_report *report, validate_section *section, ls_error *err);
 
 /* The directories of ref->traces that have a kernelslist.g, by name. */
 ls_status validate_list_traces(const validate_reference *ref, const char ***names, size_t *count,
