@@ -143,6 +143,33 @@ static void ports_and_banks_limit_the_rate(void **state)
             }
 }
 
+/* A data path that is narrower than a line: n hits take n times as long, fractions of cycles included. */
+static void narrow_paths_limit_the_rate(void **state)
+{
+    (void)state;
+    enum { N = 32 };
+    static const ls_ratio cycles[] = { { 1, 1 }, { 2, 1 }, { 9, 8 }, { 5, 2 }, { 21, 8 } };
+    for (size_t k = 0; k < LS_COUNT_OF(cycles); k++) {
+        rig_shape shape = rig_shape_default(64);
+        shape.l0 = rig_cache(16, 4, 64, LINE_AROUND);
+        shape.l0.line_cycles = cycles[k];
+        rig *r = rig_create(&shape, 65536);
+        fill_memory(r, 65536);
+        r->clients[0].per_cycle = 8;
+        rig_op ops[2 * N];
+        for (uint32_t i = 0; i < 2 * N; i++) {
+            ops[i] = rig_read(r->base + (uint64_t)(i % N) * 64);
+            ops[i].fence = i == N;
+        }
+        rig_script(r, 0, ops, 2 * N);
+        rig_run(r);
+        for (uint32_t i = N; i < 2 * N; i++)
+            assert_int_equal(ops[i].done - ops[N].done, (i - N) * cycles[k].num / cycles[k].den);
+        assert_int_equal(rig_counters(r->l0[0])->read_hits, N);
+        rig_destroy(r);
+    }
+}
+
 /* Requesters that all want more than the port takes are served in turn. */
 static void the_port_is_shared_in_turn(void **state)
 {
@@ -558,6 +585,7 @@ int main(void)
         cmocka_unit_test(latencies_are_sums),
         cmocka_unit_test(more_levels_are_longer_sums),
         cmocka_unit_test(ports_and_banks_limit_the_rate),
+        cmocka_unit_test(narrow_paths_limit_the_rate),
         cmocka_unit_test(the_port_is_shared_in_turn),
         cmocka_unit_test(one_line_on_its_way_serves_all),
         cmocka_unit_test(policies_differ_in_what_stays),

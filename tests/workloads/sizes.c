@@ -11,6 +11,8 @@ static const struct {
 } sizes[] = {
     { "aes", { { 1 }, { 12345 } } },
     { "atax", { { 1, 1 }, { 77, 131 } } },
+    { "bandwidth_cache", { { 16, 1, 1 }, { 64, 3, 2 } } },
+    { "bandwidth_shared", { { 1, 1, 0 }, { 5, 2, 3 } } },
     { "bicg", { { 1, 1 }, { 131, 77 } } },
     { "bitonicsort", { { 1, 0 }, { 1001, 1 } } },
     { "empty_kernel", { { 1, 1, 1 }, { 1001, 17, 2 } } },

@@ -9,13 +9,13 @@
 
 #define SETTINGS_MAX 8
 
-typedef enum measure { PER_UNIT, INTERCEPT } measure;
+typedef enum measure { PER_UNIT, INTERCEPT, BANDWIDTH } measure;
 
 typedef struct check {
     const char *platform, *workload, *settings, *parameter;
     uint64_t low, high;
     measure measure;
-    double unit; /* of the parameter: what one thing of PER_UNIT is */
+    double unit; /* of the parameter: what one thing of PER_UNIT is; bytes of BANDWIDTH */
     double expected, tolerance;
     const char *what, *source;
 } check;
@@ -23,6 +23,7 @@ typedef struct check {
 static const check checks[] = {
 #define PER_UNIT_OF(items_) PER_UNIT, (items_)
 #define INTERCEPT INTERCEPT, 1
+#define BANDWIDTH_OF(bytes_) BANDWIDTH, (bytes_)
 #define AMD(platform_, workload_, settings_, parameter_, low_, high_, measure_, expected_, tolerance_, what_, \
             source_)                                                                                          \
     {                                                                                                         \
@@ -32,12 +33,13 @@ static const check checks[] = {
 #include "cli/validate/amd.def"
 #undef AMD
 #undef INTERCEPT
+#undef BANDWIDTH_OF
 #undef PER_UNIT_OF
 };
 
 static const char *const columns[] = { "what",  "platform", "workload", "measured", "hardware",
                                        "apart", "limit",    "source",   NULL };
-static const char *const units[] = { "cycles", "us" };
+static const char *const units[] = { "cycles", "us", "GB/s" };
 
 /* "name=value,..." and the parameter. */
 static ls_status read_settings(ls_arena *arena, const check *c, uint64_t value, wl_setting out[SETTINGS_MAX],
@@ -88,6 +90,8 @@ static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const 
     double span = (double)(c->high - c->low);
     if (c->measure == PER_UNIT)
         *out = (high.kernel_cycles - low.kernel_cycles) / span * c->unit;
+    else if (c->measure == BANDWIDTH)
+        *out = 1e-9 * span * c->unit / (high.kernel_seconds - low.kernel_seconds);
     else
         *out = 1e6 * (low.kernel_seconds - (high.kernel_seconds - low.kernel_seconds) / span * (double)c->low);
     return LS_OK;
@@ -112,9 +116,9 @@ static ls_status measure_hardware(const validate_reference *ref, validate_report
         "Programs executed in simulated time, against what was measured on the GPUs. Values are slopes between a "
         "short and a long run, so that launches and first touches cancel out, except the launch itself. Latencies "
         "of these platforms were chosen by the same measurements: the rows show that the machine does what its "
-        "parameters promise.";
+        "parameters promise. Bandwidths come from the kernels of the same benchmarks.";
     section->plot_label = "measured quantity";
-    section->plot_unit = "cycles or us";
+    section->plot_unit = "cycles, us or GB/s";
     ls_status status = LS_OK;
     double sum = 0;
     for (size_t i = 0; i < LS_COUNT_OF(checks) && status == LS_OK; i++)

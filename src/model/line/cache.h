@@ -32,6 +32,7 @@ typedef struct line_cache_spec {
     uint64_t size_kib, ways, line_bytes;
     uint64_t banks;              /* each takes one request per cycle; 0: no such limit */
     uint64_t accesses_per_cycle; /* of all banks together */
+    ls_ratio line_cycles; /* that each of them takes; above 1 where the data path is narrower than a line */
     uint64_t directory_cycles, data_cycles, fill_cycles;
     uint64_t mshr_entries, mshr_targets; /* lines on their way; requests per line */
     uint64_t pending;                    /* writes, atomics and passed reads on their way below */

@@ -25,6 +25,10 @@ static ls_status check(const line_cache_spec *spec, const char *name, ls_error *
     if (spec->banks != 0 && (spec->banks & (spec->banks - 1)) != 0)
         return ls_fail(err, LS_ERR_INPUT, "%s: banks is %llu, it must be 0 or a power of two", name,
                        (unsigned long long)spec->banks);
+    if (spec->accesses_per_cycle > 1 && spec->line_cycles.num > spec->line_cycles.den)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "%s: line_cycles is above 1 and accesses_per_cycle is %llu: with both no rate is meant",
+                       name, (unsigned long long)spec->accesses_per_cycle);
     return LS_OK;
 }
 
@@ -65,6 +69,10 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
     c->policy = c->spec->write_policy;
     c->directory_cycles = (uint32_t)c->spec->directory_cycles;
     c->hit_cycles = (uint32_t)(c->spec->directory_cycles + c->spec->data_cycles);
+    /* Whole requests per cycle are counted; only a rate between those needs fractions. */
+    ls_ratio each = c->spec->line_cycles;
+    if (each.num > each.den)
+        c->line_cost = ((each.num << CACHE_FRACTION) + each.den / 2) / each.den;
     c->bank_mask = c->spec->banks != 0 ? (uint32_t)c->spec->banks - 1 : 0;
     ls_status status = check(c->spec, c->name, err);
     if (status != LS_OK)
@@ -171,6 +179,8 @@ static const ls_param params[] = {
     KEY(line_bytes, "bytes", 64, 64, 128, "of a line: 64 (GCN) or 128 (RDNA), the same in all caches of a machine"),
     KEY(banks, "", 0, 0, 64, "each takes one request per cycle (a power of two; 0: no banks)"),
     KEY(accesses_per_cycle, "requests", 1, 1, 64, "requests taken per cycle"),
+    LS_PARAM_RATIO(line_cache_spec, line_cycles, "line_cycles", "cycles", "1", 1, 1024,
+                   "of the data path for each request; above 1 only with accesses_per_cycle 1"),
     KEY(directory_cycles, "cycles", 1, 0, 1000, "to know whether a request hits"),
     KEY(data_cycles, "cycles", 1, 0, 1000, "from a hit to its answer"),
     KEY(fill_cycles, "cycles", 1, 0, 1000, "from a line's or an answer's arrival from below to answers"),

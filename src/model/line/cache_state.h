@@ -7,6 +7,7 @@
 #include "model/line/store.h"
 
 #define CACHE_CLIENTS_MAX 256
+#define CACHE_FRACTION 16
 
 /* A request inside: waiting for its line, on its way below, or on its way back up. */
 typedef struct cache_node {
@@ -101,7 +102,9 @@ typedef struct line_cache {
     uint32_t set;        /* of its address */
     ls_cycle cycle;      /* of the last request */
     uint32_t taken;      /* in that cycle */
-    ls_cycle busy_until; /* without banks: the data array is busy with atomics */
+    ls_cycle busy_until; /* the data path is busy: with a line, or (without banks) with an atomic */
+    uint64_t line_cost;  /* of the port per request, in 1 / 2^CACHE_FRACTION cycles; 0: a cycle or less */
+    uint64_t port_time;  /* until then the port is taken, in the same unit: fractions of cycles add up */
     ls_cycle *bank_free;
     uint32_t bank_mask;
 

@@ -414,5 +414,13 @@ bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycl
     }
     if (c->taken == c->width || c->busy_until > now)
         return refuse_port(c, client, now);
-    return take_now(c, client, m, now);
+    if (c->line_cost == 0)
+        return take_now(c, client, m, now);
+    if (!take_now(c, client, m, now))
+        return false;
+    uint64_t from = now << CACHE_FRACTION;
+    c->port_time = (c->port_time > from ? c->port_time : from) + c->line_cost;
+    ls_cycle until = c->port_time >> CACHE_FRACTION;
+    c->busy_until = until > c->busy_until ? until : c->busy_until;
+    return true;
 }
