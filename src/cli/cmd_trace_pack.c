@@ -72,8 +72,15 @@ static ls_status run_unpack(cli_context *ctx, ls_error *err)
     ls_copy_options options = { 0 };
     const char *output;
     ls_status status = find_output(ctx, &output, err);
-    if (status == LS_OK && amd_file_is(ctx->positionals[0]))
+    if (status == LS_OK && amd_file_is(ctx->positionals[0])) {
+        static const char *const others[] = { "compress", "unknown-opcodes" };
+        for (size_t i = 0; i < LS_COUNT_OF(others); i++)
+            if (cli_given(ctx, others[i]))
+                return ls_fail(err, LS_ERR_USAGE,
+                               "--%s is for traces, but '%s' is a recording of an AMD program", others[i],
+                               ctx->positionals[0]);
         return trace_amd_unpack(ctx, ctx->positionals[0], err);
+    }
     return status == LS_OK ? trace_copy(ctx, ctx->positionals[0], output, false, &options, err) : status;
 }
 

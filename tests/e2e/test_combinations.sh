@@ -63,6 +63,8 @@ if [[ -e $BINARY_DIR/share/lockstep/kernels/gfx1010/vector_add.co ]]; then
     run 0 run vector_add --size 256 -p r9nano --gpu gfx803 -f json
     grep -q 'code on a' stdout stderr && fail 'own code is called foreign'
     run 0 run vector_add --size 256 -p r9nano --gpu gfx803 --record own.lspk
+    refused 2 '--compress is for traces' trace unpack own.lspk -o own.txt --compress xz
+    refused 2 '--unknown-opcodes is for traces' trace unpack own.lspk -o own.txt --unknown-opcodes alu
     run 0 run own.lspk -p r9nano
     grep -q 'code on a' stdout stderr && fail 'a recording of own code is called foreign'
     run 0 run own.lspk -p rx5500xt
