@@ -16,7 +16,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help deps build test test-clients demo demo-queueing kernels readme bench lint format install asan tsan \
+.PHONY: help deps build test test-clients demo demo-queueing kernels readme deb bench lint format install asan tsan \
         coverage fuzz clean
 
 help: ## list these targets
@@ -62,6 +62,11 @@ readme: ## put into README.md and docs/ what their commands print now
 	@scripts/deps build
 	$(BUILD)
 	@scripts/readme --update
+
+deb: ## build a Debian package into build/
+	@scripts/deps build deb
+	$(BUILD)
+	@cd build && cpack -G DEB
 
 bench: ## measure the engine against its targets (bench/run --record keeps the numbers)
 	@scripts/deps build bench

@@ -6,9 +6,9 @@
 #define LOCKSTEP_VERSION_H
 
 #define LS_VERSION_MAJOR 0
-#define LS_VERSION_MINOR 1
+#define LS_VERSION_MINOR 2
 #define LS_VERSION_PATCH 0
-#define LS_VERSION_STRING "0.1.0"
+#define LS_VERSION_STRING "0.2.0"
 
 #define LS_ABI_VERSION 1u
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +47,18 @@ const char *ls_path_base(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Without /proc, as in a bare chroot: the name under which the kernel started the program. */
+static ls_status executable_dir_from_kernel(ls_arena *arena, char **dir, ls_error *err)
+{
+    const char *name = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
+    char *path = name != NULL ? realpath(name, NULL) : NULL;
+    if (path == NULL)
+        return ls_fail(err, LS_ERR_IO, "cannot find the path of the program: %s", strerror(errno));
+    *dir = ls_path_dir(arena, path);
+    free(path);
+    return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
+}
+
 ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err)
 {
     /* The link does not tell its length; one that fills the buffer may be cut. */
@@ -55,7 +68,7 @@ ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err)
             return ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
         ssize_t length = readlink("/proc/self/exe", path, size - 1);
         if (length < 0)
-            return ls_fail(err, LS_ERR_IO, "cannot find the path of the program: %s", strerror(errno));
+            return executable_dir_from_kernel(arena, dir, err);
         if ((size_t)length < size - 1) {
             *dir = ls_path_dir(arena, path);
             return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
