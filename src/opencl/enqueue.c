@@ -153,12 +153,17 @@ static cl_int read_shape(shape *s, cl_uint dims, const size_t *offset, const siz
 
 /* ---------------------------------------------------------------------------------------------- arguments */
 
+static bool is_gone(const ocl_object *object)
+{
+    return object && object->magic == OCL_GONE;
+}
+
 /* Copies the arguments as they are now, and takes references to the objects among them: by_arg has one per
  * argument, held those that are there. With ocl.lock held. */
 static cl_int capture(cl_kernel kernel, uint8_t *packed, ocl_object **by_arg, ocl_object **held)
 {
     for (size_t i = 0; i < kernel->info->arg_count; i++)
-        if (!kernel->args[i].is_set)
+        if (!kernel->args[i].is_set || is_gone(kernel->args[i].object))
             return CL_INVALID_KERNEL_ARGS;
     memcpy(packed, kernel->packed, kernel->info->packed_bytes);
     for (size_t i = 0; i < kernel->info->arg_count; i++) {

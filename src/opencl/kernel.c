@@ -140,6 +140,8 @@ cl_kernel clCloneKernel(cl_kernel kernel, cl_int *error)
         memcpy(copy->of_device, kernel->of_device, sizeof copy->of_device);
         pthread_mutex_lock(&ocl.lock);
         memcpy(copy->args, kernel->args, kernel->info->arg_count * sizeof *copy->args);
+        for (size_t i = 0; i < kernel->info->arg_count; i++)
+            ocl_watch(copy->args[i].object);
         memcpy(copy->packed, kernel->packed, packed_room(kernel->info));
         pthread_mutex_unlock(&ocl.lock);
     }
@@ -155,6 +157,8 @@ void ocl_kernel_release(cl_kernel kernel)
     cl_program program = kernel->program;
     if (!ocl_drop(kernel))
         return;
+    for (size_t i = 0; i < kernel->info->arg_count; i++)
+        ocl_unwatch(kernel->args[i].object);
     free(kernel->name);
     free(kernel->args);
     free(kernel->packed);
@@ -186,6 +190,8 @@ static void set_bytes(cl_kernel kernel, cl_uint index, const void *data, size_t 
     pthread_mutex_lock(&ocl.lock);
     if (bytes > 0)
         memcpy(kernel->packed + kernel->info->args[index].offset, data, bytes);
+    ocl_watch(arg->object);
+    ocl_unwatch(kernel->args[index].object);
     kernel->args[index] = *arg;
     pthread_mutex_unlock(&ocl.lock);
 }

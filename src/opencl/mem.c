@@ -95,7 +95,7 @@ void ocl_mem_release(cl_mem mem)
     if (!parent && !mem->is_svm)
         ocl_gpu_free(context, mem->address);
     free(mem->properties);
-    free(mem);
+    ocl_unwatch(mem);
     if (parent)
         ocl_mem_release(parent);
     ocl_context_release(context);

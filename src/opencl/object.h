@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* Unlikely as the content of anything else; 0 once the object is gone. */
 typedef enum ocl_magic {
@@ -38,6 +39,7 @@ typedef struct ocl_object {
     const cl_icd_dispatch *dispatch;
     uint32_t magic; /* ocl_magic */
     atomic_uint references;
+    atomic_uint watchers; /* who may still look at the magic; the object itself is one while it lives */
 } ocl_object;
 
 extern const cl_icd_dispatch ocl_dispatch; /* icd.c */
@@ -47,6 +49,7 @@ static inline void ocl_object_init(ocl_object *object, ocl_magic magic)
     object->dispatch = &ocl_dispatch;
     object->magic = magic;
     atomic_init(&object->references, 1);
+    atomic_init(&object->watchers, 1);
 }
 
 static inline bool ocl_is(const void *object, ocl_magic magic)
@@ -67,6 +70,21 @@ static inline bool ocl_drop(void *object)
         return false;
     o->magic = OCL_GONE;
     return true;
+}
+
+/* A kernel does not hold the objects that are its arguments (the standard says so), but it must be able to see
+ * that one is gone: the memory of a watched object stays, with the magic OCL_GONE. NULL is fine. */
+static inline void ocl_watch(void *object)
+{
+    if (object)
+        atomic_fetch_add_explicit(&((ocl_object *)object)->watchers, 1, memory_order_relaxed);
+}
+
+/* For the last watcher the memory is freed; a destroyed object calls it in place of free(). */
+static inline void ocl_unwatch(void *object)
+{
+    if (object && atomic_fetch_sub_explicit(&((ocl_object *)object)->watchers, 1, memory_order_acq_rel) == 1)
+        free(object);
 }
 
 static inline cl_uint ocl_references(const void *object)

@@ -341,7 +341,7 @@ ocl_build *ocl_program_build(cl_program program, cl_device_id device); /* NULL: 
 typedef struct ocl_arg {
     bool is_set;
     size_t local_bytes; /* of local memory */
-    ocl_object *object; /* a mem or sampler; not retained, as the standard says. NULL for null buffers */
+    ocl_object *object; /* a mem or sampler; watched, not retained. NULL for null buffers */
 } ocl_arg;
 
 struct _cl_kernel {

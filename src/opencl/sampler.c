@@ -58,7 +58,7 @@ void ocl_sampler_release(cl_sampler sampler)
     ocl_gpu_free(sampler->context, sampler->descriptor_address);
     ocl_context_release(sampler->context);
     free(sampler->properties);
-    free(sampler);
+    ocl_unwatch(sampler);
 }
 
 /* ----------------------------------------------------------------------------------------------- creation */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -336,9 +337,11 @@ static void set_argument(objects *o, input *in)
                         : how % 4 == 1 ? (const void *)&number
                         : how % 4 == 2 ? (const void *)&sampler
                                        : NULL;
-    /* A size that is not that of the argument must be refused before its bytes are read. */
-    clSetKernelArg(kernel, index, value ? (bytes > 8 && value != (const void *)&mem ? 4 : bytes) : bytes,
-                   value);
+    /* The kernels have numbers of 4 bytes and handles of 8; other sizes must be refused before the value is
+     * read. A number is no handle. */
+    if (value == &number && bytes == sizeof mem)
+        bytes = sizeof number;
+    clSetKernelArg(kernel, index, bytes, value);
 }
 
 static void launch(objects *o, input *in)
@@ -518,7 +521,10 @@ static void tear_down(objects *o)
     for (int i = SLOTS; i-- > 0;)
         if (o->mems[i])
             require(clReleaseMemObject(o->mems[i]) == CL_SUCCESS);
-    require(context_references() == idle_references); /* more: an object was not freed */
+    /* More references: an object was not freed. The driver's own threads may need a moment to let go. */
+    for (int ms = 0; ms < 2000 && context_references() != idle_references; ms++)
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    require(context_references() == idle_references);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

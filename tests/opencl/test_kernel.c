@@ -123,6 +123,29 @@ static void test_capture(void **state)
     fx_ok(clReleaseMemObject(b));
 }
 
+/* A kernel does not hold its arguments: one that is gone is found when the kernel is launched. */
+static void test_argument_gone(void **state)
+{
+    const size_t grid = 24;
+    cl_kernel kernel = fx_kernel(program, "ids"), clone;
+    cl_mem gone = fx_buffer(0, 96, NULL), other = fx_buffer(0, 96, NULL);
+    cl_int error;
+    (void)state;
+    fx_set(kernel, 0, gone);
+    clone = clCloneKernel(kernel, &error);
+    fx_ok(error);
+    fx_ok(clReleaseMemObject(gone));
+    fx_refused(CL_INVALID_KERNEL_ARGS,
+               clEnqueueNDRangeKernel(fx_queue, kernel, 1, NULL, &grid, NULL, 0, NULL, NULL));
+    fx_refused(CL_INVALID_KERNEL_ARGS,
+               clEnqueueNDRangeKernel(fx_queue, clone, 1, NULL, &grid, NULL, 0, NULL, NULL));
+    fx_set(kernel, 0, other);
+    fx_run(kernel, grid, 0);
+    fx_ok(clReleaseKernel(clone));
+    fx_ok(clReleaseKernel(kernel));
+    fx_ok(clReleaseMemObject(other));
+}
+
 static void test_shapes_refused(void **state)
 {
     const size_t grid[3] = { 10, 10, 10 }, large[3] = { 2048, 2, 2 }, uneven[1] = { 3 }, none[3] = { 0, 1, 1 };
@@ -319,10 +342,11 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offsets),    cmocka_unit_test(test_argument_kinds),
-        cmocka_unit_test(test_capture),    cmocka_unit_test(test_shapes_refused),
-        cmocka_unit_test(test_remainders), cmocka_unit_test(test_info),
-        cmocka_unit_test(test_extensions), cmocka_unit_test(test_features),
+        cmocka_unit_test(test_offsets),       cmocka_unit_test(test_argument_kinds),
+        cmocka_unit_test(test_capture),       cmocka_unit_test(test_shapes_refused),
+        cmocka_unit_test(test_argument_gone), cmocka_unit_test(test_remainders),
+        cmocka_unit_test(test_info),          cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_features),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
