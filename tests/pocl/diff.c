@@ -263,7 +263,8 @@ static ls_status open_side(side *s, const variant *v, const char *theme, ls_erro
         return LS_ERR_UNSUPPORTED;
     s->variant = v;
     ls_status status =
-        ls_gpu_system_create(&(ls_gpu_options){ .gpus = &v->gpu, .gpu_count = 1 }, &s->system, err);
+        ls_gpu_system_create(&(ls_gpu_options){ .gpus = &v->gpu, .gpu_count = 1, .strict = true }, &s->system,
+                             err);
     if (status == LS_OK)
         status = ls_gpu_context_create(s->system, &s->gpu, err);
     if (status == LS_OK)

@@ -16,6 +16,7 @@ strict_page *strict_page_of(strict *s, uint64_t address, bool create)
     if (!s->pages[index] && create) {
         s->pages[index] = calloc(1, sizeof **s->pages);
         s->no_memory |= !s->pages[index];
+        s->page_top = index < s->page_top ? s->page_top : index + 1;
     }
     return s->pages[index];
 }
@@ -273,7 +274,7 @@ void strict_destroy(strict *s)
 {
     if (!s)
         return;
-    for (uint64_t i = 0; s->pages && i < s->page_count; i++)
+    for (uint64_t i = 0; s->pages && i < s->page_top; i++)
         page_free(&s->pages[i]);
     free(s->pages);
     free(s->vgpr_memory);

@@ -81,28 +81,26 @@ static void permute(const strict *s, sources *in)
     }
 }
 
-/* The part of a source that counts. */
-static void narrow(const strict *s, unsigned k, sources *in)
+/* The part of a source that counts, of a shadow as of a value. */
+static uint64_t narrow(const strict *s, unsigned k, uint64_t x)
 {
     const amd_inst *inst = s->inst;
-    unsigned kind = inst->src[k].kind, shift = 0, bits = 64;
+    unsigned shift, bits;
     if (inst->form == AMD_SDWA && k < 2) {
         unsigned sel = inst->sdwa.src_sel[k];
         if (sel >= 6)
-            return;
+            return x;
         bits = sel < 4 ? 8 : 16;
         shift = sel < 4 ? 8 * sel : 16 * (sel - 4);
-    } else if (is_half(kind)) {
+    } else if (is_half(inst->src[k].kind)) {
         bits = 16;
         shift = inst->op_sel >> k & 1 ? 16 : 0;
     } else {
-        return;
+        return x;
     }
     bool sign = inst->form == AMD_SDWA && (inst->sext >> k & 1);
-    for (unsigned lane = 0; lane < s->wave->lanes; lane++) {
-        uint64_t x = in->shadow[k][lane] >> shift & ((UINT64_C(1) << bits) - 1);
-        in->shadow[k][lane] = sign && (x >> (bits - 1) & 1) ? x | UINT32_MAX << bits : x;
-    }
+    x = x >> shift & ((UINT64_C(1) << bits) - 1);
+    return sign && (x >> (bits - 1) & 1) ? x | UINT32_MAX << bits : x;
 }
 
 /* --- results -------------------------------------------------------------------------------------------- */
@@ -211,6 +209,21 @@ static uint64_t exact(const strict *s, const lane_sources *l, bool *known)
         uint64_t first = shifted(u[0], u[1], v[1], 32, 1);
         return or_(first, v[0] << (v[1] & 31), u[2], v[2]);
     }
+    case AMD_V_LSHLREV_B16:
+        return shifted(u[1], u[0], v[0], 16, 1);
+    case AMD_V_LSHRREV_B16:
+        return shifted(u[1], u[0], v[0], 16, 0);
+    case AMD_V_ASHRREV_I16:
+        return (u[0] & 15) != 0 ? UINT64_MAX : (uint64_t)((int16_t)u[1] >> (v[0] & 15));
+    case AMD_V_ADD_U16:
+    case AMD_V_ADD_NC_U16:
+    case AMD_V_ADD_NC_I16:
+    case AMD_V_SUB_U16:
+    case AMD_V_SUB_NC_U16:
+    case AMD_V_SUB_NC_I16:
+    case AMD_V_SUBREV_U16:
+    case AMD_V_MUL_LO_U16:
+        return upwards(u[0] | u[1]);
     case AMD_V_LSHLREV_B32:
         return shifted(u[1], u[0], v[0], 32, 1);
     case AMD_V_LSHRREV_B32:
@@ -299,7 +312,7 @@ static uint32_t place(const strict *s, uint32_t old, uint32_t shadow)
     bool keep = amd_target_is_gfx10((amd_target)s->wave->target) ||
                 strstr(amd_op_name((amd_op)inst->op), "mix") != NULL;
     bool high = (inst->op_sel & 8) != 0 || strstr(amd_op_name((amd_op)inst->op), "mixhi") != NULL;
-    uint32_t x = shadow != 0 ? 0xffff : 0;
+    uint32_t x = shadow & 0xffff;
     if (high)
         return x << 16 | (keep ? old & 0xffff : 0);
     return x | (keep ? old & 0xffff0000u : 0);
@@ -417,13 +430,13 @@ bool strict_valu(strict *s)
         fetch(s, k, &in);
         if (k == 0 && (inst->form == AMD_DPP16 || inst->form == AMD_DPP8))
             permute(s, &in);
-        if (!packed)
-            narrow(s, k, &in);
+        for (unsigned lane = 0; lane < s->wave->lanes && !packed; lane++)
+            in.shadow[k][lane] = narrow(s, k, in.shadow[k][lane]);
     }
     bool vector = inst->vdst.code >= AMD_VGPR && inst->vdst.code != AMD_NO_OPERAND && inst->vdst.dwords != 0;
     unsigned to = vector ? indexed(s, inst->vdst.code, 3) : 0;
-    bool simple = inst->form == AMD_PLAIN && !(inst->flags & AMD_CLAMP) && inst->omod == 0 &&
-                  (inst->neg | inst->abs) == 0;
+    bool simple = (inst->form == AMD_PLAIN || inst->form == AMD_SDWA) && !(inst->flags & AMD_CLAMP) &&
+                  inst->omod == 0 && (inst->neg | inst->abs) == 0;
     uint64_t bits = 0, fmas = strncmp(amd_op_name((amd_op)inst->op), "v_div_fmas", 10) == 0
                                   ? strict_scalar(s, AMD_VCC_LO, s->wave->lanes / 32)
                                   : 0;
@@ -448,7 +461,7 @@ bool strict_valu(strict *s)
                 for (unsigned k = 0; k < 3; k++) {
                     l.shadow[k] = in.shadow[k][lane];
                     bool mask = inst->src[k].kind == AMD_KIND_MASK;
-                    l.value[k] = mask ? 0 : value_of(s, k, lane);
+                    l.value[k] = mask ? 0 : narrow(s, k, value_of(s, k, lane));
                     if (mask && inst->src[k].code < AMD_INT_0) {
                         uint64_t m;
                         memcpy(&m, &s->wave->sgpr[inst->src[k].code & 126u], sizeof m);
