@@ -157,7 +157,8 @@ static inline uint64_t legacy_fused(uint64_t a, uint64_t b, uint64_t c, rules ho
 static inline uint64_t rounded_twice(format f, uint64_t a, uint64_t b, uint64_t c, rules how, bool legacy)
 {
     uint64_t p = legacy ? legacy_product(a, b, how) : product(f, a, b, how);
-    uint64_t r = sum(f, p, c, how);
+    rules then = { how.round, false, how.flush_out }; /* the product is no source */
+    uint64_t r = sum(f, p, flushed(f, c, how.flush_in), then);
     if (is_nan(f, r) && legacy && p == 0)
         return nan_of(f, 0, 0, c);
     return is_nan(f, r) ? nan_of(f, a, b, c) : r;

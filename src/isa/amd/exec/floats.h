@@ -90,6 +90,15 @@ static inline uint64_t f64_flush(uint64_t x, uint32_t on)
     return x & ~(gone & (uint64_t)(int64_t)(int32_t)on);
 }
 
+/* A source of single-precision arithmetic, whose environment must not decide about double's denormals: they are
+ * flushed if `on`, else made the smallest normal number, which single precision rounds as it does them. */
+static inline uint64_t f64_without_denormals(uint64_t x, uint32_t on)
+{
+    bool tiny = !(x & UINT64_C(0x7ff0000000000000)) && x & UINT64_C(0xfffffffffffff);
+    uint64_t sign = x & UINT64_C(0x8000000000000000);
+    return tiny ? sign | (on ? 0 : UINT64_C(0x10000000000000)) : x;
+}
+
 static inline uint32_t f16_flush(uint32_t x, uint32_t on)
 {
     uint32_t gone = x & 0x7c00u ? 0u : 0x7fffu;
