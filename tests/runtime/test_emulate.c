@@ -142,6 +142,44 @@ static void ids(void **state)
     }
 }
 
+/* What a wave has is what the hardware gives out, and all of it is cleared. */
+static void registers_as_allocated(void **state)
+{
+    (void)state;
+    static const struct {
+        amd_target target;
+        uint16_t properties;
+        uint32_t field, vgprs;
+    } rows[] = { { AMD_GFX803, 0, 0, 4 },        { AMD_GFX803, 0, 63, 256 },
+                 { AMD_GFX1010, WAVE32, 0, 8 },  { AMD_GFX1010, 0, 2, 12 },
+                 { AMD_GFX1030, WAVE32, 0, 16 }, { AMD_GFX1030, WAVE32, 2, 32 },
+                 { AMD_GFX1030, 0, 0, 8 },       { AMD_GFX1030, WAVE32, 31, 256 },
+                 { AMD_GFX1010, WAVE32, 32, 0 }, { AMD_GFX1030, WAVE32, 63, 0 } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        machine m;
+        machine_init(&m, 1);
+        amd_kernel kernel = machine_kernel(&m, ids10, sizeof ids10);
+        kernel.target = rows[i].target;
+        kernel.properties = (uint16_t)(KERNARG | rows[i].properties);
+        kernel.rsrc1 = (kernel.rsrc1 & ~0x3fu) | rows[i].field;
+        if (rows[i].target == AMD_GFX803)
+            assert_int_equal(ls_window_write(m.window, m.code, ids8, sizeof ids8, NULL), LS_OK);
+        kernel.code_bytes = rows[i].target == AMD_GFX803 ? sizeof ids8 : sizeof ids10;
+        amd_program *program = NULL;
+        ls_error err;
+        ls_status status = amd_program_create(&kernel, m.window, &program, &err);
+        if (rows[i].vgprs == 0) {
+            assert_int_equal(status, LS_ERR_INPUT);
+            assert_non_null(strstr(err.what, "vector registers"));
+        } else {
+            assert_int_equal(status, LS_OK);
+            assert_int_equal(program->vgprs, rows[i].vgprs);
+            amd_program_destroy(program);
+        }
+        machine_fini(&m);
+    }
+}
+
 static void private_memory(void **state)
 {
     (void)state;
@@ -353,10 +391,15 @@ static void trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids),          cmocka_unit_test(private_memory),
-        cmocka_unit_test(local_memory), cmocka_unit_test(same_for_any_number_of_threads),
-        cmocka_unit_test(first_fault),  cmocka_unit_test(barriers_and_limits),
-        cmocka_unit_test(refusals),     cmocka_unit_test(trace),
+        cmocka_unit_test(ids),
+        cmocka_unit_test(registers_as_allocated),
+        cmocka_unit_test(private_memory),
+        cmocka_unit_test(local_memory),
+        cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(first_fault),
+        cmocka_unit_test(barriers_and_limits),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

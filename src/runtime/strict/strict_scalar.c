@@ -307,13 +307,11 @@ static bool salu_special(strict *s, bool *done)
     case AMD_S_CMOV_B64:
     case AMD_S_CMOVK_I32: {
         unsigned dwords = inst->sdst.dwords;
-        uint64_t old = strict_scalar(s, inst->sdst.code, dwords);
         uint64_t new_ = inst->op == AMD_S_CMOVK_I32 ? 0 : strict_scalar(s, inst->src[0].code, dwords);
         if (s->shadow->scc)
             return strict_write_scalar(s, inst->sdst.code, dwords, UINT64_MAX, s->shadow->scc_origin);
         if (!s->wave->scc)
             return true;
-        (void)old;
         return strict_write_scalar(s, inst->sdst.code, dwords, new_,
                                    strict_scalar_origin(s, inst->src[0].code, dwords));
     }

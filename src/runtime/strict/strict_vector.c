@@ -12,7 +12,6 @@ typedef struct sources {
     unsigned count;
     uint64_t live; /* lanes that write */
     uint32_t origin[3];
-    bool any[3];
 } sources;
 
 static bool is_half(unsigned kind)

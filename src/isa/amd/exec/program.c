@@ -218,9 +218,8 @@ static void program_shape(amd_program *program)
 {
     const amd_kernel *kernel = &program->kernel;
     bool wave32 = amd_target_is_gfx10(kernel->target) && (kernel->properties >> 10 & 1) != 0;
-    unsigned granule = wave32 ? 8 : 4;
     program->lanes = wave32 ? 32 : 64;
-    program->vgprs = ((kernel->rsrc1 & 0x3f) + 1) * granule;
+    program->vgprs = amd_limits_vgprs(kernel, program->lanes);
 }
 
 ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, amd_program **out,
