@@ -3,7 +3,8 @@
  * C (float) = A (half, row-major) * B (half, row-major). A block of 8 warps makes 128 * 128 of C in slices of
  * 32 along k. Slices come by asynchronous copies (from Ampere on; before, through registers) into a ring of
  * `stages` buffers whose 16-byte pieces are swizzled, so that LDSM has no conflicts. Warp (i, j) of 2 * 4
- * makes 64 * 32 of the tile: 4 * 4 products of 16 * 8 for each 16 of k. */
+ * makes 64 * 32 of the tile: 4 * 4 products of 16 * 8 for each 16 of k. As in libraries, the copies of a later
+ * slice and the loads of the second 16 of k stand between the products of the first. */
 #include "workload/synth/kind.h"
 
 #include <inttypes.h>
@@ -85,23 +86,95 @@ static void tensor_launch(const void *spec, uint32_t launch, synth_launch *out)
 
 /* ------------------------------------------------------------------------------------------------ program */
 
-enum { T_FILL, T_LOOP, T_WAIT, T_INNER, T_NEXT, T_STORE, T_LOOP_END, T_TAIL, T_RESULTS };
+enum { T_FILL, T_LOOP, T_WAIT, T_INNER, T_STORE, T_LOOP_END, T_TAIL, T_RESULTS };
 
-/* Registers: addresses below R16, pieces of A from R16, of B from R32, what is loaded through registers from
- * R40, results from R56. */
-static void copy_rows(synth_program *p)
+/* What a slice consists of, in order. Fragments of A have one set of registers: those of the second step are
+ * loaded when the last product with those of the first has issued. Those of B have two. */
+typedef enum slice_kind { LOAD_A, LOAD_B, PRODUCT, COPY, COPY_END } slice_kind;
+typedef struct slice_piece {
+    uint8_t kind, step, index;
+} slice_piece;
+#define SLICE_PIECES (STEPS * (M_PARTS + N_PARTS / 2 + M_PARTS * N_PARTS) + 2 * PIECES + 1)
+_Static_assert(STEPS == 2, "the order below is of two steps");
+
+static void order_slice(slice_piece at[SLICE_PIECES])
 {
-    for (uint32_t i = 0; i < 2 * PIECES; i++) {
-        if (is_async(p))
-            synth_op(p, "0 LDGSTS.E.BYPASS.LTC128B.128 2 R%u R%u 16", i < PIECES ? 8 : 9,
-                     i < PIECES ? 10 : 12);
-        else
-            synth_op(p, "1 R%u LDG.E.128.SYS 1 R%u 16", 40 + 4 * i, i < PIECES ? 10 : 12);
+    slice_piece *p = at;
+    for (uint8_t i = 0; i < M_PARTS; i++)
+        *p++ = (slice_piece){ LOAD_A, 0, i };
+    for (uint8_t step = 0; step < STEPS; step++)
+        for (uint8_t i = 0; i < N_PARTS / 2; i++)
+            *p++ = (slice_piece){ LOAD_B, step, i };
+    for (uint8_t i = 0; i < M_PARTS * N_PARTS; i++) {
+        *p++ = (slice_piece){ PRODUCT, 0, i };
+        if (i % N_PARTS == 1)
+            *p++ = (slice_piece){ COPY, 0, i / N_PARTS };
+        if (i % N_PARTS == N_PARTS - 1)
+            *p++ = (slice_piece){ LOAD_A, 1, i / N_PARTS };
     }
-    if (is_async(p)) {
-        synth_increment(p, 10, SLICE * HALF);
-        synth_increment(p, 12, SLICE * HALF);
-        synth_op(p, "0 LDGDEPBAR 0 0");
+    *p++ = (slice_piece){ COPY_END, 0, 0 };
+    for (uint8_t i = 0; i < M_PARTS * N_PARTS; i++)
+        *p++ = (slice_piece){ PRODUCT, 1, i };
+}
+_Static_assert(2 * PIECES == M_PARTS, "one copy beside each row of products");
+
+/* Registers: addresses below R16, pieces of A from R16, of B from R32 and R120, what is loaded through registers
+ * from R40, results from R56. */
+static void copy_row(synth_program *p, uint32_t i)
+{
+    if (is_async(p))
+        synth_op(p, "0 LDGSTS.E.BYPASS.LTC128B.128 2 R%u R%u 16", i < PIECES ? 8 : 9, i < PIECES ? 10 : 12);
+    else
+        synth_op(p, "1 R%u LDG.E.128.SYS 1 R%u 16", 40 + 4 * i, i < PIECES ? 10 : 12);
+}
+
+static void copy_end(synth_program *p)
+{
+    if (!is_async(p))
+        return;
+    synth_increment(p, 10, SLICE * HALF);
+    synth_increment(p, 12, SLICE * HALF);
+    synth_op(p, "0 LDGDEPBAR 0 0");
+}
+
+static uint32_t copy_end_rows(const synth_program *p)
+{
+    return is_async(p) ? 3 : 0;
+}
+
+static void product_rows(synth_program *p, uint32_t step, uint32_t i)
+{
+    unsigned a = 16 + 4 * (i / N_PARTS), b = (step == 0 ? 32 : 120) + 2 * (i % N_PARTS), c = 56 + 4 * i;
+    if (p->version >= 80)
+        synth_op(p, "1 R%u HMMA.16816.F32 3 R%u R%u R%u 0", c, a, b, c);
+    else
+        for (unsigned half = 0; half < 2; half++)
+            synth_op(p, "1 R%u HMMA.1688.F32 3 R%u R%u R%u 0", c, a + 2 * half, b + half, c);
+}
+
+static void slice_rows(synth_program *p)
+{
+    slice_piece order[SLICE_PIECES];
+    order_slice(order);
+    for (uint32_t i = 0; i < SLICE_PIECES; i++) {
+        const slice_piece *at = &order[i];
+        switch ((slice_kind)at->kind) {
+        case LOAD_A:
+            synth_op(p, "1 R%u LDSM.16.M88.4 1 R6 2", 16 + 4 * at->index);
+            break;
+        case LOAD_B:
+            synth_op(p, "1 R%u LDSM.16.MT88.4 1 R7 2", (at->step == 0 ? 32 : 120) + 4 * at->index);
+            break;
+        case PRODUCT:
+            product_rows(p, at->step, at->index);
+            break;
+        case COPY:
+            copy_row(p, at->index);
+            break;
+        case COPY_END:
+            copy_end(p);
+            break;
+        }
     }
 }
 
@@ -126,8 +199,11 @@ static void tensor_assemble(const void *spec, uint32_t launch, synth_program *p)
     if (p->version >= 80)
         synth_op(p, "0 ULDC.64 0 0");
     p->mark[T_FILL] = synth_here(p);
-    for (uint64_t i = 0; i + 1 < depth(s); i++)
-        copy_rows(p);
+    for (uint64_t stage = 0; stage + 1 < depth(s); stage++) {
+        for (uint32_t i = 0; i < 2 * PIECES; i++)
+            copy_row(p, i);
+        copy_end(p);
+    }
     for (uint32_t i = 0; i < 2 * PIECES && !is_async(p); i++)
         synth_op(p, "0 STS.128 2 R%u R%u 16", i < PIECES ? 8 : 9, 40 + 4 * i);
     p->mark[T_LOOP] = p->mark[T_WAIT] = synth_here(p);
@@ -136,23 +212,8 @@ static void tensor_assemble(const void *spec, uint32_t launch, synth_program *p)
         synth_imm(p, (int64_t)depth(s) - 2);
     }
     synth_barrier(p);
-    p->mark[T_NEXT] = synth_here(p);
-    copy_rows(p);
     p->mark[T_INNER] = synth_here(p);
-    for (uint32_t step = 0; step < STEPS; step++) {
-        for (uint32_t i = 0; i < M_PARTS; i++)
-            synth_op(p, "1 R%u LDSM.16.M88.4 1 R6 2", 16 + 4 * i);
-        for (uint32_t i = 0; i < N_PARTS / 2; i++)
-            synth_op(p, "1 R%u LDSM.16.MT88.4 1 R7 2", 32 + 4 * i);
-        for (uint32_t i = 0; i < M_PARTS * N_PARTS; i++) {
-            unsigned a = 16 + 4 * (i / N_PARTS), b = 32 + 2 * (i % N_PARTS), c = 56 + 4 * i;
-            if (p->version >= 80)
-                synth_op(p, "1 R%u HMMA.16816.F32 3 R%u R%u R%u 0", c, a, b, c);
-            else
-                for (unsigned half = 0; half < 2; half++)
-                    synth_op(p, "1 R%u HMMA.1688.F32 3 R%u R%u R%u 0", c, a + 2 * half, b + half, c);
-        }
-    }
+    slice_rows(p);
     p->mark[T_STORE] = synth_here(p);
     for (uint32_t i = 0; i < 2 * PIECES && !is_async(p); i++)
         synth_op(p, "0 STS.128 2 R%u R%u 16", i < PIECES ? 8 : 9, 40 + 4 * i);
@@ -201,20 +262,23 @@ static void copy_place(const tensor_spec *s, const synth_warp *w, uint32_t i, ui
     }
 }
 
-/* The rows of copy_rows() from `row` on; behind the last slice they are predicated off. */
-static void copy_slice(const tensor_spec *s, synth_warp *w, uint32_t row, uint64_t slice)
+/* Copy i of a slice; behind the last slice it is predicated off. */
+static void copy_piece(const tensor_spec *s, synth_warp *w, uint32_t row, uint64_t slice, uint32_t i)
 {
     uint64_t global[SYNTH_WARP], shared;
-    bool real = slice < slices(s);
-    w->mask = real ? SYNTH_FULL : 0;
-    for (uint32_t i = 0; i < 2 * PIECES; i++) {
-        for (uint32_t lane = 0; lane < SYNTH_WARP; lane++)
-            copy_place(s, w, i, lane, slice, &global[lane], &shared);
-        synth_list(w, row + i, global);
-    }
+    w->mask = slice < slices(s) ? SYNTH_FULL : 0;
+    for (uint32_t lane = 0; lane < SYNTH_WARP; lane++)
+        copy_place(s, w, i, lane, slice, &global[lane], &shared);
+    synth_list(w, row, global);
     w->mask = SYNTH_FULL;
-    if (is_async(w->program))
-        synth_run(w, row + 2 * PIECES, row + 2 * PIECES + 3);
+}
+
+/* A slice of the fill. */
+static void copy_slice(const tensor_spec *s, synth_warp *w, uint32_t row, uint64_t slice)
+{
+    for (uint32_t i = 0; i < 2 * PIECES; i++)
+        copy_piece(s, w, row + i, slice, i);
+    synth_run(w, row + 2 * PIECES, row + 2 * PIECES + copy_end_rows(w->program));
 }
 
 /* Before Ampere: from registers into shared memory. */
@@ -233,25 +297,43 @@ static void store_slice(const tensor_spec *s, synth_warp *w, uint32_t row, uint6
 }
 
 /* Lane l of LDSM gives the address of row l % 8 of matrix l / 8. */
-static void inner(const tensor_spec *s, synth_warp *w, uint64_t slice)
+static void load_a(synth_warp *w, uint32_t row, uint64_t buffer, const slice_piece *at)
 {
-    uint32_t row = w->program->mark[T_INNER],
-             products = M_PARTS * N_PARTS * (w->program->version >= 80 ? 1 : 2);
-    uint32_t wm = w->index / 4, wn = w->index % 4;
-    uint64_t buffer = stage_at(s, slice), lanes[SYNTH_WARP];
-    for (uint32_t step = 0; step < STEPS; step++) {
-        for (uint32_t i = 0; i < M_PARTS; i++, row++) { /* matrices: rows 0-7 and 8-15, then the next 8 of k */
-            for (uint32_t l = 0; l < SYNTH_WARP; l++)
-                lanes[l] = swizzled(buffer, wm * 64 + i * 16 + l % 16, step * 2 + l / 16, 4);
-            synth_list(w, row, lanes);
-        }
-        for (uint32_t i = 0; i < N_PARTS / 2; i++, row++) { /* 16 rows of k, then the next 8 columns */
-            for (uint32_t l = 0; l < SYNTH_WARP; l++)
-                lanes[l] = swizzled(buffer + BUFFER, step * 16 + l % 16, wn * 4 + i * 2 + l / 16, 16);
-            synth_list(w, row, lanes);
-        }
-        synth_run(w, row, row + products);
-        row += products;
+    uint64_t lanes[SYNTH_WARP]; /* matrices: rows 0-7 and 8-15, then the next 8 of k */
+    for (uint32_t l = 0; l < SYNTH_WARP; l++)
+        lanes[l] = swizzled(buffer, w->index / 4 * 64 + at->index * 16u + l % 16, at->step * 2u + l / 16, 4);
+    synth_list(w, row, lanes);
+}
+
+static void load_b(synth_warp *w, uint32_t row, uint64_t buffer, const slice_piece *at)
+{
+    uint64_t lanes[SYNTH_WARP]; /* 16 rows of k, then the next 8 columns */
+    for (uint32_t l = 0; l < SYNTH_WARP; l++)
+        lanes[l] =
+            swizzled(buffer + BUFFER, at->step * 16u + l % 16, w->index % 4 * 4 + at->index * 2u + l / 16, 16);
+    synth_list(w, row, lanes);
+}
+
+/* Computes with `slice` and copies slice `next`. */
+static void inner(const tensor_spec *s, synth_warp *w, uint64_t slice, uint64_t next)
+{
+    uint32_t row = w->program->mark[T_INNER], products = w->program->version >= 80 ? 1 : 2;
+    uint64_t buffer = stage_at(s, slice);
+    slice_piece order[SLICE_PIECES];
+    order_slice(order);
+    for (uint32_t i = 0; i < SLICE_PIECES; i++) {
+        uint32_t rows = order[i].kind == PRODUCT    ? products
+                        : order[i].kind == COPY_END ? copy_end_rows(w->program)
+                                                    : 1;
+        if (order[i].kind == LOAD_A)
+            load_a(w, row, buffer, &order[i]);
+        else if (order[i].kind == LOAD_B)
+            load_b(w, row, buffer, &order[i]);
+        else if (order[i].kind == COPY)
+            copy_piece(s, w, row, next, order[i].index);
+        else
+            synth_run(w, row, row + rows);
+        row += rows;
     }
 }
 
@@ -259,7 +341,7 @@ static void tensor_warp(const void *spec, uint32_t launch, synth_warp *w)
 {
     const tensor_spec *s = spec;
     const uint32_t *mark = w->program->mark;
-    uint32_t copy_length = mark[T_INNER] - mark[T_NEXT], wm = w->index / 4, wn = w->index % 4;
+    uint32_t copy_length = 2 * PIECES + copy_end_rows(w->program), wm = w->index / 4, wn = w->index % 4;
     uint64_t ahead = depth(s) - 1, lanes[SYNTH_WARP];
     (void)launch;
     synth_run(w, 0, mark[T_FILL]);
@@ -267,9 +349,8 @@ static void tensor_warp(const void *spec, uint32_t launch, synth_warp *w)
         copy_slice(s, w, mark[T_FILL] + i * copy_length, i);
     store_slice(s, w, mark[T_FILL] + copy_length, 0);
     for (uint64_t slice = 0; slice < slices(s); slice++) {
-        synth_run(w, mark[T_WAIT], mark[T_NEXT]);
-        copy_slice(s, w, mark[T_NEXT], slice + ahead);
-        inner(s, w, slice);
+        synth_run(w, mark[T_WAIT], mark[T_INNER]);
+        inner(s, w, slice, slice + ahead);
         store_slice(s, w, mark[T_STORE], slice + ahead);
         synth_loop_end(w, mark[T_LOOP_END], mark[T_TAIL], slice + 1 < slices(s));
     }
