@@ -118,6 +118,14 @@ ls_gpu_address wl_buffer(wl_run *r, size_t bytes)
     return address;
 }
 
+ls_gpu_address wl_zeroed(wl_run *r, size_t bytes)
+{
+    ls_gpu_address address = 0;
+    if (!wl_failed(r))
+        r->status = ls_gpu_alloc_zeroed(r->context, bytes ? bytes : 1, &address, r->err);
+    return address;
+}
+
 ls_gpu_address wl_upload(wl_run *r, const void *data, size_t bytes)
 {
     ls_gpu_address address = wl_buffer(r, bytes);

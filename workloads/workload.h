@@ -83,6 +83,7 @@ uint64_t wl_random(wl_run *r, uint64_t limit); /* one number */
 /* Buffers of the GPU live until the run is over; 0 bytes become 1. */
 ls_gpu_address wl_buffer(wl_run *r, size_t bytes);                   /* undefined */
 ls_gpu_address wl_upload(wl_run *r, const void *data, size_t bytes); /* a new buffer with this content */
+ls_gpu_address wl_zeroed(wl_run *r, size_t bytes);                   /* 0, without a command */
 void wl_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes);
 void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes);
 

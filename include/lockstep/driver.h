@@ -113,9 +113,12 @@ LS_API size_t ls_gpu_selected(const ls_gpu_context *context);
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* At least bytes (more than 0), aligned to 4096, zeroed. LS_ERR_UNSUPPORTED when the simulated GPU has no
- * room. */
+/* At least bytes (more than 0), aligned to 4096. They read 0, but no hardware promises that: to strict checks they are
+ * undefined. LS_ERR_UNSUPPORTED when the simulated GPU has no room. */
 LS_API ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err);
+/* The same with bytes that are 0 from the start, as strict checks see it too. No command, so no simulated time. */
+LS_API ls_status ls_gpu_alloc_zeroed(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out,
+                                     ls_error *err);
 /* address must be one that ls_gpu_alloc() gave, or 0. Waits for the commands of the context that are
  * queued. */
 LS_API ls_status ls_gpu_free(ls_gpu_context *context, ls_gpu_address address, ls_error *err);

@@ -174,6 +174,11 @@ ls_status ls_gpu_alloc(ls_gpu_context *c, uint64_t bytes, ls_gpu_address *out, l
     return code == CL_SUCCESS ? LS_OK : failed(err, "filling a buffer", code);
 }
 
+ls_status ls_gpu_alloc_zeroed(ls_gpu_context *c, uint64_t bytes, ls_gpu_address *out, ls_error *err)
+{
+    return ls_gpu_alloc(c, bytes, out, err); /* it fills */
+}
+
 /* The number of the buffer that an address is the beginning of; that of none if there is no such. */
 static size_t find_buffer(const ls_gpu_context *c, ls_gpu_address address)
 {

@@ -14,8 +14,7 @@ static void run(wl_run *r)
     for (uint32_t i = 0; i < count; i++)
         in[i] = (uint8_t)((uint32_t)in[i] * in[i] >> 8);
 
-    const ls_gpu_address d_in = wl_upload(r, in, count),
-                         d_bins = wl_upload(r, bins, BINS * sizeof *bins); /* kernels add to it */
+    const ls_gpu_address d_in = wl_upload(r, in, count), d_bins = wl_zeroed(r, BINS * sizeof *bins);
     wl_launch(r, "histogram_bytes", WL_1D(groups * 256), WL_1D(256), WL_ARG(d_in), WL_ARG(d_bins),
               WL_ARG(count));
     wl_download(r, bins, d_bins, BINS * sizeof *bins);

@@ -13,7 +13,7 @@ static void run_cache(wl_run *r)
     const uint32_t count = kib * 1024 / 32, steps = passes * (count / CACHE_GROUP);
     if ((kib & (kib - 1)) != 0)
         wl_fail(r, LS_ERR_USAGE, "size is %u; it must be a power of two", (unsigned)kib);
-    const ls_gpu_address data = wl_buffer(r, (size_t)kib * 1024),
+    const ls_gpu_address data = wl_zeroed(r, (size_t)kib * 1024),
                          d_out = wl_buffer(r, CACHE_GROUP * 4 * sizeof(float));
     float *first = wl_random_f32(r, (size_t)CACHE_GROUP * 4, 1, 2);
     float *out = wl_zeros(r, (size_t)CACHE_GROUP * 4, sizeof *out);
@@ -57,7 +57,7 @@ static void run_shared(wl_run *r)
 {
     const uint32_t groups = wl_u32(r, "size"), run = wl_u32(r, "run"), warm = wl_u32(r, "warm");
     const size_t part_bytes = (size_t)SHARED_GROUP * SHARED_LOADS * sizeof(double);
-    const ls_gpu_address data = wl_buffer(r, run * part_bytes),
+    const ls_gpu_address data = wl_zeroed(r, run * part_bytes),
                          d_out = wl_buffer(r, SHARED_GROUP * sizeof(double));
     double *first = wl_random_f64(r, (size_t)2 * SHARED_GROUP, 1, 2);
     double *out = wl_zeros(r, SHARED_GROUP, sizeof *out);

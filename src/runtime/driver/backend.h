@@ -88,6 +88,8 @@ typedef struct drv_backend {
     ls_status (*alloc)(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err);
     /* NULL is fine. What was allocated, to the byte: programs may use no more of it. */
     ls_status (*bound)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+    /* NULL is fine. What was allocated has a content that counts: 0. */
+    ls_status (*zeroed)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
     ls_status (*free)(void *self, uint64_t address, ls_error *err);
     /* Whole pages become read-only for programs, after the host wrote them. */
     ls_status (*protect)(void *self, uint64_t address, uint64_t bytes, ls_error *err);

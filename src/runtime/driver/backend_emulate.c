@@ -142,6 +142,12 @@ static ls_status emu_bound(void *self, uint64_t address, uint64_t bytes, ls_erro
     return e->strict ? strict_alloc(e->strict, address, bytes, err) : LS_OK;
 }
 
+static ls_status emu_zeroed(void *self, uint64_t address, uint64_t bytes, ls_error *err)
+{
+    emu *e = self;
+    return e->strict ? strict_define(e->strict, address, bytes, err) : LS_OK;
+}
+
 static ls_status emu_free(void *self, uint64_t address, ls_error *err)
 {
     emu *e = self;
@@ -425,6 +431,7 @@ const drv_backend drv_backend_emulate = {
     .close_trace = emu_close_trace,
     .alloc = emu_alloc,
     .bound = emu_bound,
+    .zeroed = emu_zeroed,
     .free = emu_free,
     .protect = emu_protect,
     .load = emu_load,

@@ -142,6 +142,15 @@ ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *
     return drv_take(context, ls_gpu_selected(context), bytes, false, out, err);
 }
 
+ls_status ls_gpu_alloc_zeroed(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err)
+{
+    ls_gpu_system *system = context->system;
+    ls_status status = ls_gpu_alloc(context, bytes, out, err); /* fresh pages read 0 */
+    if (status == LS_OK && system->backend->zeroed)
+        status = system->backend->zeroed(system->machine, *out, bytes, err);
+    return status;
+}
+
 ls_status ls_gpu_free(ls_gpu_context *context, ls_gpu_address address, ls_error *err)
 {
     if (address == 0)

@@ -164,6 +164,9 @@ static void host_memory(void **state)
     REFUSED(LS_ERR_CHECK, LS_ERR_CHECK, "was freed");
     args.q = bench_buffer(&b, 64); /* a new one may be where the old one was: it is undefined again */
     REFUSED(ls_gpu_run(b.context, reads, &l, &err), LS_ERR_CHECK, "which nothing has written");
+    OK(ls_gpu_alloc_zeroed(b.context, 64, &args.q, &err));
+    OK(ls_gpu_run(b.context, reads, &l, &err));
+    args.q = bench_buffer(&b, 64);
     OK(ls_gpu_fill(b.context, args.q, &word, sizeof word, 64, &err));
     OK(ls_gpu_run(b.context, reads, &l, &err));
     bench_close(&b);
