@@ -15,20 +15,10 @@ static unsigned exchange_bits_reversed(unsigned lane)
 static unsigned exchange_swizzle(const amd_wave *wave, uint32_t mode, unsigned lane)
 {
     unsigned half = lane & 32u, low = lane & 31u;
-    if (wave->target != AMD_GFX803 && mode >= 0xe000) { /* FFT: bit reversal within a group of lanes */
-        unsigned swizzle = mode & 0x1f;
-        if (swizzle == 0x1f)
-            return lane;
-        if (swizzle == 0x10)
-            return half | exchange_bits_reversed(low) >> 1 | (low & 0x10);
-        if (swizzle == 0)
-            return half | exchange_bits_reversed(low);
-        unsigned from = 0, width = 0; /* the lowest zero bits of the mask reverse; the rest stays */
-        while (width < 5 && !(swizzle >> width & 1))
-            width++;
-        for (unsigned bit = 0; bit < width; bit++)
-            from |= (low >> bit & 1) << (width - 1 - bit);
-        return half | (low & ~((1u << width) - 1)) | from;
+    /* FFT: the bits outside of a mask are reversed. */
+    if (wave->target != AMD_GFX803 && mode >= 0xe000) {
+        unsigned mask = mode & 0x1f;
+        return half | exchange_bits_reversed(low) >> (unsigned)__builtin_popcount(mask) | (low & mask);
     }
     if (wave->target != AMD_GFX803 && mode >= 0xc000) { /* rotate */
         unsigned amount = mode >> 5 & 0x1f, mask = mode & 0x1f;
