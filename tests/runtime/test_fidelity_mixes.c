@@ -46,6 +46,74 @@ static void test_front(void **state)
     }
 }
 
+/* One warp whose instructions each need the one before, with none to three registers: the same distance with
+ * every pipeline, to the cycle. */
+static void test_chains(void **state)
+{
+    (void)state;
+    static const char *const ops[] = { "FFMA", "IMAD", "MOV", "DFMA", "HMMA", "MUFU", "S2R", "LDC", "LDS" };
+    static const char *const alus[] = { "core.alu=cycle", "core.alu=hybrid" };
+    static const char *const memories[] = { "core.memory=cycle", "core.memory=analytic" };
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        for (uint32_t forward = 0; forward < 2; forward++) {
+            ls_cycle expected = 0;
+            for (uint32_t mix = 0; mix < 4; mix++) {
+                char kernel[64];
+                ls_cycle cycles[2];
+                const char *const sets[] = { alus[mix & 1], memories[mix >> 1],
+                                             forward ? "core.forward_cycles=5" : "core.forward_cycles=0",
+                                             NULL };
+                for (uint32_t k = 0; k < 2; k++) {
+                    snprintf(kernel, sizeof kernel, "chain,op=%s,count=%d", ops[i], k == 0 ? 64 : 128);
+                    cycles[k] = rig_run(kernel, sets, &(ls_run_options){ .threads = 1 }).cycles;
+                }
+                expected = mix == 0 ? cycles[1] - cycles[0] : expected;
+                assert_int_equal(cycles[1] - cycles[0], expected);
+            }
+        }
+}
+
+#define MODELS 4u
+static const char *const models[MODELS][2] = { { "core.alu=cycle", "core.memory=cycle" },
+                                               { "core.alu=hybrid", "core.memory=cycle" },
+                                               { "core.alu=cycle", "core.memory=analytic" },
+                                               { "core.alu=hybrid", "core.memory=analytic" } };
+
+static ls_cycle one_core(const char *kernel, uint32_t model, const char *scheduler, const char *key)
+{
+    const char *const sets[] = {
+        models[model][0], models[model][1], scheduler, "cores=1", "core.warp_slots=32", key, NULL
+    };
+    return rig_run(kernel, sets, &(ls_run_options){ .threads = 1 }).cycles;
+}
+
+/* Blocks that come one after another run side by side, also on a core that goes from issue to issue and would
+ * have time to run the first to its end before the second is there. */
+static void test_blocks_side_by_side(void **state)
+{
+    (void)state;
+    static const char *const schedulers[] = { "core.scheduler=gto", "core.scheduler=lrr" };
+    for (uint32_t mix = 0; mix < 2 * MODELS; mix++) {
+        const char *scheduler = schedulers[mix / MODELS], *none = "refill_latency_cycles=0";
+        ls_cycle alone = one_core("chain,op=MUFU,count=32", mix % MODELS, scheduler, none);
+        ls_cycle twelve = one_core("chain,op=MUFU,count=32,ctas=12", mix % MODELS, scheduler, none);
+        assert_true(twelve < alone + alone / 5);
+    }
+}
+
+/* A block ends when its instructions have: its exits do not wait for the multiply-adds of younger blocks. With the
+ * oldest first, places are then left one by one, and to take one again later costs nothing. */
+static void test_blocks_end_in_turn(void **state)
+{
+    (void)state;
+    const char *kernel = "throughput,op=FFMA,count=64,warps=8,ctas=16";
+    for (uint32_t model = 0; model < MODELS; model++) {
+        ls_cycle soon = one_core(kernel, model, "core.scheduler=gto", "refill_latency_cycles=1");
+        ls_cycle late = one_core(kernel, model, "core.scheduler=gto", "refill_latency_cycles=100");
+        assert_true(late < soon + 50);
+    }
+}
+
 /* Equation 1 or levels one by one, with either pipeline. */
 static void test_latency(void **state)
 {
@@ -120,8 +188,14 @@ static void test_ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mixes),   cmocka_unit_test(test_front), cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_mixes),
+        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_blocks_side_by_side),
+        cmocka_unit_test(test_blocks_end_in_turn),
+        cmocka_unit_test(test_front),
+        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,10 +112,10 @@ static uint64_t rate(const char *what, const char *sets)
 #define FOUR_CORES "ctas=4,block=1024,footprint_kib=512"
 #define ONE_CORE "ctas=1,block=1024,footprint_kib=512"
 
-/* Less than the port can do, by what the ends of passes cost. */
+/* Less than the port can do, by what the ends of passes cost; a slope of few passes may be a little above. */
 static void assert_about(uint64_t value, uint64_t expected)
 {
-    if (value * 100 < expected * 85 || value * 100 > expected * 101)
+    if (value * 100 < expected * 85 || value * 100 > expected * 102)
         fail_msg("%llu sectors in 1000 cycles, %llu expected", (unsigned long long)value,
                  (unsigned long long)expected);
 }

@@ -84,6 +84,7 @@ ls_status validate_simulate(ls_arena *arena, const validate_job *job, validate_r
         uint64_t way = config_uint(config, "dispatch_latency_cycles");
         uint64_t launch = config_uint(config, "dispatch.launch_latency_cycles");
         out->dispatch_extra_cycles = way > launch ? way - launch : 0;
+        out->launch_cycles = launch * out->kernel_count;
     } else {
         ls_error_prefix(err, "%s on %s", job->trace, job->platform.platform);
     }

@@ -134,6 +134,7 @@ typedef struct validate_result {
     uint64_t global_bytes; /* sectors that a generated trace loads and stores, as bytes; 0 for others */
     /* The way to the cores is part of a launch: what it adds when the launch latency is shorter. */
     uint64_t dispatch_extra_cycles;
+    uint64_t launch_cycles; /* of all kernels: their launch latencies, in which nothing is simulated */
     ls_hash hash;
 } validate_result;
 

@@ -19,8 +19,9 @@ struct core_ahead {
     uint16_t places[CORE_KERNELS_MAX]; /* by kernel: blocks that are here or due */
     ls_cycle ends[CORE_CTAS_MAX];      /* ring: of blocks of ended_kernel that none has followed yet */
     uint32_t end_head, end_tail, ended_kernel;
-    uint32_t delay; /* cycles from the end of a block to the start of the next one in its place */
-    ls_event event; /* of the first that is due */
+    uint32_t kernel, most; /* of the last that arrived, and its places */
+    uint32_t delay;        /* cycles from the end of a block to the start of the next one in its place */
+    ls_event event;        /* of the first that is due */
 };
 
 /* When the block that arrives now may start: at once if there is a place that was left long ago, or never
@@ -57,6 +58,8 @@ static void set_due(core *c, const core_launch *launch, ls_cycle start)
 bool ahead_arrives(core *c, const core_launch *launch)
 {
     core_ahead *a = c->ahead;
+    a->kernel = launch->kernel;
+    a->most = launch->ctas_per_core;
     if (a->places[launch->kernel] >= launch->ctas_per_core) {
         assert(a->tail - a->head < CORE_AHEAD_MAX);
         a->waiting[a->tail++ % CORE_AHEAD_MAX] = *launch;
@@ -89,6 +92,26 @@ void ahead_ended(core *c, uint32_t kernel)
 bool ahead_waits(const core *c)
 {
     return c->ahead != NULL && (c->ahead->due_count > 0 || c->ahead->head != c->ahead->tail);
+}
+
+ls_cycle ahead_next(const core *c)
+{
+    return c->ahead->due_count == 0 ? LS_CYCLE_MAX : c->ahead->due[0].start;
+}
+
+bool ahead_has_next(const core *c)
+{
+    return c->ahead->head != c->ahead->tail;
+}
+
+bool ahead_expects(const core *c)
+{
+    return c->ahead->places[c->ahead->kernel] < c->ahead->most;
+}
+
+uint32_t ahead_delay(const core *c)
+{
+    return c->ahead->delay;
 }
 
 /* A core takes one block per cycle, whoever sends it. */

@@ -255,12 +255,29 @@ static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
         collected(s, k);
 }
 
+/* The unit whose issue register has the oldest instruction. */
+static uint32_t oldest_issued(const core *c, const sub_core *s, uint32_t units)
+{
+    uint32_t best = (uint32_t)__builtin_ctz(units);
+    for (uint32_t set = units & (units - 1); set != 0; set &= set - 1) {
+        uint32_t unit = (uint32_t)__builtin_ctz(set);
+        if ((int32_t)(c->flights[s->issue[unit]].uid - c->flights[s->issue[best]].uid) < 0)
+            best = unit;
+    }
+    return best;
+}
+
+/* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever; elsewhere
+ * the oldest instruction gets the next collector. */
 static void fill_collectors(core *c, sub_core *s)
 {
+    const bool by_age = !c->spec->accelsim_rules;
     uint32_t free_ones = c->all_collectors & ~s->collector_used;
-    for (uint32_t set = s->issue_mask; set != 0 && free_ones != 0; set &= set - 1) {
-        enter_collector(c, s, (uint32_t)__builtin_ctz(set), (uint32_t)__builtin_ctz(free_ones));
-        free_ones &= free_ones - 1;
+    for (uint32_t set = s->issue_mask; set != 0 && free_ones != 0; free_ones &= free_ones - 1) {
+        uint32_t unit =
+            by_age && (set & (set - 1)) != 0 ? oldest_issued(c, s, set) : (uint32_t)__builtin_ctz(set);
+        set &= ~(1u << unit);
+        enter_collector(c, s, unit, (uint32_t)__builtin_ctz(free_ones));
     }
 }
 

@@ -336,6 +336,7 @@ typedef struct core {
     cta_state ctas[CORE_CTAS_MAX];
     uint64_t taken_slots; /* warp slots of resident thread blocks */
     uint32_t resident_ctas;
+    ls_cycle last_start; /* of a thread block */
     ls_cycle start_free; /* the first cycle in which a warp may start */
     struct {
         uint32_t number;      /* of the launch, from 1 */
@@ -466,6 +467,11 @@ bool ahead_arrives(core *c, const core_launch *launch); /* false: it starts now 
 void ahead_ended(core *c, uint32_t kernel);
 void ahead_shares(core *c, uint32_t kernel, uint32_t cores);
 bool ahead_waits(const core *c); /* some block is here and has not started */
+ls_cycle ahead_next(const core
+                        *c); /* when the next one that has a place starts; LS_CYCLE_MAX: there is none */
+bool ahead_has_next(const core *c); /* one follows as soon as another ends */
+bool ahead_expects(const core *c);  /* the last kernel that sent a block here has places left */
+uint32_t ahead_delay(const core *c);
 
 /* cycle.c, hybrid.c, flow.c */
 extern const core_alu core_alu_cycle, core_alu_hybrid, core_alu_flow;

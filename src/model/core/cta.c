@@ -86,6 +86,7 @@ void cta_start(core *c, const core_launch *launch)
     if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0 && !c->l1_cleaning)
         cache_set_ways(&c->l1, cta_l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
     cta_state *cta = &c->ctas[slot];
+    c->last_start = ls_region_now(c->region);
     *cta = (cta_state){ .used = true,
                         .launch = *launch,
                         .start = ls_region_now(c->region),

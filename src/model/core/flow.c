@@ -73,9 +73,9 @@ static inline ls_cycle collect(const flow *f, flow_sub *fs, const flow_inst *d, 
                                ls_cycle unit_free)
 {
     ls_cycle enter = flow_later(now + 1, fs->collector_free);
-    uint64_t port = flow_later(fs->port, (enter + 1) << f->port_shift) + d->port;
-    fs->port = port;
-    ls_cycle start = flow_later(enter + d->front, (port + f->port_mask) >> f->port_shift);
+    uint64_t port = flow_later(fs->port, (enter + 1) << f->port_shift);
+    fs->port = port + d->port;
+    ls_cycle start = flow_later(enter + d->front, (port + d->read_port + f->port_mask) >> f->port_shift);
     start = flow_later(start, unit_free);
     if (__builtin_expect(start > now + 1 + d->held || enter > now + 1, 0)) {
         fs->taken |= d->unit_bit;
@@ -186,7 +186,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     ls_cycle *const ready = flow_registers(f, warp);
     const uint64_t kernel = fw->key;
     const bool greedy = c->scheduler_kind == SCHED_GTO;
-    const ls_cycle last = first + FLOW_BURST;
+    const ls_cycle last = first + FLOW_BURST < f->horizon ? first + FLOW_BURST : flow_later(first, f->horizon);
     const ls_dyn *next = c->warps[warp].next, *const end = c->warps[warp].end;
     const ls_dyn *const stop = end - next <= FLOW_INSTS_MAX ? end : next + FLOW_INSTS_MAX;
     const uint64_t branch_cycles = c->spec->branch_cycles;
@@ -201,11 +201,12 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         if (d->plain && greedy && fs->collector_free <= now + 1) {
             /* As below, with what they do not need left out. */
             do {
-                uint64_t port = flow_later(fs->port, (now + 2) << f->port_shift) + d->port;
-                ls_cycle start = flow_later(now + 1 + d->front, (port + f->port_mask) >> f->port_shift);
+                uint64_t port = flow_later(fs->port, (now + 2) << f->port_shift);
+                ls_cycle start =
+                    flow_later(now + 1 + d->front, (port + d->read_port + f->port_mask) >> f->port_shift);
                 ls_cycle *unit_free = &fs->unit_free[d->unit];
                 start = flow_later(start, *unit_free);
-                fs->port = port;
+                fs->port = port + d->port;
                 *unit_free = start + d->interval;
                 if (start > now + 1 + d->held) {
                     fs->taken |= d->unit_bit;
@@ -505,7 +506,8 @@ static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
     w->head = d->inst;
     c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
     fs->time = flow_later(fs->time, now);
-    flow_sleep_until(fs, warp_bit(c, warp), fetch + 2); /* it is fetched, and decoded */
+    /* It is fetched, and decoded in the next round. */
+    flow_sleep_until(fs, warp_bit(c, warp), fetch + (c->spec->fetch_rounds > 1 ? 1 : 2));
     ls_cycle next = flow_soonest(fs);
     f->next[sub] = next < f->next[sub] ? next : f->next[sub];
 }
@@ -550,6 +552,21 @@ static void finish_blocks(core *c, ls_cycle now)
     }
 }
 
+/* How far the core may run ahead: blocks that start meanwhile want their share of the schedulers. */
+static ls_cycle horizon(const core *c, ls_cycle now)
+{
+    const flow *f = c->flow;
+    ls_cycle start = ahead_next(c), limit = now + FLOW_AHEAD;
+    if (ahead_expects(c) && c->last_start + FLOW_EXPECTED > now)
+        limit = now + FLOW_EXPECT;
+    if (ahead_has_next(c))
+        for (uint32_t set = f->ended; set != 0; set &= set - 1) {
+            ls_cycle next = f->cta_end[__builtin_ctz(set)] + ahead_delay(c);
+            start = next < start ? next : start;
+        }
+    return start <= limit ? flow_later(start, now + 1) - 1 : limit;
+}
+
 static bool tick(void *self, ls_cycle now)
 {
     core *c = self;
@@ -562,8 +579,13 @@ static bool tick(void *self, ls_cycle now)
     f->busy = c->resident_ctas > 0;
     if ((c->need_fetch | c->held_count) != 0)
         start_warps(c, now);
-    for (;;) {
+    f->horizon = horizon(c, now);
+    for (uint32_t ended = f->ended;;) {
         uint32_t sub = 0;
+        if (f->ended != ended) {
+            ended = f->ended;
+            f->horizon = horizon(c, now);
+        }
         ls_cycle first = f->next[0], second = LS_CYCLE_MAX;
         for (uint32_t i = 1; i < CORE_SUBS_MAX; i++) { /* those that are not there have no cycle */
             ls_cycle at = f->next[i], behind = at < first ? first : at;
@@ -571,7 +593,7 @@ static bool tick(void *self, ls_cycle now)
             first = at < first ? at : first;
             second = behind < second ? behind : second;
         }
-        if (first > now + FLOW_AHEAD)
+        if (first > f->horizon)
             break;
         f->next[sub] = step(c, sub, first, second);
     }

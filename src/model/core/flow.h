@@ -3,8 +3,9 @@
  * With both, everything that an instruction waits for is known when it issues, also the end of a load. So
  * nothing has to happen at the end of anything: a warp has the cycle in which its next instruction can issue,
  * a sub-core its warps in the order of these cycles, and the core goes from issue to issue. It runs ahead of
- * its clock by up to FLOW_AHEAD cycles; what comes from outside (a thread block) finds sub-cores taken for so
- * long at most. */
+ * its clock by up to FLOW_AHEAD cycles, but not past the start of a thread block that it knows of, and by few
+ * while more blocks are on their way: a block that comes from outside finds sub-cores taken for so long at
+ * most. */
 #ifndef MODEL_CORE_FLOW_H
 #define MODEL_CORE_FLOW_H
 
@@ -14,6 +15,8 @@
 #include <assert.h>
 
 #define FLOW_AHEAD 256     /* cycles */
+#define FLOW_EXPECT 16     /* the same while thread blocks are expected, */
+#define FLOW_EXPECTED 128  /* which is for so long after one that leaves room for more */
 #define FLOW_BURST 256     /* cycles for which one warp issues at once, at most */
 #define FLOW_INSTS_MAX 256 /* instructions of a burst */
 #define FLOW_GAP 32   /* cycles that a warp in a burst waits for a result while others may issue, at most; */
@@ -42,7 +45,8 @@ typedef struct flow_inst {
     uint16_t interval, delay; /* of the unit; from its start in the unit to the write-back */
     uint16_t held;            /* cycles that it may wait before it holds its issue register */
     uint8_t unit;
-    uint8_t front, port;        /* cycles from issue to the unit; accesses to registers */
+    uint8_t front;              /* cycles from issue to the unit */
+    uint8_t port, read_port;    /* accesses to registers; those that it waits for itself: its operands */
     uint8_t registers, written; /* entries of reg[] in use, the first `written` are results; FLOW_WIDE */
     uint8_t read_count, read_waits;
     bool effects, unknown;
@@ -108,6 +112,7 @@ typedef struct flow {
     ls_cycle cta_end[CORE_CTAS_MAX];
     uint32_t ended; /* thread blocks whose end is known and still to come, a bit each */
     uint32_t port_shift, port_mask;
+    ls_cycle horizon;               /* nothing is issued after this cycle, but for what a burst has begun */
     bool busy;                      /* some block is here: cycles count */
     ls_cycle counted;               /* cycles are counted up to this one */
     uint64_t reasons[FLOW_REASONS]; /* issue slots by the set of reasons why they did not issue */

@@ -112,6 +112,7 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
     }
     d->front = (uint8_t)(1 + (most + 1) / h->steps);
     d->port = (uint8_t)((busiest << c->flow->port_shift) / h->steps); /* the banks work side by side */
+    d->read_port = (uint8_t)((most << c->flow->port_shift) / h->steps);
     /* Of the load/store unit it is not the time that counts but who is in front (issue_memory). */
     d->held = (uint16_t)(d->unit == UNIT_memory ? UINT16_MAX : d->front + (h->collectors + 1) * d->interval);
 }

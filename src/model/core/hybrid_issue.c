@@ -142,7 +142,7 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
     const uint32_t first_place = hybrid_first(key);
     ls_cycle now = c->now, busy = c->hybrid->alu_until[warp], need = 0;
     uint64_t missing = 0, counts = 0;
-    bool jumped = false;
+    const hybrid_inst *tail = NULL; /* the last one, if it ended the burst */
     count_for(c, warp);
     for (;;) {
         ls_cycle done = issue_unit(c, h, sub, warp, d, now, shape);
@@ -160,13 +160,10 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
             c->n.flops[d->flops_kind] += (uint64_t)d->flops * lanes;
             c->n.tensor_cycles += d->flops_kind == FLOPS_TENSOR ? d->interval : 0;
         }
-        next++;
-        if (__builtin_expect(d->jumps, 0) && next != end && front_jumped(d->inst, &insts[next->inst])) {
-            jumped = true;
+        if (++next == last || __builtin_expect(d->jumps, 0)) {
+            tail = d;
             break;
         }
-        if (next == last)
-            break;
         d = hybrid_decode_key(c, key, first_place, insts, next->inst);
         need = hybrid_ready_at(c, warp, d);
         if (need > now + 1 || d->stops)
@@ -188,7 +185,8 @@ HYBRID_INLINE uint32_t issue_burst(core *c, sub_core *s, hybrid_sub *h, uint32_t
         }
         now++;
     }
-    if (next == last && next != end && !jumped) {
+    bool jumped = tail != NULL && tail->jumps && next != end && front_jumped(tail->inst, &insts[next->inst]);
+    if (tail != NULL && next != end && !jumped) {
         d = hybrid_decode_key(c, key, first_place, insts, next->inst);
         need = hybrid_ready_at(c, warp, d);
     }

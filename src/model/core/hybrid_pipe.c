@@ -60,7 +60,7 @@ void hybrid_decode_new(const core *c, hybrid_inst *d, const ls_inst *inst)
                         .unit = (uint8_t)class_->unit,
                         .class_ = inst->class_,
                         .effects = front_has_effects(inst),
-                        .yields = class_->unit > UNIT_memory,
+                        .yields = c->spec->accelsim_rules && class_->unit > UNIT_memory,
                         .stops = front_has_effects(inst) || class_->unit == UNIT_memory,
                         .jumps = inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1,
                         .flops_kind = (uint8_t)flops_kind(inst),
@@ -186,7 +186,8 @@ static void unpark(core *c, hybrid_sub *s, uint32_t sub, uint64_t step)
 }
 
 /* Of the instructions in collectors, the one that moves to the register before the unit: of those with their
- * operands the one in the first collector, as collect.c has it; else the one that has them first. */
+ * operands the oldest or, by Accel-Sim's rules, the one in the first collector, as collect.c has it; else the
+ * one that has them first. */
 static void choose_next(const core *c, hybrid_sub *s)
 {
     uint32_t best = s->head;
@@ -194,7 +195,8 @@ static void choose_next(const core *c, hybrid_sub *s)
         const hybrid_wait *a = &s->queue[i % HYBRID_QUEUE], *b = &s->queue[best % HYBRID_QUEUE];
         ls_cycle a_ready = a->ready > c->now ? a->ready : c->now,
                  b_ready = b->ready > c->now ? b->ready : c->now;
-        if (a_ready < b_ready || (a_ready == b_ready && a->collector < b->collector))
+        if (a_ready < b_ready ||
+            (a_ready == b_ready && c->spec->accelsim_rules && a->collector < b->collector))
             best = i;
     }
     hybrid_wait chosen = s->queue[best % HYBRID_QUEUE];
