@@ -40,6 +40,8 @@ typedef struct ls_block_type {
     size_t spec_size;
     const ls_param *params;
     size_t param_count;
+    const ls_need *needs; /* when parameters act; all others always do */
+    size_t need_count;
 
     size_t state_size; /* zeroed before init */
     const ls_metric *metrics;
@@ -92,6 +94,8 @@ typedef struct ls_machine_type {
     size_t spec_size;
     const ls_param *params; /* keys of the file's top level; names may have dots */
     size_t param_count;
+    const ls_need *needs;
+    size_t need_count;
     const ls_section *sections;
     size_t section_count;
     ls_status (*build)(ls_machine *machine, const void *spec, ls_error *err);

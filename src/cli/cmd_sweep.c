@@ -542,7 +542,7 @@ static const cli_positional positionals[] = {
 /* clang-format on */
 
 static const cli_example examples[] = {
-    { "lockstep sweep traces/bfs -p rtx3070 -v core.unified_kib=64,128 -v core.scheduler=gto,lrr -j2",
+    { "lockstep sweep traces/bfs -p rtx3070 -v core.unified_kib=128,192 -v core.scheduler=gto,lrr -j2",
       "four configurations, two at a time" },
     { "lockstep sweep synth:gemm -p rtx2080ti -v cores=17..68*2 -o cores.db", "how a kernel scales" },
     { "lockstep sweep fir kmeans -p r9nano -v vector_cache.size_kib=8..64*2 -m '*hit*' -o caches.db",

@@ -53,6 +53,11 @@ static ls_status explain_declaration(FILE *out, const ls_schema *schema, const l
     if (param->type == LS_PARAM_TYPE_CHOICE)
         add_choices(&table, key);
     ls_table_add(&table, "default", default_of(param));
+    const ls_need *needs = key->model ? key->model->needs : key->section ? NULL : schema->machine->needs;
+    size_t count = key->model ? key->model->need_count : key->section ? 0 : schema->machine->need_count;
+    for (size_t i = 0; i < count; i++)
+        if (ls_glob(needs[i].keys, param->name))
+            ls_table_add(&table, "acts with", needs[i].condition);
     return ls_table_print(&table, out, "  ", err);
 }
 

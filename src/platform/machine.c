@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "engine/machine.h"
+#include "platform/needs.h"
 
 #include <stdlib.h>
 
@@ -62,6 +63,8 @@ ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine *
         status = m->base.type->build(&m->base, m->base.spec, err);
     if (status == LS_OK)
         status = ls_engine_check_ports(m->base.engine, err);
+    if (status == LS_OK)
+        status = ls_config_warn(config, m->base.engine, err);
     if (status == LS_OK) {
         *out = &m->base;
         return LS_OK;

@@ -76,6 +76,21 @@ static const char *joined(ls_arena *arena, const char *section, const char *name
     return path;
 }
 
+/* Every row is of some key: a name that was changed elsewhere is found. */
+static ls_status check_needs(builder *b, const char *owner, const ls_param *params, size_t param_count,
+                             const ls_need *needs, size_t need_count)
+{
+    for (size_t i = 0; i < need_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < param_count && !found; k++)
+            found = ls_glob(needs[i].keys, params[k].name);
+        if (!found || strchr(needs[i].condition, '=') == NULL)
+            return ls_fail(b->err, LS_ERR_INTERNAL, "'%s' says when '%s' acts: %s", owner, needs[i].keys,
+                           found ? "the condition has no '='" : "it has no such key");
+    }
+    return LS_OK;
+}
+
 static ls_status add_key(builder *b, const ls_section *section, const ls_block_type *model,
                          const ls_param *param, size_t spec_size)
 {
@@ -147,9 +162,13 @@ static ls_status add_section(builder *b, const ls_section *section)
         return no_memory(b->err);
     models_of(section->slot, models);
     ls_status status = add_model_key(b, section, models, count);
-    for (size_t i = 0; i < count && status == LS_OK; i++)
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
         for (size_t j = 0; j < models[i]->param_count && status == LS_OK; j++)
             status = add_key(b, section, models[i], &models[i]->params[j], models[i]->spec_size);
+        if (status == LS_OK)
+            status = check_needs(b, models[i]->name, models[i]->params, models[i]->param_count, models[i]->needs,
+                                 models[i]->need_count);
+    }
     return status;
 }
 
@@ -218,6 +237,9 @@ ls_status ls_schema_create(ls_arena *arena, const ls_machine_type *machine, ls_s
     ls_status status = LS_OK;
     for (size_t i = 0; i < machine->param_count && status == LS_OK; i++)
         status = add_key(&b, NULL, NULL, &machine->params[i], machine->spec_size);
+    if (status == LS_OK)
+        status = check_needs(&b, machine->name, machine->params, machine->param_count, machine->needs,
+                             machine->need_count);
     for (size_t i = 0; i < machine->section_count && status == LS_OK; i++)
         status = add_section(&b, &machine->sections[i]);
     if (status == LS_OK)

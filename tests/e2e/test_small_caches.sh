@@ -14,11 +14,11 @@ expect=$(awk '$2 ~ /stencil/ { print $4 }' stdout)
 
 for policy in through back evict around; do
     for limit in 0 25 100; do
-        small -s core.l1.write_policy=$policy -s core.l1.sets=1 -s core.l1.ways=1 -s core.l1.dirty_limit_percent=$limit
-        small -s core.l1.write_policy=$policy -s core.l1.ways=2 -s core.l1.dirty_limit_percent=$limit
+        small -s core.l1.write_policy=$policy -s core.l1.sets=1 -s core.unified_kib=0 -s core.l1.ways=1 -s core.l1.dirty_limit_percent=$limit
+        small -s core.l1.write_policy=$policy -s core.unified_kib=0 -s core.l1.ways=2 -s core.l1.dirty_limit_percent=$limit
     done
-    small -s core.l1.write_policy=$policy -s core.l1.ways=16 -s core.scheduler=gto -s core.l1.replacement=random
-    small -s core.l1.write_policy=$policy -s core.l1.ways=4 --fidelity basic
+    small -s core.l1.write_policy=$policy -s core.unified_kib=0 -s core.l1.ways=16 -s core.scheduler=gto -s core.l1.replacement=random
+    small -s core.l1.write_policy=$policy -s core.unified_kib=0 -s core.l1.ways=4 --fidelity basic
     small -s core.l1.write_policy=$policy --fidelity basic
 done
 for limit in 0 100; do

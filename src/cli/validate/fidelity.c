@@ -114,7 +114,7 @@ static ls_status compare_one(comparing *c, const ls_config_request *platform, co
  * that the configurations are really apart: reads scattered over a table that fits into the larger caches
  * only, and warps that each go through lines of their own, which a greedy scheduler has for itself and a fair
  * one shares out. */
-static const char *const axes[] = { "core.scheduler=gto,lrr", "core.l1.ways=32..256*2", "cores=12,23,46" };
+static const char *const axes[] = { "core.scheduler=gto,lrr", "core.l1.size_kib=16..128*2", "cores=12,23,46" };
 static const char *const ranked[] = {
     "synth:gather,n=131072,table_kib=96",
     "synth:throughput,op=LDG,count=64,warps=16,ctas=92,warp_step_bytes=8192,step_bytes=32",
@@ -129,6 +129,7 @@ static ls_status cycles_of(comparing *c, const sweep_grid *grid, size_t point, i
     const char *const *own = sweep_grid_sets(grid, point);
     for (const char *const *set = fidelity_presets[preset].sets; *set; set++)
         sets[count++] = *set;
+    sets[count++] = "core.unified_kib=0"; /* L1 has a size of its own */
     for (size_t i = 0; own && own[i]; i++)
         sets[count++] = own[i];
     validate_job job = { .platform = { .platform = PLATFORM,

@@ -261,11 +261,11 @@ const mem_map *core_get_map(const ls_block *block)
 core_l1 core_get_l1(const ls_block *block, uint64_t shared_bytes)
 {
     const core_spec *spec = ls_block_spec(block);
-    core_l1 l1 = { .cache = spec->l1,
+    core_l1 l1 = { .cache = l1_whole(spec),
                    .banks = (uint32_t)spec->l1_banks,
                    .latency_cycles = (uint32_t)spec->l1_latency_cycles,
                    .flush = spec->l1_flush,
                    .accelsim_rules = spec->accelsim_rules };
-    l1.cache.ways = cta_l1_ways(spec, shared_bytes);
+    l1.cache.ways = l1_ways(spec, shared_bytes);
     return l1;
 }

@@ -61,7 +61,8 @@ static const ls_param params[] = {
     KEY("shared_banks", shared_banks, UINT, "", "32", 1, 64, "banks of shared memory, 4 bytes wide"),
     FLAG("shared_first_word", shared_first_word, "false",
          "conflicts look at the first word of a wide access only, as Accel-Sim does"),
-    KEY("unified_kib", unified_kib, UINT, "KiB", "0", 0, 1024, "L1 and shared memory together; 0: L1 has a fixed size"),
+    KEY("unified_kib", unified_kib, UINT, "KiB", "0", 0, 1024,
+        "L1 and shared memory together: L1 has what the kernel's carve-out leaves; 0: L1 has a fixed size"),
     { .name = "shared_options_kib", .type = LS_PARAM_TYPE_UINTS, .offset = offsetof(core_spec, shared_options_kib),
       .default_text = "[]", .min = 0, .max = 1024, .unit = "KiB", .help = "sizes that shared memory can be given" },
     KEY("network_queue", network_queue, UINT, "requests", "512", 1, 4096, "requests waiting for the network"),
@@ -69,7 +70,10 @@ static const ls_param params[] = {
     KEY("l1.banks", l1_banks, UINT, "", "4", 1, CORE_L1_BANKS_MAX, "banks, by 32-byte sectors"),
     KEY("l1.latency_cycles", l1_latency_cycles, UINT, "cycles", "20", 1, 512, "from the unit to the tags"),
     KEY("l1.sets", l1.sets, UINT, "", "4", 1, 4096, "sets (a power of two)"),
-    KEY("l1.ways", l1.ways, UINT, "", "256", 1, 1024, "lines of 128 bytes per set"),
+    KEY("l1.size_kib", l1_size_kib, UINT, "KiB", "0", 0, 1024,
+        "fixed size of L1, whatever the carve-out; 0: as unified_kib or sets and ways say"),
+    KEY("l1.ways", l1.ways, UINT, "", "0", 0, CORE_L1_WAYS_MAX,
+        "lines of 128 bytes per set; 0: as many as size_kib or unified_kib are, or 256"),
     KEY("l1.mshr_entries", l1.mshr_entries, UINT, "sectors", "384", 1, 4096, "sectors that can be on their way"),
     KEY("l1.mshr_merge", l1.mshr_merge, UINT, "requests", "48", 1, 2048, "requests per sector on its way"),
     KEY("l1.miss_queue", l1.miss_queue, UINT, "requests", "16", 2, 1024, "requests waiting to be sent"),
@@ -104,6 +108,20 @@ static const ls_param params[] = {
           .min = 1, .max = 1000, .unit = "cycles", .help = help_ ": initiation interval" },
 #include "isa/classes.def"
 #undef CLASS
+};
+
+static const ls_need needs[] = {
+    { "icache.*", "fetch=cycle" },
+    { "ccache.*", "constant=cycle" },
+    { "tlb.*", "translation=cycle" },
+    { "tlb.l2_ways", "tlb.l2_entries!=0" },
+    { "tlb.l2_latency_cycles", "tlb.l2_entries!=0" },
+    { "tlb.waiting", "tlb.place=before-l2" },
+    { "analytic_latency", "memory=analytic" },
+    { "shared_options_kib", "unified_kib!=0 l1.size_kib=0" },
+    { "l1.dirty_limit_percent", "l1.write_policy=back" },
+    { "network_queue", "memory=cycle" },
+    { "network_sectors_per_cycle", "memory=cycle" },
 };
 
 #define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(core_counters, field_, unit_, help_)
@@ -242,6 +260,9 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
     if ((spec->l1.sets & (spec->l1.sets - 1)) != 0)
         return ls_fail(err, LS_ERR_INPUT, "l1.sets is %llu, it must be a power of two",
                        (unsigned long long)spec->l1.sets);
+    ls_status sizes = l1_check(spec, err);
+    if (sizes != LS_OK)
+        return sizes;
     if (spec->warp_slots % spec->sub_cores != 0)
         return ls_fail(err, LS_ERR_INPUT, "warp_slots (%llu) is no multiple of sub_cores (%llu)",
                        (unsigned long long)spec->warp_slots, (unsigned long long)spec->sub_cores);
@@ -273,6 +294,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_error_prefix(err, "%s", ls_block_name(block));
     tensor_init(&c->tensor, &c->spec->tensor, (uint32_t)c->spec->sub_cores,
                 (uint32_t)c->spec->shared_banks * 4, CORE_WHEEL - 4);
+    c->l1_spec = l1_whole(c->spec);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
@@ -300,7 +322,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].at = ls_domain_alloc(c->domain, ls_ring_size_for(depth) * sizeof(l1_access));
         ok = c->banks[i].at != NULL;
     }
-    if (!ok || !cache_init(&c->l1, &c->spec->l1, &c->n.l1, c->domain) || !options_init(c) || !coalesce_init(c))
+    if (!ok || !cache_init(&c->l1, &c->l1_spec, &c->n.l1, c->domain) || !options_init(c) || !coalesce_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
@@ -429,6 +451,8 @@ static const ls_block_type core_cycle = {
     .spec_size = sizeof(core_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(core),
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),

@@ -7,6 +7,7 @@
  *   flow.c      in place of hybrid.c and ldst.c, where memory is a formula as well: from issue to issue
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
+ *   l1.c        the size of L1 beside shared memory
  *   cta.c       thread blocks: arrival, resources, barriers, completion
  *   ahead.c     thread blocks that are sent before there is room for them
  *   core.c      the block: parameters, counters, one cycle, sleeping
@@ -41,6 +42,7 @@
 #define CORE_FLIGHTS 2048     /* instructions between issue and completion */
 #define CORE_WHEEL 1024       /* cycles ahead that an execution unit can book */
 #define CORE_L1_BANKS_MAX 8
+#define CORE_L1_WAYS_MAX 1024
 #define CORE_SECTORS_MAX 272 /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
 #define NO_FLIGHT UINT16_MAX
 #define STORE_TOKEN 0x80000000u /* tokens of stores carry the warp, those of loads the flight */
@@ -82,6 +84,7 @@ typedef struct core_spec {
     bool shared_first_word; /* bank conflicts look at the first word of a wide access only (Accel-Sim) */
     uint64_t l1_banks, l1_latency_cycles;
     uint64_t unified_kib; /* L1 and shared memory together; 0: L1 keeps its size */
+    uint64_t l1_size_kib; /* of L1 alone, whatever shared memory has; 0: by unified_kib, or sets and ways */
     ls_uints shared_options_kib;
     bool l1_flush; /* when the core becomes idle */
     uint64_t network_queue;
@@ -317,6 +320,7 @@ typedef struct core {
     uint32_t queued_accesses;
     ls_cycle look_at; /* while there are any: no bank has one that is ready before */
     cache l1;
+    cache_spec l1_spec; /* spec->l1 with all ways that it can ever have */
     uint32_t l1_cursor; /* while l1_cleaning: lines before it are clean */
     bool l1_cleaning;   /* the core is idle, and what was written leaves L1 before it is emptied */
     ls_ring reply_ring;
@@ -454,7 +458,10 @@ void coalesce(core *c, const flight *f);
 uint32_t shared_conflicts(const core *c, const flight *f);
 
 /* cta.c */
-uint32_t cta_l1_ways(const core_spec *spec, uint64_t shared_bytes); /* beside so much shared memory */
+/* l1.c: how large L1 is. */
+ls_status l1_check(const core_spec *spec, ls_error *err);
+cache_spec l1_whole(const core_spec *spec);                     /* with all ways that it can ever have */
+uint32_t l1_ways(const core_spec *spec, uint64_t shared_bytes); /* beside so much shared memory */
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);

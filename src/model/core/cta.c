@@ -6,23 +6,6 @@
 
 /* ------------------------------------------------------------------------------------------------ arrival */
 
-/* The ways of L1 that are left when shared memory takes the smallest option that holds `shared_bytes`. */
-uint32_t cta_l1_ways(const core_spec *spec, uint64_t shared_bytes)
-{
-    uint32_t ways = (uint32_t)spec->l1.ways;
-    if (spec->unified_kib == 0)
-        return ways;
-    uint64_t chosen = spec->unified_kib;
-    for (size_t i = 0; i < spec->shared_options_kib.count; i++) {
-        uint64_t option = spec->shared_options_kib.at[i];
-        if (option * 1024 >= shared_bytes && option < chosen)
-            chosen = option;
-    }
-    /* Rounded to the nearest whole way, at least one. */
-    uint64_t left = ((spec->unified_kib - chosen) * 2 * ways + spec->unified_kib) / (2 * spec->unified_kib);
-    return left == 0 ? 1 : (uint32_t)left;
-}
-
 /* Slots side by side; those of resident warps are among the taken ones. */
 static uint32_t find_warps(const core *c, uint32_t count)
 {
@@ -84,7 +67,7 @@ void cta_start(core *c, const core_launch *launch)
     uint32_t first = find_warps(c, warps);
     assert(slot < CORE_CTAS_MAX && first != UINT32_MAX); /* the dispatcher counts what fits */
     if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0 && !c->l1_cleaning)
-        cache_set_ways(&c->l1, cta_l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
+        cache_set_ways(&c->l1, l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
     cta_state *cta = &c->ctas[slot];
     c->last_start = ls_region_now(c->region);
     *cta = (cta_state){ .used = true,

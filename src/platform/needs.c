@@ -1,0 +1,76 @@
+/* needs.c: see needs.h. */
+#include "platform/needs.h"
+
+#include <string.h>
+
+/* Whether one of the words of a list with '|' is the value. */
+static bool is_one_of(const char *list, size_t bytes, const char *value)
+{
+    size_t length = strlen(value);
+    for (const char *at = list; at <= list + bytes;) {
+        const char *end = memchr(at, '|', (size_t)(list + bytes - at));
+        end = end ? end : list + bytes;
+        if ((size_t)(end - at) == length && strncmp(at, value, length) == 0)
+            return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+/* One KEY=VALUE or KEY!=VALUE of a condition. */
+static bool holds(const ls_config *config, const ls_key *key, const char *text, size_t bytes, char *full,
+                  size_t full_bytes, const char **is)
+{
+    const char *equals = memchr(text, '=', bytes);
+    if (!equals)
+        return true;
+    bool not = equals > text && equals[-1] == '!';
+    size_t name = (size_t)(equals - text) - not, rest = bytes - (size_t)(equals + 1 - text);
+    bool absolute = text[0] == '/';
+    if (absolute || !key->section)
+        snprintf(full, full_bytes, "%.*s", (int)(name - absolute), text + absolute);
+    else
+        snprintf(full, full_bytes, "%s.%.*s", key->section->path, (int)name, text);
+    const ls_config_value *value = ls_config_find(config, full);
+    if (!value || is_one_of(equals + 1, rest, value->text) != not)
+        return true;
+    size_t used = strlen(full);
+    snprintf(full + used, full_bytes - used, "%s%.*s", not ? "!=" : "=", (int)rest, equals + 1);
+    for (char *bar = strchr(full, '|'); bar; bar = strchr(bar, '|'))
+        *bar = '/'; /* one or the other, for people */
+    *is = value->text;
+    return false;
+}
+
+bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition, size_t bytes, const char **is)
+{
+    const ls_need *needs = key->model ? key->model->needs : key->section ? NULL : ls_config_machine(config)->needs;
+    size_t count = key->model ? key->model->need_count : key->section ? 0 : ls_config_machine(config)->need_count;
+    for (size_t i = 0; i < count; i++) {
+        if (!ls_glob(needs[i].keys, key->param->name))
+            continue;
+        for (const char *at = needs[i].condition; *at;) {
+            size_t length = strcspn(at, " ");
+            if (!holds(config, key, at, length, condition, bytes, is))
+                return true;
+            at += length + strspn(at + length, " ");
+        }
+    }
+    return false;
+}
+
+ls_status ls_config_warn(const ls_config *config, ls_engine *engine, ls_error *err)
+{
+    char condition[512];
+    const char *is;
+    for (size_t i = 0; i < ls_config_count(config); i++) {
+        const ls_config_value *value = ls_config_at(config, i);
+        if (value->origin_count == 0 || value->origins[0].kind != LS_ORIGIN_SET ||
+            !ls_config_unmet(config, value->key, condition, sizeof condition, &is))
+            continue;
+        if (ls_engine_warn(engine, "key", "--set %s has no effect: it needs %s, which is %s", value->key->path,
+                           condition, is) != LS_OK)
+            return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    }
+    return LS_OK;
+}
