@@ -53,8 +53,9 @@ typedef struct ls_param {
  */
 typedef struct ls_need {
     const char *keys; /* names of the same table, with '*' and '?' */
-    /* KEY=VALUE or KEY!=VALUE, several separated by spaces (all must hold), values by '|' (any will do). KEY is of the
-     * same section, or, after a '/', any key of the platform; one that does not exist holds. */
+    /* KEY=VALUE or KEY!=VALUE, several separated by spaces (all must hold) or by commas (one must), values by '|' (any
+     * will do). KEY is of the same section, or, after a '/', any key of the platform; one that does not exist
+     * holds. */
     const char *condition;
 } ls_need;
 

@@ -32,7 +32,7 @@ static bool holds(const ls_config *config, const ls_key *key, const char *text, 
     else
         snprintf(full, full_bytes, "%s.%.*s", key->section->path, (int)name, text);
     const ls_config_value *value = ls_config_find(config, full);
-    if (!value || is_one_of(equals + 1, rest, value->text) != not)
+    if (!value || is_one_of(equals + 1, rest, value->text) != not )
         return true;
     size_t used = strlen(full);
     snprintf(full + used, full_bytes - used, "%s%.*s", not ? "!=" : "=", (int)rest, equals + 1);
@@ -42,17 +42,25 @@ static bool holds(const ls_config *config, const ls_key *key, const char *text, 
     return false;
 }
 
-bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition, size_t bytes, const char **is)
+bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition, size_t bytes,
+                     const char **is)
 {
-    const ls_need *needs = key->model ? key->model->needs : key->section ? NULL : ls_config_machine(config)->needs;
-    size_t count = key->model ? key->model->need_count : key->section ? 0 : ls_config_machine(config)->need_count;
+    const ls_need *needs = key->model     ? key->model->needs
+                           : key->section ? NULL
+                                          : ls_config_machine(config)->needs;
+    size_t count = key->model     ? key->model->need_count
+                   : key->section ? 0
+                                  : ls_config_machine(config)->need_count;
     for (size_t i = 0; i < count; i++) {
         if (!ls_glob(needs[i].keys, key->param->name))
             continue;
         for (const char *at = needs[i].condition; *at;) {
-            size_t length = strcspn(at, " ");
-            if (!holds(config, key, at, length, condition, bytes, is))
-                return true;
+            size_t length = strcspn(at, " "), first = strcspn(at, ", ");
+            bool met = false;
+            for (const char *one = at; one < at + length && !met; one += strcspn(one, ", ") + 1)
+                met = holds(config, key, one, strcspn(one, ", "), condition, bytes, is);
+            if (!met) /* told about as the first of the alternatives */
+                return !holds(config, key, at, first, condition, bytes, is);
             at += length + strspn(at + length, " ");
         }
     }

@@ -166,8 +166,8 @@ static ls_status add_section(builder *b, const ls_section *section)
         for (size_t j = 0; j < models[i]->param_count && status == LS_OK; j++)
             status = add_key(b, section, models[i], &models[i]->params[j], models[i]->spec_size);
         if (status == LS_OK)
-            status = check_needs(b, models[i]->name, models[i]->params, models[i]->param_count, models[i]->needs,
-                                 models[i]->need_count);
+            status = check_needs(b, models[i]->name, models[i]->params, models[i]->param_count,
+                                 models[i]->needs, models[i]->need_count);
     }
     return status;
 }

@@ -119,8 +119,16 @@ static const ls_need needs[] = {
     { "tlb.waiting", "tlb.place=before-l2" },
     { "analytic_latency", "memory=analytic" },
     { "shared_options_kib", "unified_kib!=0 l1.size_kib=0" },
+    { "l1.ways", "unified_kib=0 l1.size_kib=0" },
     { "l1.dirty_limit_percent", "l1.write_policy=back" },
     { "network_queue", "memory=cycle" },
+    { "result_buses", "memory=cycle,alu=cycle" },
+    { "fetch_rounds", "memory=cycle,alu=cycle" },
+#define CLASS(name_, help_)                                                                                   \
+    { "class." #name_ ".latency_cycles", "class." #name_ ".unit!=memory" },                                   \
+    { "class." #name_ ".interval_cycles", "class." #name_ ".unit!=memory" },
+#include "isa/classes.def"
+#undef CLASS
     { "network_sectors_per_cycle", "memory=cycle" },
 };
 

@@ -14,16 +14,17 @@ static ls_status check_whole(const core_spec *spec, const char *key, uint64_t ki
 {
     uint64_t bytes = kib * 1024, ways = bytes / way_bytes(spec);
     if (bytes % way_bytes(spec) != 0 || ways == 0 || ways > CORE_L1_WAYS_MAX)
-        return ls_fail(err, LS_ERR_INPUT,
-                       "%s is %llu KiB: with %llu sets of 128-byte lines that is no whole number of ways from 1 to %u",
-                       key, (unsigned long long)kib, (unsigned long long)spec->l1.sets, CORE_L1_WAYS_MAX);
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "%s is %llu KiB: with %llu sets of 128-byte lines that is no whole number of ways from 1 to %u",
+            key, (unsigned long long)kib, (unsigned long long)spec->l1.sets, CORE_L1_WAYS_MAX);
     if (spec->l1.ways != 0 && spec->l1.ways != ways)
-        return ls_fail(err, LS_ERR_INPUT,
-                       "%s is %llu KiB, but l1.sets and l1.ways (%llu x %llu lines of 128 bytes) are %llu bytes: "
-                       "leave l1.ways out, or set it to %llu",
-                       key, (unsigned long long)kib, (unsigned long long)spec->l1.sets,
-                       (unsigned long long)spec->l1.ways,
-                       (unsigned long long)(way_bytes(spec) * spec->l1.ways), (unsigned long long)ways);
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "%s is %llu KiB, but l1.sets and l1.ways (%llu x %llu lines of 128 bytes) are %llu bytes: "
+            "leave l1.ways out, or set it to %llu",
+            key, (unsigned long long)kib, (unsigned long long)spec->l1.sets, (unsigned long long)spec->l1.ways,
+            (unsigned long long)(way_bytes(spec) * spec->l1.ways), (unsigned long long)ways);
     return LS_OK;
 }
 
@@ -35,13 +36,15 @@ ls_status l1_check(const core_spec *spec, ls_error *err)
                        (unsigned long long)shared, (unsigned long long)unified);
     for (size_t i = 0; unified != 0 && i < spec->shared_options_kib.count; i++)
         if (spec->shared_options_kib.at[i] > unified)
-            return ls_fail(err, LS_ERR_INPUT, "shared_options_kib has %llu, which is more than unified_kib (%llu)",
+            return ls_fail(err, LS_ERR_INPUT,
+                           "shared_options_kib has %llu, which is more than unified_kib (%llu)",
                            (unsigned long long)spec->shared_options_kib.at[i], (unsigned long long)unified);
     if (unified != 0 && size != 0 && size + shared > unified)
-        return ls_fail(err, LS_ERR_INPUT,
-                       "l1.size_kib (%llu) and shared_kib (%llu) together are more than unified_kib (%llu): lower one "
-                       "of them, or set unified_kib to 0",
-                       (unsigned long long)size, (unsigned long long)shared, (unsigned long long)unified);
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "l1.size_kib (%llu) and shared_kib (%llu) together are more than unified_kib (%llu): lower one "
+            "of them, or set unified_kib to 0",
+            (unsigned long long)size, (unsigned long long)shared, (unsigned long long)unified);
     if (size != 0)
         return check_whole(spec, "l1.size_kib", size, err);
     return unified != 0 ? check_whole(spec, "unified_kib", unified, err) : LS_OK;

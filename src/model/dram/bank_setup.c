@@ -298,6 +298,28 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
     return LS_OK;
 }
 
+/* When refreshes are told apart, and what a platform without them leaves alone. */
+static const ls_need needs[] = {
+    { "refresh_banks", "refresh=true" },
+    { "refi_cycles", "refresh=true" },
+    { "rfc_cycles", "refresh=true refresh_banks=all" },
+    { "rfc_bank_cycles", "refresh=true refresh_banks=one" },
+    /* Memory by formula has latencies and the bandwidth of the data bus only. */
+    { "command_bus", "/core.memory=cycle" },
+    { "bank_group_bits", "/core.memory=cycle" },
+    { "refresh_banks", "/core.memory=cycle" },
+    { "write_queue_*", "/core.memory=cycle" },
+    { "return_entries", "/core.memory=cycle" },
+    { "row_hit_limit", "/core.memory=cycle" },
+    { "banks", "/core.memory=cycle" },
+    { "bank_groups", "/core.memory=cycle" },
+    { "rrdl_cycles", "/core.memory=cycle" },
+    { "ras_cycles", "/core.memory=cycle" },
+    { "cdlrl_cycles", "/core.memory=cycle" },
+    { "refi_cycles", "/core.memory=cycle" },
+    { "rfc*_cycles", "/core.memory=cycle" },
+};
+
 static const ls_metric bank_metrics[] = {
     LS_DRAM_METRICS,
     LS_METRIC_COUNTER(ls_dram_counters, row_hits, "requests", "requests that found their row open"),
@@ -324,6 +346,8 @@ static const ls_block_type bank_type = {
     .spec_size = sizeof(bank_spec),
     .params = bank_params,
     .param_count = LS_COUNT_OF(bank_params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(bank_channel),
     .metrics = bank_metrics,
     .metric_count = LS_COUNT_OF(bank_metrics),

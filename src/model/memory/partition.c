@@ -504,6 +504,13 @@ static const ls_param params[] = {
     CHOICE("hash", l2.hash, "ipoly", hash_names, "how addresses pick sets"),
 };
 
+/* Memory by formula has hit rates and bandwidths of L2, no queues. */
+static const ls_need needs[] = {
+    { "write_lines", "/core.memory=cycle" },         { "*_queue", "/core.memory=cycle" },
+    { "mshr_*", "/core.memory=cycle" },              { "merge_stall", "/core.memory=cycle" },
+    { "dirty_limit_percent", "/core.memory=cycle" }, { "write_policy", "/core.memory=cycle" },
+};
+
 static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(partition_counters, requests, "requests", "sector requests from cores"),
     LS_METRIC_COUNTER(partition_counters, replies, "replies", "answers to cores"),
@@ -529,6 +536,8 @@ static const ls_block_type l2_cycle = {
     .spec_size = sizeof(partition_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(partition),
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
