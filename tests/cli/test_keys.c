@@ -23,9 +23,41 @@
 
 /* One instruction of each class, twice one behind the other through a register, and twice more for the unit. */
 static const char *const class_ops[] = {
-    "FADD", "HADD2", "HMUL2", "DADD", "IADD3", "IMAD", "POPC", "I2F", "MOV", "PLOP3", "SHFL", "VOTE", "S2R", "LDC",
-    "MUFU", "HMMA.16816.F32", "IMMA.16832.S8.S8", "BMMA.88128", "DMMA.884", "HGMMA.64x64x16.F32", "UIADD3", "BRA",
-    "TEX", "SULD", "BAR.SYNC", "MEMBAR.SC.GPU", "DEPBAR", "CCTL", "NOP",
+    "FADD",
+    "HADD2",
+    "HMUL2",
+    "DADD",
+    "IADD3",
+    "IMAD",
+    "POPC",
+    "I2F",
+    "MOV",
+    "PLOP3",
+    "SHFL",
+    "VOTE",
+    "S2R",
+    "LDC",
+    "MUFU",
+    "HMMA.16816.F32",
+    "IMMA.16832.S8.S8",
+    "BMMA.88128",
+    "DMMA.884",
+    "HGMMA.64x64x16.F32",
+    "HMMA.16816.F16",
+    "HMMA.16816.F32.BF16",
+    "HMMA.1688.F32.TF32",
+    "IMMA.16864.S4.S4",
+    "QGMMA.64x64x32.F32",
+    "QGMMA.64x64x32.F16",
+    "UIADD3",
+    "BRA",
+    "TEX",
+    "SULD",
+    "BAR.SYNC",
+    "MEMBAR.SC.GPU",
+    "DEPBAR",
+    "CCTL",
+    "NOP",
 };
 
 static char trace_path[64]; /* a directory: the same kernel in two streams */
@@ -36,12 +68,13 @@ static void write_kernel(int number)
     snprintf(path, sizeof path, "%s/kernel-%d.traceg", trace_path, number);
     FILE *to = fopen(path, "w");
     assert_non_null(to);
-    fprintf(to,
-            "-kernel name = classes\n-kernel id = %d\n-grid dim = (2,1,1)\n-block dim = (64,1,1)\n-shmem = 1024\n"
-            "-nregs = 32\n-binary version = 90\n-cuda stream id = %d\n-shmem base_addr = 0x00007f8000000000\n"
-            "-local mem base_addr = 0x00007f7ffe000000\n-nvbit version = 1.7\n-accelsim tracer version = 5\n"
-            "-enable lineinfo = 0\n\n",
-            number, number);
+    fprintf(
+        to,
+        "-kernel name = classes\n-kernel id = %d\n-grid dim = (2,1,1)\n-block dim = (64,1,1)\n-shmem = 1024\n"
+        "-nregs = 32\n-binary version = 90\n-cuda stream id = %d\n-shmem base_addr = 0x00007f8000000000\n"
+        "-local mem base_addr = 0x00007f7ffe000000\n-nvbit version = 1.7\n-accelsim tracer version = 5\n"
+        "-enable lineinfo = 0\n\n",
+        number, number);
     for (int block = 0; block < 2; block++) {
         fprintf(to, "#BEGIN_TB\n\nthread block = %d,0,0\n\n", block);
         for (int warp = 0; warp < 2; warp++) {
@@ -187,7 +220,8 @@ static size_t check_keys(const char *const *sets, size_t set_count, const char *
             }
         if (!acts && !named) { /* named: every other value is refused, with its reason */
             dead++;
-            fprintf(stderr, "  %s has no effect and no warning%s\n", path, tried ? "" : " (every value was refused)");
+            fprintf(stderr, "  %s has no effect and no warning%s\n", path,
+                    tried ? "" : " (every value was refused)");
         }
     }
     ls_config_destroy(config);
@@ -214,16 +248,33 @@ static void test_fills(void **state)
 static void test_options(void **state)
 {
     (void)state;
-    static const char *const sets[] = {
-        SMALL, "core.fetch=cycle", "core.constant=cycle", "core.translation=cycle", "core.icache.l0_bytes=512",
-        "core.icache.l0_ways=2", "core.icache.l1_bytes=1024", "core.icache.l1_ways=1", "core.icache.miss_entries=2",
-        "core.icache.prefetch_lines=1", "core.ccache.l1_bytes=128", "core.ccache.l1_ways=1", "core.ccache.l15_bytes=256",
-        "core.ccache.l15_ways=2", "core.ccache.miss_entries=1", "core.tlb.entries=4", "core.tlb.ways=2",
-        "core.tlb.page_kib=4", "core.tlb.l2_entries=8", "core.tlb.l2_ways=2", "core.tlb.miss_entries=2",
-        "core.tlb.waiting=2", "core.tlb.walkers=1" };
+    static const char *const sets[] = { SMALL,
+                                        "core.fetch=cycle",
+                                        "core.constant=cycle",
+                                        "core.translation=cycle",
+                                        "core.icache.l0_bytes=512",
+                                        "core.icache.l0_ways=2",
+                                        "core.icache.l1_bytes=1024",
+                                        "core.icache.l1_ways=1",
+                                        "core.icache.miss_entries=2",
+                                        "core.icache.prefetch_lines=1",
+                                        "core.ccache.l1_bytes=128",
+                                        "core.ccache.l1_ways=1",
+                                        "core.ccache.l15_bytes=256",
+                                        "core.ccache.l15_ways=2",
+                                        "core.ccache.miss_entries=1",
+                                        "core.tlb.entries=4",
+                                        "core.tlb.ways=2",
+                                        "core.tlb.page_kib=4",
+                                        "core.tlb.l2_entries=8",
+                                        "core.tlb.l2_ways=2",
+                                        "core.tlb.miss_entries=2",
+                                        "core.tlb.waiting=2",
+                                        "core.tlb.walkers=1" };
     /* Those of caches that only a program which comes back to its code can feel: tests/runtime/test_options.c. */
     assert_true(check_keys(sets, LS_COUNT_OF(sets), "core.icache.*|core.ccache.*|core.tlb.*",
-                           "core.icache.l1_ways|core.ccache.l1_*|core.ccache.l15_bytes|core.ccache.l15_ways") > 20);
+                           "core.icache.l1_ways|core.ccache.l1_*|core.ccache.l15_bytes|core.ccache.l15_ways") >
+                20);
 }
 
 static void test_fixed_dram(void **state)
@@ -260,8 +311,9 @@ static void test_l1(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_detailed),   cmocka_unit_test(test_l1),         cmocka_unit_test(test_fills),
-        cmocka_unit_test(test_options),    cmocka_unit_test(test_fixed_dram), cmocka_unit_test(test_two_level_scheduler),
+        cmocka_unit_test(test_detailed),   cmocka_unit_test(test_l1),
+        cmocka_unit_test(test_fills),      cmocka_unit_test(test_options),
+        cmocka_unit_test(test_fixed_dram), cmocka_unit_test(test_two_level_scheduler),
         cmocka_unit_test(test_analytic),
     };
     write_trace();

@@ -122,6 +122,11 @@ static const ls_need needs[] = {
     { "l1.ways", "unified_kib=0 l1.size_kib=0" },
     { "l1.dirty_limit_percent", "l1.write_policy=back" },
     { "network_queue", "memory=cycle" },
+    /* Instructions of a type that has a rate do not take the class's. */
+    { "class.tensor_half.*_cycles", "tensor.fp16_fma=0,tensor.fp16_sum16_fma=0,tensor.bf16_fma=0,tensor.tf32_fma=0" },
+    { "class.tensor_int.*_cycles", "tensor.int8_fma=0,tensor.int4_fma=0" },
+    { "class.tensor_bit.*_cycles", "tensor.bit_fma=0" },
+    { "class.tensor_double.*_cycles", "tensor.fp64_fma=0" },
     { "result_buses", "memory=cycle,alu=cycle" },
     { "fetch_rounds", "memory=cycle,alu=cycle" },
 #define CLASS(name_, help_)                                                                                   \
