@@ -39,7 +39,7 @@ test-clients: ## install real OpenCL programs, a disassembler and debootstrap, a
 	@scripts/deps build test clients
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
-	@ctest --test-dir build --output-on-failure --no-label-summary -L '^clients$$'
+	@ctest --test-dir build --output-on-failure --no-label-summary -j 2 -L '^clients$$'
 
 demo: ## build and show a first result: an NVIDIA kernel, an AMD program, and models of several fidelities
 	@scripts/deps build
