@@ -328,7 +328,8 @@ static ls_status report(session *s, ls_error *err)
     ls_error printing;
     /* In every form of results they are a list; here they are lines that cannot be missed. */
     for (size_t i = 0; i < warning_count; i++)
-        fprintf(ctx->err, "lockstep: warning: %s\n", warnings[i].text);
+        if (strcmp(warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
+            fprintf(ctx->err, "lockstep: warning: %s\n", warnings[i].text);
     bool accelsim = s->has_trace && cli_choice(ctx, "stats") == 1;
     if (status == LS_OK && accelsim)
         status = run_accelsim_print(&s->trace, results.partial, s->wall_seconds, ctx->out, err);

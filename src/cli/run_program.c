@@ -353,6 +353,7 @@ static void print_occupancy(const run_program *p, FILE *to)
     static const struct {
         const char *counter, *what;
     } limits[] = { { "blocked_groups", "work-group slots" },
+                   { "blocked_barriers", "barriers" },
                    { "blocked_waves", "wave slots" },
                    { "blocked_vgprs", "vector registers" },
                    { "blocked_sgprs", "scalar registers" },

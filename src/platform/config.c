@@ -62,6 +62,12 @@ static bool write_yaml(ls_config *config)
     return config->yaml != NULL;
 }
 
+bool ls_config_assumes(const ls_config_value *value)
+{
+    const ls_origin *origin = &value->origins[0];
+    return origin->kind == LS_ORIGIN_FILE && strstr(origin->comment, "assumption:") != NULL;
+}
+
 const char *ls_origin_text(const ls_origin *origin, char *out, size_t out_bytes)
 {
     if (origin->kind == LS_ORIGIN_FILE)

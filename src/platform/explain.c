@@ -85,6 +85,8 @@ static ls_status explain_value(FILE *out, const ls_config *config, const char *p
                          ls_origin_text(&drop->origin, place, sizeof place), drop->origin.comment);
     }
     ls_status status = ls_table_print(&table, out, "  ", err);
+    if (value && status == LS_OK && ls_config_assumes(value))
+        fprintf(out, "  an assumption: results of this platform list it\n");
     const ls_key *key = ls_schema_find(ls_config_schema(config), path);
     if (!value && key && key->section && status == LS_OK)
         fprintf(out, "  not in force: %s.model is '%s'\n", key->section->path,

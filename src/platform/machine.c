@@ -48,6 +48,19 @@ static ls_status fill_specs(configured_machine *m, ls_error *err)
     return status;
 }
 
+/* Results say which numbers of their platform no source gives. */
+static ls_status list_assumptions(ls_engine *engine, const ls_config *config)
+{
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < ls_config_count(config) && status == LS_OK; i++) {
+        const ls_config_value *value = ls_config_at(config, i);
+        if (ls_config_assumes(value))
+            status = ls_engine_warn(engine, "assumption", "%s is %s: %s", value->key->path, value->text,
+                                    value->origins[0].comment);
+    }
+    return status;
+}
+
 ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine **out, ls_error *err)
 {
     *out = NULL;
@@ -65,6 +78,8 @@ ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine *
         status = ls_engine_check_ports(m->base.engine, err);
     if (status == LS_OK)
         status = ls_config_warn(config, m->base.engine, err);
+    if (status == LS_OK && list_assumptions(m->base.engine, config) != LS_OK)
+        status = no_memory(err);
     if (status == LS_OK) {
         *out = &m->base;
         return LS_OK;

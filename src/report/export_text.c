@@ -12,6 +12,8 @@
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
+#define ASSUMPTION "assumption" /* the kind of warning that has a list of its own */
+#define LINE_COLUMNS 100
 #define RED "\033[1;31m"
 #define PLAIN "\033[0m"
 
@@ -255,6 +257,8 @@ static void put_head(const text_out *t, const ls_results *r)
         fprintf(t->to, ": %s\n", export_text_or(r->partial_reason, "the run did not come to its end"));
     }
     for (size_t i = 0; i < r->warning_count; i++) {
+        if (strcmp(r->warnings[i].kind, ASSUMPTION) == 0)
+            continue;
         put_styled(t, RED, "WARNING");
         fprintf(t->to, ": %s: %s\n", r->warnings[i].kind, r->warnings[i].text);
     }
@@ -269,6 +273,31 @@ static void put_head(const text_out *t, const ls_results *r)
     put_fact(t, "seed", text);
     if (r->hit_rates != NULL)
         put_fact(t, "hit rates", r->hit_rates);
+}
+
+/* The keys alone: `lockstep config explain KEY -p PLATFORM` says the rest, as do the other forms of results. */
+static void put_assumptions(const text_out *t, const ls_results *r)
+{
+    size_t count = 0, column = 0;
+    for (size_t i = 0; i < r->warning_count; i++) {
+        const ls_warning *w = &r->warnings[i];
+        if (strcmp(w->kind, ASSUMPTION) != 0)
+            continue;
+        if (count++ == 0)
+            put_heading(t, "assumptions", "keys whose values no source gives");
+        size_t key = strcspn(w->text, " ");
+        if (column == 0 || column + key + 2 > LINE_COLUMNS) {
+            fputs(column == 0 ? "  " : ",\n  ", t->to);
+            column = 2;
+        } else {
+            fputs(", ", t->to);
+            column += 2;
+        }
+        fprintf(t->to, "%.*s", (int)key, w->text);
+        column += key;
+    }
+    if (count > 0)
+        fputc('\n', t->to);
 }
 
 static void put_host(const text_out *t, const ls_results_host *host)
@@ -306,6 +335,8 @@ ls_status export_text(const ls_results *r, const ls_export_options *options, FIL
         free(t.untouched);
         ls_metric_view_destroy(t.view);
     }
+    if (status == LS_OK)
+        put_assumptions(&t, r);
     if (status == LS_OK)
         put_host(&t, &r->host);
     return status;

@@ -21,7 +21,8 @@ static const cu_capacity gcn = { .simds = 4,
                                  .lds_bytes = 65536,
                                  .lds_unit = 512,
                                  .lane_width = 16,
-                                 .halves = 1 };
+                                 .halves = 1,
+                                 .barriers = 16 };
 static const cu_capacity rdna = { .simds = 4,
                                   .waves_per_simd = 20,
                                   .groups = 80,
@@ -30,7 +31,8 @@ static const cu_capacity rdna = { .simds = 4,
                                   .lds_bytes = 131072,
                                   .lds_unit = 512,
                                   .lane_width = 32,
-                                  .halves = 2 };
+                                  .halves = 2,
+                                  .barriers = 16 };
 
 static place_spec spec_of(const cu_capacity *capacity)
 {
@@ -72,6 +74,49 @@ static void occupancy(void **unused)
     /* Work-groups of 16 waves go over all SIMDs. */
     assert_int_equal(most(&gcn, 16, 24, 64, 16, 0, false, &limit), 2);
     assert_int_equal(most(&gcn, 16, 84, 64, 16, 0, false, &limit), 0);
+}
+
+/* LLVM, AMDGPUBaseInfo: a work-group of one wave needs no barrier and is limited by wave slots alone; others by 16
+ * barriers of a compute unit, or by 32 of a dual one when they may use both halves. */
+static void barriers_limit_groups_of_several_waves(void **unused)
+{
+    place_limit limit;
+    (void)unused;
+    for (uint32_t waves = 1; waves <= 10; waves++) {
+        uint32_t by_waves = 40 / waves, expected = waves > 1 && by_waves > 16 ? 16 : by_waves;
+        assert_int_equal(most(&gcn, waves, 4, 64, 16, 0, false, &limit), expected);
+        if (waves > 1)
+            assert_int_equal(limit, by_waves > 16 ? PLACE_BARRIERS : PLACE_WAVES);
+    }
+    for (uint32_t waves = 1; waves <= 10; waves++) {
+        uint32_t both = 80 / waves, half = 40 / waves;
+        uint32_t expected_both = waves > 1 && both > 32 ? 32 : both;
+        uint32_t expected_half = 2 * (waves > 1 && half > 16 ? 16 : half);
+        assert_int_equal(most(&rdna, waves, 4, 32, 16, 0, false, &limit), expected_both);
+        assert_int_equal(most(&rdna, waves, 4, 32, 16, 0, true, &limit), expected_half);
+    }
+    /* RDNA 2: 64 waves are 32 work-groups of 2, with no barrier to spare. */
+    cu_capacity rdna2 = rdna;
+    rdna2.waves_per_simd = 16;
+    rdna2.groups = 64;
+    assert_int_equal(most(&rdna2, 2, 4, 32, 16, 0, false, &limit), 32);
+    assert_int_equal(most(&rdna2, 1, 4, 32, 16, 0, false, &limit), 64);
+    /* What ends gives its barrier back, and work-groups of both kinds share them. */
+    place_spec spec = spec_of(&rdna);
+    place_need pair = place_need_of(&spec, 2, 4, 32, 16, 0, true), wide = pair;
+    place_cu cu = { 0 };
+    uint16_t slot[33];
+    uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+    wide.one_half = false;
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(place_take(&spec, &cu, i % 2 == 0 ? &pair : &wide, &slot[i], simd), PLACE_FITS);
+    assert_int_equal(place_take(&spec, &cu, &pair, &slot[32], simd), PLACE_BARRIERS);
+    assert_int_equal(place_take(&spec, &cu, &wide, &slot[32], simd), PLACE_BARRIERS);
+    place_give(&cu, slot[5]);
+    assert_int_equal(place_take(&spec, &cu, &wide, &slot[5], simd), PLACE_FITS);
+    for (uint32_t i = 0; i < 32; i++)
+        place_give(&cu, slot[i]);
+    assert_int_equal(cu.barriers[0] + cu.barriers[1], 0);
 }
 
 static void rdna_occupancy(void **unused)
@@ -173,11 +218,9 @@ static void bad_capacity(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(occupancy),
-        cmocka_unit_test(rdna_occupancy),
-        cmocka_unit_test(halves),
-        cmocka_unit_test(fragmentation),
-        cmocka_unit_test(refusal_leaves_nothing),
+        cmocka_unit_test(occupancy),      cmocka_unit_test(barriers_limit_groups_of_several_waves),
+        cmocka_unit_test(rdna_occupancy), cmocka_unit_test(halves),
+        cmocka_unit_test(fragmentation),  cmocka_unit_test(refusal_leaves_nothing),
         cmocka_unit_test(bad_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

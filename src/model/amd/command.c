@@ -510,6 +510,7 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(command_counters, dispatch_cycles, "cycles", "cycles spent on sending work-groups"),
     LS_METRIC_COUNTER(command_counters, blocked_groups, "tries",
                       "no room: work-group slots of a compute unit"),
+    LS_METRIC_COUNTER(command_counters, blocked_barriers, "tries", "no room: barriers"),
     LS_METRIC_COUNTER(command_counters, blocked_waves, "tries", "no room: wave slots"),
     LS_METRIC_COUNTER(command_counters, blocked_vgprs, "tries", "no room: vector registers"),
     LS_METRIC_COUNTER(command_counters, blocked_sgprs, "tries", "no room: scalar registers"),

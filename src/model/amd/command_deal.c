@@ -38,6 +38,7 @@ static void count_blocked(command *c, place_limit limit)
 {
     uint64_t *counters[PLACE_LIMIT_COUNT] = { NULL,
                                               &c->n.blocked_groups,
+                                              &c->n.blocked_barriers,
                                               &c->n.blocked_waves,
                                               &c->n.blocked_vgprs,
                                               &c->n.blocked_sgprs,

@@ -21,7 +21,7 @@ typedef struct command_counters {
     uint64_t kernel_cycles; /* summed over kernels */
     uint64_t busy_cycles;   /* with a kernel in a dispatcher */
     uint64_t dispatch_cycles;
-    uint64_t blocked_groups, blocked_waves, blocked_vgprs, blocked_sgprs, blocked_lds;
+    uint64_t blocked_groups, blocked_barriers, blocked_waves, blocked_vgprs, blocked_sgprs, blocked_lds;
     uint64_t concurrent_peak;
 } command_counters;
 

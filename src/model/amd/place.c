@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const limit_names[PLACE_LIMIT_COUNT] = { "none",       "work-group slots",
-                                                            "wave slots", "vgprs",
-                                                            "sgprs",      "lds" };
+static const char *const limit_names[PLACE_LIMIT_COUNT] = {
+    "none", "work-group slots", "barriers", "wave slots", "vgprs", "sgprs", "lds"
+};
 
 const char *place_limit_name(place_limit limit)
 {
@@ -67,8 +67,8 @@ ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *er
 {
     const cu_capacity *c = capacity;
     if (c->simds == 0 || c->simds > CU_SIMDS_MAX || c->waves_per_simd == 0 || c->groups == 0 ||
-        c->halves == 0 || c->simds % c->halves != 0 || c->lane_width == 0 || c->vgpr_unit == 0 ||
-        c->lds_unit == 0)
+        c->halves == 0 || c->halves > CU_HALVES_MAX || c->simds % c->halves != 0 || c->barriers == 0 ||
+        c->lane_width == 0 || c->vgpr_unit == 0 || c->lds_unit == 0)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "a compute unit of %u SIMDs in %u parts with %u waves each and %u work-groups",
                        c->simds, c->halves, c->waves_per_simd, c->groups);
@@ -157,10 +157,23 @@ static place_limit take_waves(const place_spec *spec, place_cu *cu, const place_
     return PLACE_FITS;
 }
 
+/* The barrier for a work-group on `halves` parts of the compute unit, of which it is part `half`: a work-group that
+ * has all of it takes one from where more are free. */
+static bool find_barrier(const place_spec *spec, const place_cu *cu, uint32_t half, uint32_t halves,
+                         uint32_t *found)
+{
+    *found = half;
+    for (uint32_t i = 0; halves == 1 && i < spec->capacity.halves; i++)
+        *found = cu->barriers[i] < cu->barriers[*found] ? i : *found;
+    return cu->barriers[*found] < spec->capacity.barriers;
+}
+
 static place_limit take_half(const place_spec *spec, place_cu *cu, const place_need *need, place_group *g,
                              uint32_t half, uint32_t halves)
 {
-    uint32_t simds = spec->capacity.simds / halves, lds = spec->lds_units / halves;
+    uint32_t simds = spec->capacity.simds / halves, lds = spec->lds_units / halves, barrier = 0;
+    if (need->waves > 1 && !find_barrier(spec, cu, half, halves, &barrier))
+        return PLACE_BARRIERS;
     uint32_t at = mask_find(cu->lds, half * lds, (half + 1) * lds, need->lds);
     if (at == NO_ROOM)
         return PLACE_LDS;
@@ -169,6 +182,8 @@ static place_limit take_half(const place_spec *spec, place_cu *cu, const place_n
         return limit;
     mask_flip(cu->lds, at, need->lds);
     g->lds_first = (uint16_t)at;
+    g->barrier_half = (uint8_t)barrier;
+    cu->barriers[barrier] += need->waves > 1;
     return PLACE_FITS;
 }
 
@@ -212,6 +227,7 @@ void place_give(place_cu *cu, uint16_t slot)
     for (uint32_t wave = 0; wave < g->waves; wave++)
         give_wave(cu, g, wave);
     mask_flip(cu->lds, g->lds_first, g->lds_count);
+    cu->barriers[g->barrier_half] -= g->waves > 1;
     cu->slots[slot / 64] &= ~(UINT64_C(1) << slot % 64);
     cu->groups--;
 }

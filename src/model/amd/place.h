@@ -1,5 +1,5 @@
 /* place.h: what the work-groups on one compute unit hold of it: wave slots, vector and scalar registers, LDS,
- * work-group slots. Registers and LDS are given out in pieces that lie together, by masks, so that what is
+ * work-group slots, barriers. Registers and LDS are given out in pieces that lie together, by masks, so that what is
  * free but scattered does not help. Plain state and arithmetic: knows neither engine nor messages. */
 #ifndef MODEL_AMD_PLACE_H
 #define MODEL_AMD_PLACE_H
@@ -12,7 +12,8 @@
 /* Why a work-group does not fit. */
 typedef enum place_limit {
     PLACE_FITS,
-    PLACE_GROUPS, /* work-group slots */
+    PLACE_GROUPS,   /* work-group slots */
+    PLACE_BARRIERS, /* of work-groups with more than one wave */
     PLACE_WAVES,
     PLACE_VGPRS,
     PLACE_SGPRS,
@@ -37,6 +38,7 @@ typedef struct place_spec {
 /* What one resident work-group holds. */
 typedef struct place_group {
     uint16_t waves, lds_first, lds_count, vgpr_count, sgpr_count;
+    uint8_t barrier_half; /* whose barrier it has, if it has more than one wave */
     uint8_t simd[CU_WAVES_PER_GROUP_MAX];
     uint16_t vgpr_first[CU_WAVES_PER_GROUP_MAX], sgpr_first[CU_WAVES_PER_GROUP_MAX];
 } place_group;
@@ -51,8 +53,9 @@ typedef struct place_cu {
     place_simd simd[CU_SIMDS_MAX];
     uint64_t lds[PLACE_WORDS];
     uint64_t slots[PLACE_GROUPS_MAX / 64];
-    uint32_t waves, groups; /* resident */
-    uint32_t next_simd;     /* where the next work-group's first wave goes if it can */
+    uint32_t waves, groups;           /* resident */
+    uint32_t barriers[CU_HALVES_MAX]; /* taken, by half */
+    uint32_t next_simd;               /* where the next work-group's first wave goes if it can */
     place_group group[PLACE_GROUPS_MAX];
 } place_cu;
 

@@ -219,7 +219,8 @@ cu_capacity cu_get_capacity(const ls_block *block)
                           .lds_bytes = (uint32_t)s->lds_kib * 1024,
                           .lds_unit = (uint32_t)s->lds_unit_bytes,
                           .lane_width = (uint32_t)s->lane_width,
-                          .halves = (uint32_t)s->halves };
+                          .halves = (uint32_t)s->halves,
+                          .barriers = (uint32_t)s->barriers };
 }
 
 ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)

@@ -11,6 +11,7 @@
 #include "model/line/line.h"
 
 #define CU_SIMDS_MAX 8
+#define CU_HALVES_MAX 2
 #define CU_WAVES_PER_GROUP_MAX 32
 
 /* Work-groups that were recorded: what their waves do is read instead of executed. Called from any domain. */
@@ -88,6 +89,8 @@ typedef struct cu_capacity {
     uint32_t lane_width; /* SIMD width: 16 or 32 */
     /* RDNA: 2. A work-group in CU mode stays on the SIMDs and in the LDS of one half. GCN: 1. */
     uint32_t halves;
+    /* Of each half, for work-groups with more than one wave; one that has both halves takes it from either. */
+    uint32_t barriers;
 } cu_capacity;
 cu_capacity cu_get_capacity(const ls_block *cu);
 
