@@ -188,29 +188,43 @@ static size_t find_buffer(const ls_gpu_context *c, ls_gpu_address address)
     return i;
 }
 
+/* The buffer that an address may lie in, and how far; OpenCL says whether it does. */
+static size_t find_around(const ls_gpu_context *c, ls_gpu_address address, size_t *offset)
+{
+    size_t found = c->buffer_count;
+    for (size_t i = 0; i < c->buffer_count; i++)
+        if ((uintptr_t)c->memory[i] <= address &&
+            (found == c->buffer_count || (uintptr_t)c->memory[i] > (uintptr_t)c->memory[found]))
+            found = i;
+    *offset = found < c->buffer_count ? (size_t)(address - (uintptr_t)c->memory[found]) : 0;
+    return found;
+}
+
 ls_status ls_gpu_copy_in(ls_gpu_context *c, ls_gpu_address to, const void *from, size_t bytes, ls_error *err)
 {
-    const size_t at = find_buffer(c, to);
+    size_t offset;
+    const size_t at = find_around(c, to, &offset);
     cl_int code = CL_INVALID_VALUE;
     if (bytes == 0)
         code = CL_SUCCESS;
     else if (c->system->from_source)
         code = clEnqueueSVMMemcpy(c->queue, CL_TRUE, (void *)(uintptr_t)to, from, bytes, 0, NULL, NULL);
     else if (at < c->buffer_count)
-        code = clEnqueueWriteBuffer(c->queue, c->buffers[at], CL_TRUE, 0, bytes, from, 0, NULL, NULL);
+        code = clEnqueueWriteBuffer(c->queue, c->buffers[at], CL_TRUE, offset, bytes, from, 0, NULL, NULL);
     return code == CL_SUCCESS ? LS_OK : failed(err, "writing", code);
 }
 
 ls_status ls_gpu_copy_out(ls_gpu_context *c, void *to, ls_gpu_address from, size_t bytes, ls_error *err)
 {
-    const size_t at = find_buffer(c, from);
+    size_t offset;
+    const size_t at = find_around(c, from, &offset);
     cl_int code = CL_INVALID_VALUE;
     if (bytes == 0)
         code = CL_SUCCESS;
     else if (c->system->from_source)
         code = clEnqueueSVMMemcpy(c->queue, CL_TRUE, to, (void *)(uintptr_t)from, bytes, 0, NULL, NULL);
     else if (at < c->buffer_count)
-        code = clEnqueueReadBuffer(c->queue, c->buffers[at], CL_TRUE, 0, bytes, to, 0, NULL, NULL);
+        code = clEnqueueReadBuffer(c->queue, c->buffers[at], CL_TRUE, offset, bytes, to, 0, NULL, NULL);
     return code == CL_SUCCESS ? LS_OK : failed(err, "reading", code);
 }
 
