@@ -145,6 +145,14 @@ ls_gpu_address wl_buffer(wl_run *r, size_t bytes)
     return (ls_gpu_address)(uintptr_t)buffer;
 }
 
+ls_gpu_address wl_zeroed(wl_run *r, size_t bytes)
+{
+    ls_gpu_address buffer = wl_buffer(r, bytes);
+    if (buffer)
+        memset((void *)(uintptr_t)buffer, 0, bytes);
+    return buffer;
+}
+
 void wl_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
 {
     if (r->status == LS_OK && bytes && to)
