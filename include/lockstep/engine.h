@@ -52,6 +52,8 @@ LS_API const char *ls_domain_name(const ls_domain *domain);
 LS_API uint32_t ls_domain_id(const ls_domain *domain);
 LS_API ls_engine *ls_domain_engine(const ls_domain *domain);
 LS_API ls_random *ls_domain_random(ls_domain *domain);
+/* Whether anything has asked for a random stream: without, the seed has no effect. */
+LS_API bool ls_engine_draws(const ls_engine *engine);
 /* Memory of the domain, zeroed, cache-line aligned; NULL when the host has none left. */
 LS_API void *ls_domain_alloc(ls_domain *domain, size_t bytes);
 

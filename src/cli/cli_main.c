@@ -13,7 +13,7 @@
 /* ------------------------------------------------------------------------------------------------ root */
 
 static const char *const color_modes[] = { "auto", "always", "never", NULL };
-static const char *const log_levels[] = { "error", "warn", "info", "debug", "trace", NULL };
+static const char *const log_levels[] = { "error", "warn", "info", NULL };
 
 /* clang-format off */
 static const cli_option global_options[] = {

@@ -1,6 +1,7 @@
 /* cmd_run.c: `lockstep run`: a platform becomes a machine, the machine runs a workload, its counters become
  * results. */
 #include "base/file.h"
+#include "base/log.h"
 #include "base/pool.h"
 #include "cli/cli.h"
 #include "cli/fidelity.h"
@@ -270,6 +271,9 @@ static const ls_warning *gather_warnings(const session *s, size_t *count)
         (void)ls_engine_warn(s->engine, "unmodelled",
                              "%llu instructions have opcodes of no table and ran as integer ones",
                              (unsigned long long)unknown);
+    if (cli_given(s->ctx, "seed") && !ls_engine_draws(s->engine))
+        (void)ls_engine_warn(s->engine, "flag",
+                             "--seed has no effect: nothing in this machine draws random numbers");
     return ls_engine_warnings(s->engine, count);
 }
 
@@ -329,7 +333,7 @@ static ls_status report(session *s, ls_error *err)
     /* In every form of results they are a list; here they are lines that cannot be missed. */
     for (size_t i = 0; i < warning_count; i++)
         if (strcmp(warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
-            fprintf(ctx->err, "lockstep: warning: %s\n", warnings[i].text);
+            ls_log_warn("%s", warnings[i].text);
     bool accelsim = s->has_trace && cli_choice(ctx, "stats") == 1;
     if (status == LS_OK && accelsim)
         status = run_accelsim_print(&s->trace, results.partial, s->wall_seconds, ctx->out, err);
@@ -360,6 +364,9 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (status == LS_OK && cli_flag(ctx, "dry-run"))
         print_plan(&s);
     else if (status == LS_OK) {
+        ls_log_info("platform %s, machine %s, %u blocks, %u thread%s", ls_config_name(config_of(&s)),
+                    ls_config_machine(config_of(&s))->name, ls_engine_block_count(s.engine),
+                    (unsigned)cli_uint(ctx, "threads"), cli_uint(ctx, "threads") == 1 ? "" : "s");
         status = simulate(&s, err);
         bool is_wrong = status == LS_ERR_CHECK && s.has_program && s.program.result.is_wrong;
         /* A wrong result is a result too; the error stays. */

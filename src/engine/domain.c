@@ -91,7 +91,13 @@ ls_engine *ls_domain_engine(const ls_domain *domain)
 
 ls_random *ls_domain_random(ls_domain *domain)
 {
+    domain->engine->draws = true;
     return &domain->random;
+}
+
+bool ls_engine_draws(const ls_engine *engine)
+{
+    return engine->draws;
 }
 
 void *ls_domain_alloc(ls_domain *domain, size_t bytes)

@@ -278,7 +278,8 @@ struct ls_engine {
     ls_time last_cycle; /* time of the last cycle of the runs before this one */
     ls_text report;
     struct scaling_state *scaling;
-    bool started; /* the first run began: nothing can be added any more */
+    atomic_bool draws; /* some block has asked for a random stream */
+    bool started;      /* the first run began: nothing can be added any more */
     atomic_bool stop_requested;
     atomic_bool out_of_memory; /* set by a domain that could not grow its heap: the run ends with an error */
 };

@@ -159,7 +159,8 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
     c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
     c->retry_first = c->retry_last = CACHE_NONE;
     c->waiter_count = waiters;
-    c->random = 0x2545f4914f6cdd1d;
+    if (spec->replacement == CACHE_RANDOM) /* not zero: the generator would stay there */
+        c->random = ls_random_next(ls_domain_random(domain)) | 1;
     return true;
 }
 

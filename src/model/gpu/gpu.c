@@ -82,9 +82,28 @@ static const char *numbered(char *name, const char *prefix, uint32_t first, cons
     return name;
 }
 
+/* Slots whose blocks the builder wires by hand take no plug-in: it could not know the wiring. */
+static ls_status check_models(builder *b, ls_error *err)
+{
+    static const char *const wired[][2] = { { "dispatch", "round-robin" },
+                                            { "core", "cycle" },
+                                            { "l2", "cycle" } };
+    for (size_t i = 0; i < LS_COUNT_OF(wired); i++) {
+        const char *model = ls_machine_model(b->machine, wired[i][0])->name;
+        if (strcmp(model, wired[i][1]) != 0)
+            return ls_fail(
+                err, LS_ERR_UNSUPPORTED,
+                "%s.model is '%s', but the slot '%s' takes no blocks of plug-ins: only '%s' can stand there "
+                "(open slots: core.scheduler, dram)",
+                wired[i][0], model, wired[i][0], wired[i][1]);
+    }
+    return LS_OK;
+}
+
 static ls_status build_blocks(builder *b, ls_error *err)
 {
     char name[64];
+    TRY(check_models(b, err));
     ls_domain *domain;
     TRY(ls_domain_create(b->engine, "gpu0.front", b->core_clock, &domain, err));
     b->dispatch_region = ls_domain_region(domain, 0);

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Options act, or say that they do not: --seed, --log-level, overrides of keys that are switched off, and plug-ins
+# for slots that take none.
+# shellcheck source=lib.bash
+source "$(dirname "$0")/lib.bash"
+
+trace=(run synth:gather,n=4096,table_kib=64 -p rtx3070 -s cores=2)
+data() {
+    run 0 "$@" -f csv
+    grep -v '^host,\|,seed,' stdout
+}
+
+# The seed is of replacement at random; where nothing is random, it says so.
+random=("${trace[@]}" -s core.unified_kib=0 -s core.l1.size_kib=4 -s core.l1.replacement=random)
+data "${random[@]}" --seed 1 >one
+data "${random[@]}" --seed 1 -j 3 | cmp -s - one || fail 'the same seed gives other results'
+data "${random[@]}" --seed 2 | cmp -s - one && fail 'another seed gives the same results'
+! grep -q seed stderr || fail 'a seed that acts is warned about'
+run 0 "${trace[@]}" --seed 2 -o seed.json
+grep -q 'warning: --seed has no effect' stderr || fail 'a seed without effect is not warned about'
+grep -q '"text": "--seed has no effect' seed.json || fail 'the warning is not in the results'
+
+# Levels of messages.
+off=(-s core.icache.l0_bytes=2048)
+run 0 "${trace[@]}" "${off[@]}"
+grep -q 'core.icache.l0_bytes has no effect: it needs core.fetch=cycle, which is perfect' stderr || fail 'no warning'
+says 'WARNING: key: --set core.icache.l0_bytes has no effect'
+run 0 --log-level error "${trace[@]}" "${off[@]}"
+[[ ! -s stderr ]] || fail 'a warning at level error'
+run 0 --log-level info "${trace[@]}"
+grep -q 'platform rtx3070, machine gpu' stderr && grep -q 'kernel .* has ended' stderr || fail 'nothing at level info'
+run 0 "${trace[@]}" "${off[@]}" -s core.fetch=cycle
+[[ ! -s stderr ]] || fail 'a key that acts is warned about'
+
+# L1 and the memory that it shares.
+refused 2 'shared_kib (100) is more than unified_kib (64)' "${trace[@]}" -s core.unified_kib=64
+refused 2 'l1.size_kib (64) and shared_kib (100) together' "${trace[@]}" -s core.l1.size_kib=64
+refused 2 'leave l1.ways out, or set it to 256' "${trace[@]}" -s core.l1.ways=32
+
+# Blocks for slots that the machine wires by hand.
+for slot in dispatch l2 core; do
+    cat >plug.c <<C
+#include <lockstep/lockstep.h>
+static const ls_block_type mine = { .abi = LS_ABI_VERSION, .slot = "$slot", .name = "mine", .help = "nothing" };
+LS_REGISTER_BLOCK(mine);
+C
+    "$CC" -std=c17 -shared -fPIC -DLOCKSTEP_PLUGIN -I "$SOURCE_DIR/include" plug.c -o "plug-$slot.so" 2>stderr ||
+        fail 'the plug-in does not compile'
+    refused 3 "$slot.model is 'mine', but the slot '$slot' takes no blocks of plug-ins" --plugin "./plug-$slot.so" \
+        "${trace[@]}" -s "$slot.model=mine"
+done
