@@ -352,12 +352,9 @@ static void print_occupancy(const run_program *p, FILE *to)
 {
     static const struct {
         const char *counter, *what;
-    } limits[] = { { "blocked_groups", "work-group slots" },
-                   { "blocked_barriers", "barriers" },
-                   { "blocked_waves", "wave slots" },
-                   { "blocked_vgprs", "vector registers" },
-                   { "blocked_sgprs", "scalar registers" },
-                   { "blocked_lds", "LDS" } };
+    } limits[] = { { "blocked_groups", "work-group slots" }, { "blocked_barriers", "barriers" },
+                   { "blocked_waves", "wave slots" },        { "blocked_vgprs", "vector registers" },
+                   { "blocked_sgprs", "scalar registers" },  { "blocked_lds", "LDS" } };
     uint64_t most = key(p, "cu.simds") * key(p, "cu.waves_per_simd"), blocked = 0;
     const char *limit = "how many work-groups there are";
     ls_metric_value waves;

@@ -61,6 +61,13 @@ static bool run_one(bench *b, const wl_workload *w, const uint64_t *values, size
     return status == LS_OK;
 }
 
+/* 1,024 work-items are 32 waves of code for RDNA, and a compute unit of GCN has registers for 20. */
+static bool fits(const bench *b, const wl_workload *w)
+{
+    bool is_foreign = strstr(b->platform, "r9nano") != NULL && strcmp(b->gpu, "gfx803") != 0;
+    return !is_foreign || strcmp(w->name, "bandwidth_shared") != 0;
+}
+
 static void run_workload(bench *b, const wl_workload *w)
 {
     uint64_t values[SIZES_VALUES_MAX];
@@ -115,7 +122,7 @@ int main(int argc, char **argv)
     if (status != LS_OK)
         printf("%s\n", err.what);
     for (size_t i = 0; i < wl_count() && status == LS_OK; i++)
-        if (argc < 5 || strcmp(argv[4], wl_at(i)->name) == 0)
+        if ((argc < 5 || strcmp(argv[4], wl_at(i)->name) == 0) && fits(&b, wl_at(i)))
             run_workload(&b, wl_at(i));
     for (size_t i = 0; i < SYSTEMS; i++)
         ls_gpu_system_destroy(b.systems[i]);

@@ -60,9 +60,9 @@ typedef struct strict_range {
 struct strict {
     pthread_mutex_t lock;
     ls_window_view view;
-    strict_page **pages; /* by page of the window */
+    strict_page **pages;           /* by page of the window */
     uint64_t page_count, page_top; /* from page_top on none was ever used */
-    LS_VEC(strict_range) ranges; /* by address */
+    LS_VEC(strict_range) ranges;   /* by address */
     size_t last_range;
     strict_range freed[STRICT_FREED];
     size_t freed_count;
