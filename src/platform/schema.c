@@ -80,10 +80,16 @@ static const char *joined(ls_arena *arena, const char *section, const char *name
 static ls_status check_needs(builder *b, const char *owner, const ls_param *params, size_t param_count,
                              const ls_need *needs, size_t need_count)
 {
+    size_t at = 0; /* rows stand in the order of keys, mostly: each search goes on where the last one ended */
     for (size_t i = 0; i < need_count; i++) {
+        const char *keys = needs[i].keys;
         bool found = false;
-        for (size_t k = 0; k < param_count && !found; k++)
-            found = ls_glob(needs[i].keys, params[k].name);
+        for (size_t k = 0; k < param_count && !found; k++) {
+            at = at + 1 < param_count ? at + 1 : 0;
+            const char *name = params[at].name;
+            found = (keys[0] == name[0] || keys[0] == '*') && ls_glob(keys, name);
+        }
+        at -= at > 0; /* the next row may be about the same key */
         if (!found || strchr(needs[i].condition, '=') == NULL)
             return ls_fail(b->err, LS_ERR_INTERNAL, "'%s' says when '%s' acts: %s", owner, needs[i].keys,
                            found ? "the condition has no '='" : "it has no such key");
