@@ -16,7 +16,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help deps build test test-clients demo demo-queueing kernels readme deb bench lint format install asan tsan \
+.PHONY: help deps build test test-clients demo demo-queueing kernels readme deb bench validation lint format install asan tsan \
         coverage fuzz clean
 
 help: ## list these targets
@@ -72,6 +72,12 @@ bench: ## measure the engine against its targets (bench/run --record keeps the n
 	@scripts/deps build bench
 	$(BUILD)
 	@bench/run
+
+validation: ## renew docs/validation.md and docs/validation-fidelity.md (some minutes)
+	@scripts/deps build
+	$(BUILD)
+	@build/lockstep validate --markdown docs/validation.md | grep '^  [A-Za-z]*: '
+	@build/lockstep validate --fidelity all --markdown docs/validation-fidelity.md | grep '^  [A-Za-z]*: '
 
 lint: ## check format, clang-tidy, cppcheck and shell scripts
 	@scripts/deps build test lint

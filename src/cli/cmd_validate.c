@@ -38,7 +38,7 @@ static ls_status verdict(const validate_report *report, ls_error *err)
 static ls_status run(cli_context *ctx, ls_error *err)
 {
     validate_reference ref;
-    validate_report report = { 0 };
+    validate_report report = { .is_fidelity = cli_given(ctx, "fidelity") };
     const cli_style style = cli_style_of(ctx->color_out);
     const char *fidelity = cli_text(ctx, "fidelity");
     if (fidelity && cli_given(ctx, "only"))

@@ -137,20 +137,25 @@ static void markdown_table(const validate_section *s, FILE *to)
     }
 }
 
+static const char about_parts[] =
+    "This page is written by `lockstep validate --markdown docs/validation.md`; nothing in it is typed by hand. The "
+    "command uses the tables and platforms that are shipped (`data/reference`, `platforms/accelsim-*.yaml`). Traces are "
+    "not shipped: parts that need them are skipped unless they lie in `DIR/../traces` of `--reference DIR` or "
+    "`$" VALIDATE_VARIABLE
+    "`, or in `../shared/traces`. It takes a minute or two, exits with 5 if a check fails, and "
+    "`--only micro`, `traces`, `determinism`, `hardware` or `amd` runs one part of it. ";
+static const char about_fidelity[] =
+    "This page is written by `lockstep validate --fidelity all --markdown docs/validation-fidelity.md`; nothing in it is "
+    "typed by hand. [Fidelity](fidelity.md) says what the presets are. Real traces are compared too where there are some "
+    "(`--reference DIR`, or `../shared`). ";
+
 void validate_tell_markdown(const validate_report *report, FILE *to)
 {
+    fprintf(to, "# Validation%s\n\n%s", report->is_fidelity ? " of simpler models" : "",
+            report->is_fidelity ? about_fidelity : about_parts);
     fputs(
-        "# Validation\n\n"
-        "This page is written by `lockstep validate --markdown docs/validation.md`; nothing in it is "
-        "typed by hand. The "
-        "command uses the tables and platforms that are shipped (`data/reference`, `platforms/accelsim-*.yaml`). Traces are "
-        "not shipped: parts that need them are skipped unless they lie in `DIR/../traces` of `--reference DIR` or "
-        "`$" VALIDATE_VARIABLE "`, or in `../shared/traces`. It takes a minute or two, "
-        "exits with 5 if a check fails, and `--only micro`, `traces`, `determinism`, `hardware` or `amd` runs "
-        "one part of it. "
         "`--html FILE` writes the same with plots, `--out FILE.csv` as data.\n\n"
-        "A verdict is *pass* (within the limit), *known* (outside it, within the bound of a note that "
-        "says why), *FAIL*, "
+        "A verdict is *pass* (within the limit), *known* (outside it, within the bound of a note that says why), *FAIL*, "
         "or *skipped*. A note on a row that passes explains what is left of the deviation.\n\n"
         "## Summary\n\n",
         to);

@@ -46,6 +46,7 @@ typedef struct validate_section {
 typedef struct validate_report {
     ls_arena arena;
     LS_VEC(validate_section *) sections;
+    bool is_fidelity; /* of simpler models instead of the parts */
 } validate_report;
 
 void validate_report_fini(validate_report *report);
