@@ -315,7 +315,7 @@ static void test_ipoly_spreads_strides(void **state)
 static void test_ipoly_of_few_channels(void **state)
 {
     (void)state;
-    for (uint32_t bits = 1; bits < 4; bits++) {
+    for (uint32_t bits = 0; bits < 4; bits++) {
         mem_map_spec spec = rtx3070;
         spec.channels = 1u << bits;
         spec.slices_per_channel = 1;
@@ -326,6 +326,8 @@ static void test_ipoly_of_few_channels(void **state)
             for (uint64_t i = 0; i < spec.channels; i++)
                 channels |= UINT64_C(1) << mem_map_place(&map, i << shift).channel;
             assert_int_equal(__builtin_popcountll(channels), spec.channels);
+            assert_int_equal(mem_map_plain_channel(&map, UINT64_C(5) << shift),
+                             mem_map_place(&map, UINT64_C(5) << shift).channel);
         }
     }
 }

@@ -204,6 +204,11 @@ static const ls_param params[] = {
                   "address bits inside a channel: row, bank, column, burst"),
 };
 
+static const ls_need needs[] = {
+    { "noc.array_latency_cycles", "arrays!=0" },
+    { "noc.mmu_latency_cycles", "tlb.model!=none" },
+};
+
 static const ls_section sections[] = {
     { .path = "command", .slot = "command", .default_model = "cycle", .help = "command processor and dispatchers" },
     { .path = "dma", .slot = "dma", .default_model = "line", .help = "copies, and the link to the host" },
@@ -229,6 +234,8 @@ static const ls_machine_type amd_machine = {
     .spec_size = sizeof(amd_gpu_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .sections = sections,
     .section_count = LS_COUNT_OF(sections),
     .build = build,

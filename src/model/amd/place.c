@@ -67,22 +67,24 @@ ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *er
 {
     const cu_capacity *c = capacity;
     if (c->simds == 0 || c->simds > CU_SIMDS_MAX || c->waves_per_simd == 0 || c->groups == 0 ||
-        c->halves == 0 || c->halves > CU_HALVES_MAX || c->simds % c->halves != 0 || c->barriers == 0 ||
-        c->lane_width == 0 || c->vgpr_unit == 0 || c->lds_unit == 0)
+        c->groups > PLACE_GROUPS_MAX || c->halves == 0 || c->halves > CU_HALVES_MAX ||
+        c->simds % c->halves != 0 || c->barriers == 0 || c->lane_width == 0 || c->vgpr_unit == 0 ||
+        c->lds_unit == 0)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "a compute unit of %u SIMDs in %u parts with %u waves each and %u work-groups",
                        c->simds, c->halves, c->waves_per_simd, c->groups);
+    const bool limited = c->sgpr_unit != 0 && c->sgprs_per_simd != 0; /* by scalar registers */
     *spec = (place_spec){ .capacity = *c,
                           .vgpr_units = c->vgprs_per_simd / c->vgpr_unit,
-                          .sgpr_units = c->sgpr_unit == 0 ? 1 : c->sgprs_per_simd / c->sgpr_unit,
+                          .sgpr_units = limited ? c->sgprs_per_simd / c->sgpr_unit : 1,
                           .lds_units = c->lds_bytes / c->lds_unit };
-    if (spec->capacity.groups > PLACE_GROUPS_MAX)
-        spec->capacity.groups = PLACE_GROUPS_MAX;
-    ls_status status = check_units(spec->vgpr_units, "vector registers", err);
+    if (!limited)
+        spec->capacity.sgpr_unit = 0;
+    ls_status status = check_units(spec->vgpr_units, "vector registers (cu.vgpr_rows / cu.vgpr_unit)", err);
     if (status == LS_OK)
-        status = check_units(spec->sgpr_units, "scalar registers", err);
+        status = check_units(spec->sgpr_units, "scalar registers (cu.sgprs / cu.sgpr_unit)", err);
     if (status == LS_OK)
-        status = check_units(spec->lds_units, "LDS", err);
+        status = check_units(spec->lds_units, "LDS (cu.lds_kib / cu.lds_unit_bytes)", err);
     return status;
 }
 

@@ -59,13 +59,10 @@ static cu_unit code_unit(const amd_inst *inst)
         return CU_UNIT_VMEM;
     case AMD_CLASS_LDS:
         return CU_UNIT_LDS;
-    case AMD_CLASS_GDS:
-    case AMD_CLASS_EXPORT:
-        return CU_UNIT_EXPORT;
     case AMD_CLASS_BRANCH:
     case AMD_CLASS_MESSAGE:
         return CU_UNIT_BRANCH;
-    default:
+    default: /* GDS and exports are refused before a launch */
         return CU_UNIT_INTERNAL;
     }
 }
@@ -373,11 +370,6 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
     code_special(target, out);
     if (code_is_memory(inst))
         code_memory(target, out);
-    if (inst->format == AMD_EXP) {
-        out->what = CU_EXPORTS;
-        out->raises = 1u << CU_EXP;
-        out->limit[CU_EXP] = 6;
-    }
     code_registers(program->lanes, out);
     for (unsigned i = 0; i < out->write_count && out->unit == CU_UNIT_VALU; i++)
         out->writes_scalar |= out->writes[i].first < AMD_VGPR;

@@ -13,8 +13,7 @@ typedef enum cu_unit {
     CU_UNIT_SCALAR, /* scalar ALU and scalar memory */
     CU_UNIT_VMEM,
     CU_UNIT_LDS,
-    CU_UNIT_BRANCH, /* branches and messages */
-    CU_UNIT_EXPORT,
+    CU_UNIT_BRANCH,   /* branches and messages */
     CU_UNIT_INTERNAL, /* taken from the instruction buffer; any number per cycle */
     CU_UNIT_COUNT
 } cu_unit;
@@ -43,7 +42,6 @@ typedef enum cu_what {
     CU_CLAUSE,
     CU_PREFETCH,
     CU_CACHE, /* forgets cache lines: limit[CU_VM] says of how many levels below the first, too */
-    CU_EXPORTS,
 } cu_what;
 
 enum { CU_VM, CU_LGKM, CU_EXP, CU_VS, CU_COUNTERS };

@@ -38,7 +38,6 @@ static const ls_metric cu_metrics[] = {
     CU_STALL("vmem", CU_WHY_UNIT + CU_UNIT_VMEM, "found the vector memory path full"),
     CU_STALL("lds", CU_WHY_UNIT + CU_UNIT_LDS, "found LDS busy"),
     CU_STALL("branch", CU_WHY_UNIT + CU_UNIT_BRANCH, "found the branch unit busy"),
-    CU_STALL("export", CU_WHY_UNIT + CU_UNIT_EXPORT, "found the export unit busy"),
     LS_METRIC_RATIO(cu_counters, "ipc", instructions, cycles, "", "instructions per cycle with waves"),
     LS_METRIC_RATIO(cu_counters, "occupancy_waves", wave_cycles, cycles, "waves", "resident waves on average"),
     LS_METRIC_RATIO(cu_counters, "lines_per_access", vector_lines, vector_accesses, "requests",
@@ -228,8 +227,9 @@ ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
     cu *c = ls_block_state(block);
     c->wires = *wires;
     if (wires->vector_count == 0 || wires->vector_count > c->spec->halves)
-        return ls_fail(err, LS_ERR_USAGE, "%s: %u vector caches; it has %llu paths to them",
-                       ls_block_name(block), wires->vector_count, (unsigned long long)c->spec->halves);
+        return ls_fail(err, LS_ERR_USAGE,
+                       "vector_caches is %u, but %s has only %llu paths to them (cu.halves; cu.model)",
+                       wires->vector_count, ls_block_name(block), (unsigned long long)c->spec->halves);
     c->line_bytes = wires->vector[0].line_bytes;
     if (wires->vector[wires->vector_count - 1].line_bytes != c->line_bytes ||
         wires->scalar.line_bytes != c->line_bytes || wires->code.line_bytes != c->line_bytes)
@@ -394,13 +394,25 @@ static const ls_port_decl cu_ports[] = {
     { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(cu, scheduler) },
 };
 
+static const ls_need cu_needs[] = {
+    { "sgprs", "sgpr_unit!=0" },
+    { "sgpr_unit", "sgprs!=0" },
+    /* Results have latencies of their own only where registers are tracked. */
+    { "half_latency_cycles", "valu_latency_cycles!=0" },
+    { "quarter_latency_cycles", "valu_latency_cycles!=0" },
+    { "trans_latency_cycles", "valu_latency_cycles!=0" },
+    { "double_latency_cycles", "valu_latency_cycles!=0" },
+    { "double_slow_latency_cycles", "valu_latency_cycles!=0" },
+    { "scalar_wait_cycles", "valu_latency_cycles=0" },
+};
+
 #define CU_TYPE(name_, help_, params_)                                                                        \
     {                                                                                                         \
         .abi = LS_ABI_VERSION, .slot = "cu", .name = (name_), .help = (help_), .spec_size = sizeof(cu_spec),  \
-        .params = (params_), .param_count = sizeof(params_) / sizeof((params_)[0]), .state_size = sizeof(cu), \
-        .metrics = cu_metrics, .metric_count = sizeof cu_metrics / sizeof cu_metrics[0],                      \
-        .counters_offset = offsetof(cu, counters), .ports = cu_ports, .port_count = 1, .init = cu_init,       \
-        .waits = cu_waits                                                                                     \
+        .params = (params_), .param_count = sizeof(params_) / sizeof((params_)[0]), .needs = cu_needs,        \
+        .need_count = LS_COUNT_OF(cu_needs), .state_size = sizeof(cu), .metrics = cu_metrics,                 \
+        .metric_count = sizeof cu_metrics / sizeof cu_metrics[0], .counters_offset = offsetof(cu, counters),  \
+        .ports = cu_ports, .port_count = 1, .init = cu_init, .waits = cu_waits                                \
     }
 static const ls_block_type cu_gcn =
     CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);

@@ -286,7 +286,7 @@ typedef struct cu {
     /* Those that were given back; where a list is empty, the next one that nobody has had. */
     uint16_t free_small, free_large, fresh_small, fresh_large;
     cu_pipe pipes[2];
-    ls_cycle lds_free[2], export_free;
+    ls_cycle lds_free[2];
     uint16_t timed[CU_TIMED]; /* accesses that end at that cycle */
     uint64_t timed_used[CU_TIMED / 64];
     ls_cycle timed_next; /* the first of these cycles, or UINT64_MAX */
@@ -429,7 +429,6 @@ bool cu_vector_send(cu *c, unsigned pipe, ls_cycle now); /* true: more to send i
 bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now);
 bool cu_scalar_send(cu *c, ls_cycle now);
 bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now);
-bool cu_export_issue(cu *c, cu_wave *w, ls_cycle now);
 /* Cycles that the banks need for the lanes of an access in c->scratch. */
 unsigned cu_lds_cycles(const cu *c, const amd_access *access);
 

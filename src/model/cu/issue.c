@@ -383,10 +383,6 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     case CU_UNIT_BRANCH:
         issue_step(c, w, now + c->spec->branch_cycles, now);
         break;
-    case CU_UNIT_EXPORT:
-        cu_export_issue(c, w, now);
-        issue_step(c, w, now + c->turn, now);
-        break;
     default:
         issue_internal(c, simd, w, now);
         break;
@@ -429,8 +425,6 @@ static bool issue_unit_free(const cu *c, const cu_simd *simd, unsigned unit, ls_
         return !c->pipes[half].full && c->pipes[half].free <= now;
     case CU_UNIT_LDS:
         return c->lds_free[half] <= now;
-    case CU_UNIT_EXPORT:
-        return c->export_free <= now;
     default:
         return true;
     }

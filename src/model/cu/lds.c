@@ -1,4 +1,4 @@
-/* lds.c: the LDS units with their banks, and exports. An access happens when it is issued, in the order of
+/* lds.c: the LDS units with their banks. An access happens when it is issued, in the order of
  * issue; its registers are written when it ends. */
 #include "model/cu/cu.h"
 
@@ -302,16 +302,5 @@ bool cu_lds_issue(cu *c, cu_wave *w, ls_cycle now)
     cu_access *a = cu_access_take(c, w, inst, false, now);
     cu_source_lds(c, w, a);
     lds_ends(c, w, a, cycles, least, now);
-    return true;
-}
-
-bool cu_export_issue(cu *c, cu_wave *w, ls_cycle now)
-{
-    c->export_free = now + 1;
-    if (w->head->what != CU_EXPORTS || !cu_access_free(c, false))
-        return true;
-    cu_access *a = cu_access_take(c, w, w->head, false, now);
-    memset(a->head, 0, sizeof a->head);
-    cu_access_ends_at(c, a, now + c->spec->export_cycles, now);
     return true;
 }

@@ -6,7 +6,8 @@ static uint64_t nodes_for(const line_cache_spec *spec)
 {
     uint64_t hits = spec->accesses_per_cycle * (spec->directory_cycles + spec->data_cycles + 2);
     uint64_t targets = spec->mshr_entries * (spec->mshr_targets < 16 ? spec->mshr_targets : 16);
-    return hits + targets + spec->pending + spec->queue_entries + 16;
+    uint64_t pending = spec->pending != 0 ? spec->pending : 64; /* 0: an instruction cache, without the key */
+    return hits + targets + pending + spec->queue_entries + 16;
 }
 
 static ls_status check(const line_cache_spec *spec, const char *name, ls_error *err)
@@ -186,13 +187,22 @@ static const ls_param params[] = {
     KEY(fill_cycles, "cycles", 1, 0, 1000, "from a line's or an answer's arrival from below to answers"),
     KEY(mshr_entries, "lines", 16, 1, 4096, "lines on their way from below"),
     KEY(mshr_targets, "requests", 16, 1, 1024, "requests that wait for one line"),
-    KEY(pending, "requests", 64, 1, 4096, "writes, atomics and passed reads on their way below"),
     KEY(queue_entries, "messages", 16, 2, 4096, "messages that wait to go below"),
-    KEY(atomic_cycles, "cycles", 1, 0, 64, "of a bank for each operand of an atomic, where atomics are performed"),
     LS_PARAM_CHOICE(line_cache_spec, write_policy, "write_policy", "through", policy_names, "what a write does"),
     LS_PARAM_CHOICE(line_cache_spec, replacement, "replacement", "lru", replacement_names, "which line goes"),
     LS_PARAM_BOOL(line_cache_spec, hashed_sets, false, "upper bits of an address help to pick its set"),
+    /* Not of the instruction cache: it takes nothing but reads, and keeps the lines of all. */
+    KEY(pending, "requests", 64, 1, 4096, "writes, atomics and passed reads on their way below"),
+    /* Of L2 alone: it performs atomics. */
+    KEY(atomic_cycles, "cycles", 1, 0, 64, "of a bank for each operand of an atomic"),
 };
+#define PARAMS LS_COUNT_OF(params)
+
+/* A cache that takes one request per cycle has a bank for it. In L2 atomics keep banks busy for longer. */
+#define BANKS_NEED { "banks", "accesses_per_cycle!=1" }
+static const ls_need inner_needs[] = { BANKS_NEED };
+static const ls_need l1_needs[] = { { "*", "/arrays!=0" }, BANKS_NEED };
+static const ls_need memory_needs[] = { { "*", "/memory.cached=true" }, { "pending", "write_policy!=back" }, BANKS_NEED };
 
 #define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(line_cache_counters, field_, unit_, help_)
 
@@ -237,7 +247,7 @@ static const ls_port_decl ports[] = {
 
 /* The same block in each place where it can stand, so that reports tell levels apart. */
 /* clang-format off */
-#define CACHE_TYPE(type_, slot_)                                                                              \
+#define CACHE_TYPE(type_, slot_, param_count_, needs_, need_count_)                                           \
     static const ls_block_type type_ = {                                                                      \
         .abi = LS_ABI_VERSION,                                                                                \
         .slot = (slot_),                                                                                      \
@@ -245,7 +255,9 @@ static const ls_port_decl ports[] = {
         .help = "set-associative cache that holds bytes, with MSHRs, banks and write policies",               \
         .spec_size = sizeof(line_cache_spec),                                                                 \
         .params = params,                                                                                     \
-        .param_count = LS_COUNT_OF(params),                                                                   \
+        .param_count = (param_count_),                                                                        \
+        .needs = (needs_),                                                                                    \
+        .need_count = (need_count_),                                                                          \
         .state_size = sizeof(line_cache),                                                                     \
         .metrics = metrics,                                                                                   \
         .metric_count = LS_COUNT_OF(metrics),                                                                 \
@@ -258,10 +270,10 @@ static const ls_port_decl ports[] = {
     LS_REGISTER_BLOCK(type_)
 /* clang-format on */
 
-CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT);
-CACHE_TYPE(line_cache_vector, LINE_VECTOR_SLOT);
-CACHE_TYPE(line_cache_scalar, LINE_SCALAR_SLOT);
-CACHE_TYPE(line_cache_code, LINE_CODE_SLOT);
-CACHE_TYPE(line_cache_l1, LINE_L1_SLOT);
-CACHE_TYPE(line_cache_l2, LINE_L2_SLOT);
-CACHE_TYPE(line_cache_memory_side, LINE_MEMORY_SLOT);
+CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT, PARAMS, NULL, 0);
+CACHE_TYPE(line_cache_vector, LINE_VECTOR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_scalar, LINE_SCALAR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_code, LINE_CODE_SLOT, PARAMS - 2, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_l1, LINE_L1_SLOT, PARAMS - 1, l1_needs, LS_COUNT_OF(l1_needs));
+CACHE_TYPE(line_cache_l2, LINE_L2_SLOT, PARAMS, NULL, 0);
+CACHE_TYPE(line_cache_memory_side, LINE_MEMORY_SLOT, PARAMS - 1, memory_needs, LS_COUNT_OF(memory_needs));

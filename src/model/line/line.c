@@ -31,7 +31,8 @@ ls_status line_join_below(ls_block *user, uint32_t line_bytes, ls_block *memory,
     if (out->line_bytes != line_bytes)
         return ls_fail(
             err, LS_ERR_INPUT,
-            "'%s' has lines of %u bytes, but '%s' below it has %u: all caches of a machine must agree",
+            "'%s' has lines of %u bytes, but '%s' below it has %u: line_bytes must be the same for the machine and "
+            "all of its caches",
             ls_block_name(user), line_bytes, ls_block_name(memory), out->line_bytes);
     return LS_OK;
 }

@@ -304,6 +304,12 @@ static const ls_param params[] = {
                   "pages walked for or waiting for a walker"),
 };
 
+static const ls_need needs[] = {
+    { "*", "/tlb.model!=none" },
+    { "ways", "entries!=0" },
+    { "latency_cycles", "entries!=0" },
+};
+
 static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(line_mmu_counters, requests, "requests", "misses of L1 TLBs"),
     LS_METRIC_COUNTER(line_mmu_counters, hits, "requests", "pages in the L2 TLB"),
@@ -324,6 +330,8 @@ static const ls_block_type mmu_type = {
     .spec_size = sizeof(line_mmu_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(mmu),
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),

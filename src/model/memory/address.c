@@ -256,7 +256,9 @@ static ls_status check_hash(const mem_map *map, ls_error *err)
 /* What the bits above a place's own flip in it. Accel-Sim has polynomials for 4 bits and more. */
 static uint32_t ipoly_of(uint64_t high, uint32_t bits)
 {
-    static const uint32_t polynomials[4] = { 1, 3, 7, 0xb };
+    static const uint32_t polynomials[4] = { 0, 3, 7, 0xb };
+    if (bits == 0)
+        return 0; /* one slice in all */
     if (bits >= 4)
         return cache_ipoly(high, 0, bits);
     uint32_t out = 0, power = 1; /* power: x^n by the polynomial */

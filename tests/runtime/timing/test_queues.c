@@ -302,7 +302,7 @@ static void refusals(void **unused)
     set = "vector_cache.line_bytes=128";
     REFUSED(ls_gpu_system_create(&(ls_gpu_options){ .platform = NANO, .sets = &set, .set_count = 1 }, &system,
                                  &err),
-            LS_ERR_INPUT, "must agree");
+            LS_ERR_INPUT, "line_bytes must be the same");
 }
 
 /* 4 GiB of DRAM cost what is touched. */
