@@ -190,10 +190,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
 }
 
 /* clang-format off */
-static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
-
 static const cli_option options[] = {
-    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,
+    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = workload_gpus,
       .help = "what to emulate; otherwise what the code object is for, or gfx1030" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .default_text = "1", .min = 1,
       .max = 1024, .help = "host threads for the work-groups of a launch" },

@@ -10,6 +10,7 @@
 #include "cli/run_program.h"
 #include "cli/run_signal.h"
 #include "cli/run_trace.h"
+#include "cli/workload_args.h"
 #include "model/amd/amd_gpu.h"
 #include "model/gpu/gpu.h"
 #include "platform/machine.h"
@@ -23,7 +24,6 @@
 /* By the order of ls_assignment and of the first formats of ls_export_format. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
 static const char *const formats[] = { "text", "json", "csv", NULL };
-static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const stats_names[] = { "lockstep", "accelsim", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
@@ -407,18 +407,7 @@ static const cli_option options[] = {
     CLI_UNMODELLED_OPTION,
     { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",
       .help = "accelsim: print kernel statistics under Accel-Sim's names instead of the summary" },
-    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,
-      .help = "workload: its instruction set; otherwise the platform's own" },
-    { .name = "size", .type = CLI_UINT, .arg = "N", .help = "workload: the size of the problem" },
-    { .name = "param", .type = CLI_KEY_VALUE, .arg = "NAME=N", .repeatable = true,
-      .help = "workload: another option (lockstep workload show NAME)" },
-    { .name = "verify", .help = "workload: compare the result with the CPU; exit code 5 if it is wrong" },
-    { .name = "variant", .type = CLI_TEXT, .arg = "NAME",
-      .help = "workload: kernels compiled otherwise, as the tests do: O0, wave64, O0-wave64" },
-    { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
-      .help = "workload: memory of the GPU; otherwise what the platform says" },
-    { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
-      .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
+    WORKLOAD_OPTIONS("workload: compare the result with the CPU; exit code 5 if it is wrong"),
     { .name = "strict",
       .help = "workload, code object: emulate it first, and stop at a byte outside of all buffers, a value that "
               "nothing wrote, a race between waves" },

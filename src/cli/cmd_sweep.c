@@ -5,6 +5,7 @@
 #include "cli/emulate_object.h"
 #include "cli/fidelity.h"
 #include "cli/run_kind.h"
+#include "cli/workload_args.h"
 #include "cli/run_output.h"
 #include "cli/run_signal.h"
 #include "cli/run_trace.h"
@@ -26,7 +27,6 @@ static const char *const passed_on[] = {
     "variant", "memory-mib", "max-instructions", "kernel",     "grid", "group",    "offset", "arg"
 };
 static const char *const passed_flags[] = { "warm-l2", "verify" };
-static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 
@@ -171,7 +171,6 @@ static ls_status options_hash(const session *s, ls_hasher *hasher, ls_error *err
  * are taken: a change of any is a change of the build. */
 static ls_status workload_identity(const cli_context *ctx, const char *name, ls_hash *out, ls_error *err)
 {
-    static const char *const targets[] = { "gfx803", "gfx1010", "gfx1030" };
     const wl_workload *w;
     char path[4096];
     ls_hasher *hasher = NULL;
@@ -180,11 +179,11 @@ static ls_status workload_identity(const cli_context *ctx, const char *name, ls_
         status = ls_hasher_create(&hasher, err);
     if (status == LS_OK)
         ls_hasher_add_field(hasher, name, strlen(name));
-    for (size_t i = 0; i < LS_COUNT_OF(targets) && status == LS_OK; i++) {
+    for (size_t i = 0; workload_gpus[i] && status == LS_OK; i++) {
         const char *variant = cli_text(ctx, "variant") ? cli_text(ctx, "variant") : "";
         /* One that is not there cannot be run either. */
-        if (wl_kernel_path(w->kernels ? w->kernels : w->name, targets[i], variant, path, sizeof path, NULL) ==
-            LS_OK)
+        if (wl_kernel_path(w->kernels ? w->kernels : w->name, workload_gpus[i], variant, path, sizeof path,
+                           NULL) == LS_OK)
             status = add_file(hasher, path, err);
     }
     if (status == LS_OK)
@@ -508,18 +507,7 @@ static const cli_option options[] = {
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",
       .help = "run only the first N thread blocks of each kernel; 0: all" },
     { .name = "warm-l2", .help = "memory copies of the traces make their range valid in L2" },
-    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = gpus,
-      .help = "workload: its instruction set; otherwise the platform's own" },
-    { .name = "size", .type = CLI_UINT, .arg = "N", .help = "workload: the size of the problem" },
-    { .name = "param", .type = CLI_KEY_VALUE, .arg = "NAME=N", .repeatable = true,
-      .help = "workload: another option (lockstep workload show NAME)" },
-    { .name = "verify", .help = "workload: compare every result with the CPU; a wrong one is a point that failed" },
-    { .name = "variant", .type = CLI_TEXT, .arg = "NAME",
-      .help = "workload: kernels compiled otherwise, as the tests do: O0, wave64, O0-wave64" },
-    { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
-      .help = "workload: memory of the GPU; otherwise what the platform says" },
-    { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
-      .help = "workload: stop a launch when a wavefront has executed so many; 0: never" },
+    WORKLOAD_OPTIONS("workload: compare every result with the CPU; a wrong one is a point that failed"),
     EMULATE_OBJECT_OPTIONS(0, 'a'),
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char *const workload_gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+
 static ls_status no_memory(ls_error *err)
 {
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
