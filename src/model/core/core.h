@@ -44,6 +44,7 @@
 #define CORE_L1_BANKS_MAX 8
 #define CORE_L1_WAYS_MAX 1024
 #define CORE_SECTORS_MAX 272 /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
+#define ASYNC_GROUPS 8       /* of a warp, told apart; a power of two */
 #define NO_FLIGHT UINT16_MAX
 #define STORE_TOKEN 0x80000000u /* tokens of stores carry the warp, those of loads the flight */
 #define STORE_OTHER 0x40000000u /* and that they do not go to global memory */
@@ -168,10 +169,32 @@ typedef struct warp_state {
     uint16_t cta;                    /* slot */
     uint8_t buffered;                /* decoded instructions: next[0 .. buffered) */
     bool resident;
-    uint8_t async_open, async_wait; /* groups: newest; wait until at most so many are open */
-    uint16_t async_pending[8];      /* copies under way per group, by group number mod 8 */
-    ls_cycle busy_until;            /* what left no trace but its end (hybrid.c) is done in this cycle */
+    /* Groups of copies: number of the one that is filled; a wait is for those before async_wait, modulo 256.
+     * async_pending: copies under way of groups async_open - 7 to async_open, by group number modulo 8. */
+    uint8_t async_open, async_wait;
+    uint16_t async_pending[ASYNC_GROUPS];
+    ls_cycle busy_until; /* what left no trace but its end (hybrid.c) is done in this cycle */
 } warp_state;
+
+/* A wait (DEPBAR.LE) is for groups core_async_first() to core_async_end(), without the last. A wait without a number,
+ * or one that leaves 7 groups and more open, waits for none. */
+static inline uint8_t core_async_first(const warp_state *w)
+{
+    return (uint8_t)(w->async_open - (ASYNC_GROUPS - 1));
+}
+static inline uint8_t core_async_end(const warp_state *w, const ls_inst *inst)
+{
+    uint8_t kept = inst->imm < 0 || inst->imm >= ASYNC_GROUPS ? ASYNC_GROUPS - 1 : (uint8_t)inst->imm;
+    return (uint8_t)(w->async_open - kept);
+}
+/* Whether copies are under way that the warp's last wait was for. Later groups do not count. */
+static inline bool core_async_open(const warp_state *w)
+{
+    for (uint8_t g = core_async_first(w); g != w->async_wait; g++)
+        if (w->async_pending[g % ASYNC_GROUPS] != 0)
+            return true;
+    return false;
+}
 
 typedef struct sub_core {
     /* One bit per warp of this sub-core (index within it). */

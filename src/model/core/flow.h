@@ -25,7 +25,6 @@
 #define FLOW_SHAPES 256u /* patterns of addresses whose cost is kept; a power of two */
 #define FLOW_STARTS 16u  /* a power of two, more than there are collectors */
 #define FLOW_REASONS (1u << STALL_COUNT)
-#define FLOW_GROUPS 8u                /* of asynchronous copies, by their number */
 #define FLOW_INSTS 2048u              /* decoded instructions, by their place in the program; a power of two */
 #define FLOW_NO_REGISTER LS_REG_COUNT /* always there */
 #define FLOW_NO_RESULT (LS_REG_COUNT + 1u) /* nobody reads it */
@@ -92,7 +91,7 @@ typedef struct flow_warp {
     ls_cycle started;
     ls_cycle wake;                    /* of the next instruction, while the warp is at a barrier */
     ls_cycle alu_until, memory_until; /* the last result of a unit; the last register from memory */
-    ls_cycle copied[FLOW_GROUPS];     /* when the asynchronous copies of a group are done */
+    ls_cycle copied[ASYNC_GROUPS];    /* when the asynchronous copies of a group are done */
 } flow_warp;
 
 /* Addresses of an instruction up to a distance that changes nothing, and what they cost. */

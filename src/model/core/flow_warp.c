@@ -67,17 +67,16 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
     if (soon > now + 1)
         s->fence |= bit;
     if (inst->mem_op == LS_MEM_ASYNC_COPY) {
-        ls_cycle *copied = &fw->copied[w->async_open % FLOW_GROUPS];
+        ls_cycle *copied = &fw->copied[w->async_open % ASYNC_GROUPS];
         *copied = flow_later(*copied, done);
     }
     w->async_open = (uint8_t)(w->async_open + ((inst->flags & LS_INST_ASYNC_COMMIT) != 0));
     if ((inst->flags & LS_INST_ASYNC_WAIT) != 0) {
         /* Waits for all groups but the newest imm. */
-        uint8_t open = w->async_open, kept = inst->imm < 0 || inst->imm > open ? open : (uint8_t)inst->imm;
-        uint8_t end = (uint8_t)(open - kept);
-        for (uint8_t g = end > FLOW_GROUPS ? (uint8_t)(end - FLOW_GROUPS) : 0; g != end; g++)
-            if (fw->copied[g % FLOW_GROUPS] > soon) {
-                soon = fw->copied[g % FLOW_GROUPS];
+        uint8_t end = core_async_end(w, inst);
+        for (uint8_t g = core_async_first(w); g != end; g++)
+            if (fw->copied[g % ASYNC_GROUPS] > soon) {
+                soon = fw->copied[g % ASYNC_GROUPS];
                 s->async |= bit;
             }
     }

@@ -201,18 +201,15 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     if (inst->mem_op == LS_MEM_ASYNC_COPY && f != NULL) {
         f->group = w->async_open;
         if (mask != 0)
-            w->async_pending[f->group & 7]++;
+            w->async_pending[f->group % ASYNC_GROUPS]++;
     }
     if (inst->flags & LS_INST_ASYNC_COMMIT)
         w->async_open++;
     if (inst->flags & LS_INST_ASYNC_WAIT) {
         /* Waits for all groups but the newest imm. */
-        w->async_wait =
-            (uint8_t)(w->async_open -
-                      (inst->imm < 0 || inst->imm > w->async_open ? w->async_open : (uint8_t)inst->imm));
-        for (uint8_t g = w->async_wait > 8 ? (uint8_t)(w->async_wait - 8) : 0; g != w->async_wait; g++)
-            if (w->async_pending[g & 7] != 0)
-                s->async |= bit;
+        w->async_wait = core_async_end(w, inst);
+        if (core_async_open(w))
+            s->async |= bit;
     }
 }
 

@@ -109,13 +109,9 @@ static void sector_arrived(core *c, uint16_t index)
     if (--f->requests > 0)
         return;
     if (f->inst->mem_op == LS_MEM_ASYNC_COPY) {
-        uint16_t *pending = &w->async_pending[f->group & 7];
-        --*pending;
+        w->async_pending[f->group % ASYNC_GROUPS]--;
         sub_core *s = &c->subs[f->sub];
-        bool open = false;
-        for (uint8_t g = w->async_wait > 8 ? (uint8_t)(w->async_wait - 8) : 0; g != w->async_wait; g++)
-            open |= w->async_pending[g & 7] != 0;
-        if (!open && (s->async & warp_bit(c, f->warp)) != 0) {
+        if ((s->async & warp_bit(c, f->warp)) != 0 && !core_async_open(w)) {
             s->async &= ~warp_bit(c, f->warp);
             c->front_changed |= 1u << f->sub;
         }
@@ -522,11 +518,13 @@ void ldst_cycle(core *c)
         return;
     }
     uint32_t width = (uint32_t)c->spec->network_width, n;
-    for (n = width; n > 0 && (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT ||
-                              !ls_ring_empty(&c->shared_ring) || cache_has_ready(&c->l1));
-         n--)
-        write_back(c);
-    for (n = width; n > 0 && !ls_ring_empty(&c->reply_ring) && take_reply(c); n--) {
+    /* By turns: an answer that went past L1 is taken only when the one before it has left next_global. */
+    for (n = width; n > 0; n--) {
+        if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ls_ring_empty(&c->shared_ring) ||
+            cache_has_ready(&c->l1))
+            write_back(c);
+        if (!ls_ring_empty(&c->reply_ring))
+            (void)take_reply(c);
     }
     const cache_miss *miss;
     for (n = width; n > 0 && (miss = cache_front_miss(&c->l1)) != NULL && !network_full(c); n--)
