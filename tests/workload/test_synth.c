@@ -219,6 +219,8 @@ static void test_facts(void **state)
     check_facts("gemm-tensor,m=128,n=256,k=96");
     check_facts("gemm-tensor,m=128,n=128,k=32,stages=5"); /* fewer slices than stages */
     check_facts("gemm-tensor,m=128,n=128,k=64,binary_version=75");
+    check_facts("gemm-tensor,m=256,n=512,k=96,tile_n=256,stages=4");
+    check_facts("gemm-tensor,m=128,n=256,k=32,tile_n=256,stages=2,binary_version=90");
 }
 
 static void test_facts_by_architecture(void **state)
@@ -447,6 +449,9 @@ static void test_parameters(void **state)
     expect_error("vector-add,binary_version=79", "'79' is none of its values", "70");
     expect_error("chain,op=HMMA,binary_version=61", "binary_version 61 has no HMMA", "");
     expect_error("gemm-tensor,binary_version=70", "needs binary_version 75", "");
+    expect_error("gemm-tensor,tile_n=256,binary_version=75", "tile_n=256 needs binary_version 80", "");
+    expect_error("gemm-tensor,tile_n=192", "'tile_n': 192 is not a multiple of 128", "");
+    expect_error("gemm-tensor,tile_n=256,n=384", "'n': 384 is not a multiple of 256", "");
     expect_error("", "there is no generator ''", "");
 }
 
