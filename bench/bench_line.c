@@ -11,10 +11,10 @@
 #include "isa/amd/exec/memory.h"
 #include "lockstep/dram.h"
 #include "model/dram/fixed.h"
-#include "model/line/cache.h"
-#include "model/line/gate.h"
-#include "model/line/home.h"
-#include "model/line/hub.h"
+#include "model/amd_memory/cache.h"
+#include "model/amd_memory/gate.h"
+#include "model/amd_memory/channel.h"
+#include "model/amd_memory/hub.h"
 
 #define MEMORY_BYTES (UINT64_C(16) << 20)
 
@@ -79,12 +79,12 @@ int main(int argc, char **argv)
     l2_spec.ways = 16;
     l2_spec.banks = 0;
     l2_spec.write_policy = LINE_BACK;
-    line_home_spec home_spec = { .queue_entries = 512 };
+    line_channel_spec home_spec = { .queue_entries = 512 };
     fixed_spec dram_spec = { .latency_cycles = 100,
                              .queue_entries = 512,
                              .atoms_per_cycle = { .num = 4, .den = 1 } };
     mem_map map;
-    ls_window *window = NULL;
+    ls_address_space *window = NULL;
     ls_block *hub = NULL, *gate = NULL;
     must(mem_map_init(&map,
                       &(mem_map_spec){ .channels = 1,
@@ -93,18 +93,19 @@ int main(int argc, char **argv)
                                        .bit_map = "0000RRRR.RRRRRRRR.RBBBBCCC.CCCSSSSS" },
                       &err),
          &err);
-    must(ls_window_create(2 * MEMORY_BYTES, &window, &err), &err);
-    must(ls_window_alloc(window, MEMORY_BYTES, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r.base, &err), &err);
+    must(ls_address_space_create(2 * MEMORY_BYTES, &window, &err), &err);
+    must(ls_address_space_alloc(window, MEMORY_BYTES, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r.base, &err),
+         &err);
 
     ls_engine *engine = bench_engine();
     ls_region *above = bench_domain(engine, 0), *below = bench_domain(engine, 1);
     ls_block *dram = block(below, "dram", LS_DRAM_SLOT, "fixed", &dram_spec);
-    ls_block *home = block(below, "home", LINE_HOME_SLOT, "window", &home_spec);
+    ls_block *home = block(below, "home", LINE_CHANNEL_SLOT, "window", &home_spec);
     ls_block *l2 = block(below, "l2", LINE_CACHE_SLOT, "cycle", &l2_spec);
     ls_block *l0 = block(above, "l0", LINE_CACHE_SLOT, "cycle", &l0_spec);
     must(ls_block_connect(home, "dram", dram, "dram", &err), &err);
     must(ls_block_connect(dram, "reply", home, "reply", &err), &err);
-    must(line_home_attach(home, window, &map, 64, &err), &err);
+    must(line_channel_attach(home, window, &map, 64, &err), &err);
     must(line_cache_set_below(l2, home, &err), &err);
     line_cache_set_home(l2, window);
     line_cache_set_map(l2, &map);
@@ -149,6 +150,6 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " events, %" PRIu64 " messages, sum %" PRIu64 "\n", result.events, result.messages,
            r.sum);
     ls_engine_destroy(engine);
-    ls_window_destroy(window);
+    ls_address_space_destroy(window);
     return 0;
 }

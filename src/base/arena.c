@@ -31,9 +31,9 @@
 enum {
     FIRST_CHUNK_BYTES = 32 << 10,
     MAPPED_CHUNK_BYTES = 4 << 10,
-    LARGEST_CHUNK_BYTES = 16 << 20,  /* doubling stops here; a larger request gets a chunk of its own size */
-    GROUND_CHUNK_BYTES = 16 << 10,   /* on shared ground a chunk costs nothing, so it need not be large */
-    GROUND_LARGEST_BYTES = 72 << 10, /* larger tables are often touched here and there only: ordinary pages */
+    LARGEST_CHUNK_BYTES = 16 << 20, /* doubling stops here; a larger request gets a chunk of its own size */
+    HUGE_CHUNK_BYTES = 16 << 10,    /* in a huge arena a chunk costs nothing, so it need not be large */
+    HUGE_LARGEST_BYTES = 72 << 10,  /* larger tables are often touched here and there only: ordinary pages */
     DEFAULT_ALIGN = 16,
     LARGEST_ALIGN = 4096
 };
@@ -59,11 +59,11 @@ static chunk *chunk_create(ls_arena *arena, size_t size)
         return NULL;
     /* Large ones from the kernel: malloc would clear a block that has been used and freed before. */
     chunk_source from = size >= MAPPED_CHUNK_BYTES ? FROM_KERNEL : FROM_HEAP;
-    if (arena->ground != NULL && size <= GROUND_LARGEST_BYTES)
+    if (arena->huge_arena != NULL && size <= HUGE_LARGEST_BYTES)
         from = FROM_GROUND;
     chunk *c;
     if (from == FROM_GROUND) {
-        c = ls_ground_take(arena->ground, sizeof *c + size);
+        c = ls_huge_arena_take(arena->huge_arena, sizeof *c + size);
     } else if (from == FROM_KERNEL) {
         c = mmap(NULL, sizeof *c + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         c = c == MAP_FAILED ? NULL : c;
@@ -109,8 +109,8 @@ static void *alloc_slow(ls_arena *arena, size_t bytes, size_t align)
                                         : (arena->size + sizeof(chunk)) * 2 - sizeof(chunk);
     if (next_size > LARGEST_CHUNK_BYTES)
         next_size = LARGEST_CHUNK_BYTES;
-    if (arena->ground != NULL)
-        next_size = GROUND_CHUNK_BYTES - sizeof(chunk);
+    if (arena->huge_arena != NULL)
+        next_size = HUGE_CHUNK_BYTES - sizeof(chunk);
 
     bool own = arena->chunks != NULL && need > next_size / 2;
     chunk *c = chunk_create(arena, own || need > next_size ? need : next_size);

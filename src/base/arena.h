@@ -2,7 +2,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
-#include "base/ground.h"
+#include "base/huge_arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ typedef struct ls_arena {
     struct ls_arena_chunk *chunks; /* newest first */
     size_t used, size;             /* of the newest chunk */
     size_t total_bytes;            /* taken from the host */
-    ls_ground *ground;             /* where small chunks come from; NULL: each from the host on its own */
+    ls_huge_arena *huge_arena;     /* where small chunks come from; NULL: each from the host on its own */
 } ls_arena;
 
 void ls_arena_fini(ls_arena *arena);

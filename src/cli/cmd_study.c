@@ -1,5 +1,5 @@
 /* cmd_study.c: `lockstep study`: experiments of the literature, repeated with one command. What they are
- * stands in study/studies.def, how they are told in study/tell.c. */
+ * stands in study/studies.def, how they are told in study/render.c. */
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/study/study.h"
@@ -121,7 +121,7 @@ static ls_status write_files(const cli_context *ctx, const study_result *const *
     if (cli_text(ctx, "html")) {
         status = ls_file_writer_open(&writer, cli_text(ctx, "html"), err);
         if (status == LS_OK) {
-            study_tell_html(results, count, writer.stream);
+            study_render_html(results, count, writer.stream);
             status = ls_file_writer_commit(&writer, err);
         }
     }
@@ -132,7 +132,7 @@ static ls_status write_files(const cli_context *ctx, const study_result *const *
                     "study,workload,configuration,size,kernel_seconds,kernel_cycles,instructions,"
                     "times_faster,l0_reads,l0_hits,l1_reads,l1_hits,l2_reads,l2_hits\n");
             for (size_t i = 0; i < count; i++)
-                study_tell_csv(results[i], writer.stream);
+                study_render_csv(results[i], writer.stream);
             status = ls_file_writer_commit(&writer, err);
         }
     }
@@ -165,7 +165,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (status == LS_OK)
         status = write_files(ctx, pointers, count, err);
     for (size_t i = 0; i < count && status == LS_OK; i++)
-        study_tell_text(&results[i], ctx->out);
+        study_render_text(&results[i], ctx->out);
     return status;
 }
 

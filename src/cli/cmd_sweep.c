@@ -409,12 +409,12 @@ static ls_status finish(session *s, ls_error *err)
         status =
             sweep_read_columns(&s->sweep, ctx->arena, s->database, patterns, cli_count(ctx, "metric"), err);
     if (status == LS_OK)
-        status = write_file(s, ".csv", sweep_tell_csv, err);
+        status = write_file(s, ".csv", sweep_render_csv, err);
     if (status == LS_OK)
-        status = write_file(s, ".html", sweep_tell_html, err);
+        status = write_file(s, ".html", sweep_render_html, err);
     if (status != LS_OK)
         return status;
-    sweep_tell(&s->sweep, (size_t)cli_uint(ctx, "top"), ctx->out);
+    sweep_render(&s->sweep, (size_t)cli_uint(ctx, "top"), ctx->out);
     if (s->failed)
         return ls_fail(err, LS_ERR_CHECK, "sweep: %zu of %zu points failed; the reasons are above and in %s",
                        s->failed, s->sweep.point_count, s->database);

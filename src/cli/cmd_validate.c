@@ -73,13 +73,13 @@ static ls_status run(cli_context *ctx, ls_error *err)
         if (!cli_given(ctx, "only") || cli_choice(ctx, "only") == i)
             status = measurings[i](&ref, &report, err);
     if (status == LS_OK) {
-        validate_tell_text(&report, &style, ctx->out);
-        status = write_file(&report, cli_text(ctx, "html"), validate_tell_html, err);
+        validate_render_text(&report, &style, ctx->out);
+        status = write_file(&report, cli_text(ctx, "html"), validate_render_html, err);
     }
     if (status == LS_OK)
-        status = write_file(&report, cli_text(ctx, "out"), validate_tell_csv, err);
+        status = write_file(&report, cli_text(ctx, "out"), validate_render_csv, err);
     if (status == LS_OK)
-        status = write_file(&report, cli_text(ctx, "markdown"), validate_tell_markdown, err);
+        status = write_file(&report, cli_text(ctx, "markdown"), validate_render_markdown, err);
     if (status == LS_OK)
         status = verdict(&report, err);
     validate_report_fini(&report);

@@ -32,7 +32,7 @@ typedef struct amd_mix {
 typedef struct amd_run {
     cli_context *ctx;
     amd_file *file;
-    ls_window *window;
+    ls_address_space *window;
     cli_style style;
     ls_json json;
     bool as_json, each;
@@ -49,7 +49,7 @@ static ls_status open_run(amd_run *run, cli_context *ctx, const char *path, ls_e
 static void close_run(amd_run *run)
 {
     ls_selection_fini(&run->selection);
-    ls_window_destroy(run->window);
+    ls_address_space_destroy(run->window);
     amd_file_close(run->file);
 }
 

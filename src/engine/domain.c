@@ -52,7 +52,7 @@ ls_status ls_domain_create(ls_engine *engine, const char *name, ls_clock clock, 
     if (domain == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for domain '%s'", name);
     domain->engine = engine;
-    domain->arena.ground = &engine->ground;
+    domain->arena.huge_arena = &engine->huge_arena;
     domain->id = (uint32_t)engine->domains.count;
     domain->name = ls_arena_strdup(&engine->arena, name);
     domain->regions = ls_arena_array(&engine->arena, REGIONS_MAX, sizeof *domain->regions);

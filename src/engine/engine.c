@@ -10,8 +10,8 @@ ls_status ls_engine_create(uint64_t seed, ls_engine **out, ls_error *err)
     ls_engine *engine = calloc(1, sizeof *engine);
     if (engine == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for an engine");
-    ls_ground_init(&engine->ground);
-    engine->arena.ground = &engine->ground;
+    ls_huge_arena_init(&engine->huge_arena);
+    engine->arena.huge_arena = &engine->huge_arena;
     ls_random_init(&engine->random, seed);
     engine->lookahead = LS_TIME_MAX;
     ls_status status = hooks_init(engine, err);
@@ -51,7 +51,7 @@ void ls_engine_destroy(ls_engine *engine)
     ls_map_fini(&engine->block_names);
     ls_text_fini(&engine->report);
     ls_arena_fini(&engine->arena);
-    ls_ground_fini(&engine->ground);
+    ls_huge_arena_fini(&engine->huge_arena);
     free(engine);
 }
 

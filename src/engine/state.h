@@ -253,7 +253,7 @@ struct ls_block {
 };
 
 struct ls_engine {
-    ls_ground ground; /* of the arenas of the domains and of its own */
+    ls_huge_arena huge_arena; /* of the arenas of the domains and of its own */
     ls_arena arena;
     ls_random random;
     LS_VEC(ls_domain *) domains;

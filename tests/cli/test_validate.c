@@ -96,7 +96,7 @@ static char *told(void (*tell)(const validate_report *report, FILE *to), const v
 static void tell_plain(const validate_report *report, FILE *to)
 {
     const cli_style style = cli_style_of(false);
-    validate_tell_text(report, &style, to);
+    validate_render_text(report, &style, to);
 }
 
 static void text_is_aligned(void **state)
@@ -120,7 +120,7 @@ static void csv_is_tidy(void **state)
     (void)state;
     validate_report report = { 0 };
     make_report(&report);
-    char *text = told(validate_tell_csv, &report);
+    char *text = told(validate_render_csv, &report);
     assert_string_equal(text, "section,test,platform,variant,reference,ours,deviation,unit,verdict,note\n"
                               "traces,a_b,one,,10,10,0.0000,percent,pass,\n"
                               "traces,\"c,d\",two,,10,12,20.0000,percent,known,Because.\n"
@@ -134,12 +134,12 @@ static void markdown_and_html(void **state)
     (void)state;
     validate_report report = { 0 };
     make_report(&report);
-    char *text = told(validate_tell_markdown, &report);
+    char *text = told(validate_render_markdown, &report);
     assert_non_null(strstr(text, "| a\\_b | one | 10 | pass |\n"));
     assert_non_null(strstr(text, "| e&f | two |  | **FAIL** (1) |\n"));
     assert_non_null(strstr(text, "\n1. Because.\n"));
     free(text);
-    text = told(validate_tell_html, &report);
+    text = told(validate_render_html, &report);
     assert_non_null(strstr(text, "<h2>A &lt;title&gt;</h2>"));
     assert_non_null(strstr(text, "e&amp;f</td>"));
     assert_non_null(strstr(text, "<svg"));

@@ -1,6 +1,6 @@
 /* test_nomem.c: the host runs out of memory at every single allocation in turn, from the first call to the
  * last: each time the call in question says so, and everything can be given back. */
-#include "base/ground.h"
+#include "base/huge_arena.h"
 #include "engine/fixture.h"
 
 #include <stdio.h>
@@ -12,13 +12,13 @@ void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
 void *__real_aligned_alloc(size_t align, size_t bytes);
 void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
-void *__real_ls_ground_take(ls_ground *ground, size_t bytes);
+void *__real_ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_aligned_alloc(size_t align, size_t bytes);
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
-void *__wrap_ls_ground_take(ls_ground *ground, size_t bytes);
+void *__wrap_ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes);
 
 static uint64_t countdown; /* the allocation that fails; 0: none */
 static bool failed;
@@ -56,10 +56,10 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, o
     return fails() ? MAP_FAILED : __real_mmap(at, bytes, protection, flags, file, offset);
 }
 
-/* The ground asks the host rarely; its every piece counts as an allocation here. */
-void *__wrap_ls_ground_take(ls_ground *ground, size_t bytes)
+/* The huge arena asks the host rarely; its every piece counts as an allocation here. */
+void *__wrap_ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes)
 {
-    return fails() ? NULL : __real_ls_ground_take(ground, bytes);
+    return fails() ? NULL : __real_ls_huge_arena_take(huge_arena, bytes);
 }
 
 /* -------------------------------------------------------------------------------------------- the machine */

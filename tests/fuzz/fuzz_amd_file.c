@@ -36,7 +36,7 @@ static void read_path(const char *path)
 {
     amd_file *file;
     ls_error err;
-    ls_window *window = NULL;
+    ls_address_space *window = NULL;
     ls_status status = amd_file_open(path, &file, &err);
     check_error(status, &err);
     if (status != LS_OK)
@@ -51,7 +51,7 @@ static void read_path(const char *path)
             check_error(amd_walk_launch(file, i, program, 0, 64, visit, &steps, &err), &err);
         amd_program_destroy(program);
     }
-    ls_window_destroy(window);
+    ls_address_space_destroy(window);
     amd_file_close(file);
 }
 
@@ -105,12 +105,12 @@ static const uint32_t words[] = {
 
 static bool make_code(amd_tape_code *code, amd_program **program)
 {
-    ls_window *window;
+    ls_address_space *window;
     uint64_t at;
-    if (ls_window_create(1u << 24, &window, NULL) != LS_OK)
+    if (ls_address_space_create(1u << 24, &window, NULL) != LS_OK)
         return false;
-    bool good = ls_window_alloc(window, 4096, 0, LS_PAGE_READ, &at, NULL) == LS_OK &&
-                ls_window_write(window, at, words, sizeof words, NULL) == LS_OK;
+    bool good = ls_address_space_alloc(window, 4096, 0, LS_PAGE_READ, &at, NULL) == LS_OK &&
+                ls_address_space_write(window, at, words, sizeof words, NULL) == LS_OK;
     amd_kernel kernel = { .name = "fuzz",
                           .target = AMD_GFX803,
                           .code = at,
@@ -118,7 +118,7 @@ static bool make_code(amd_tape_code *code, amd_program **program)
                           .entry = at,
                           .rsrc1 = 3 | 12u << 6 };
     good = good && amd_program_create(&kernel, window, program, NULL) == LS_OK;
-    ls_window_destroy(window);
+    ls_address_space_destroy(window);
     return good && amd_tape_code_init(code, *program);
 }
 

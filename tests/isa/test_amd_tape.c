@@ -30,7 +30,7 @@ typedef struct put {
 } put;
 
 typedef struct fixture {
-    ls_window *window;
+    ls_address_space *window;
     amd_program *program;
     amd_tape_code code;
     amd_tape_memory *memory;
@@ -49,9 +49,9 @@ static void set_up(fixture *f, uint64_t seed)
 {
     uint64_t code;
     *f = (fixture){ .state = seed };
-    assert_int_equal(ls_window_create(1u << 24, &f->window, NULL), LS_OK);
-    assert_int_equal(ls_window_alloc(f->window, 4096, 0, LS_PAGE_READ, &code, NULL), LS_OK);
-    assert_int_equal(ls_window_write(f->window, code, words, sizeof words, NULL), LS_OK);
+    assert_int_equal(ls_address_space_create(1u << 24, &f->window, NULL), LS_OK);
+    assert_int_equal(ls_address_space_alloc(f->window, 4096, 0, LS_PAGE_READ, &code, NULL), LS_OK);
+    assert_int_equal(ls_address_space_write(f->window, code, words, sizeof words, NULL), LS_OK);
     amd_kernel kernel = { .name = "test",
                           .target = AMD_GFX803,
                           .code = code,
@@ -75,7 +75,7 @@ static void tear_down(fixture *f)
     free(f->memory);
     amd_tape_code_fini(&f->code);
     amd_program_destroy(f->program);
-    ls_window_destroy(f->window);
+    ls_address_space_destroy(f->window);
 }
 
 /* Addresses of one piece in one of the forms that programs have, or in none. */

@@ -2,8 +2,8 @@
  * cache each), optionally one L1 for all of them in a domain of its own, and memory partitions (L2 slices,
  * optionally a memory-side cache, DRAM with a fixed latency) over a window of simulated memory. Requesters
  * follow scripts. */
-#ifndef TESTS_MODEL_LINE_RIG_H
-#define TESTS_MODEL_LINE_RIG_H
+#ifndef TESTS_MODEL_AMD_MEMORY_RIG_H
+#define TESTS_MODEL_AMD_MEMORY_RIG_H
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +14,11 @@
 #include "lockstep/lockstep.h"
 #include "lockstep/dram.h"
 #include "model/dram/fixed.h"
-#include "model/line/cache.h"
-#include "model/line/gate.h"
-#include "model/line/home.h"
-#include "model/line/hub.h"
-#include "model/line/translate.h"
+#include "model/amd_memory/cache.h"
+#include "model/amd_memory/gate.h"
+#include "model/amd_memory/channel.h"
+#include "model/amd_memory/hub.h"
+#include "model/amd_memory/tlb.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ typedef struct rig_shape {
     line_tlb_spec tlb;
     line_mmu_spec mmu;
     line_cache_spec l0, l1, l2, l3;
-    line_home_spec home;
+    line_channel_spec home;
     fixed_spec dram;
     uint32_t link_latency;
     uint32_t passing_l0, passing_l1, passing_l2;
@@ -67,7 +67,7 @@ typedef struct rig_client {
 typedef struct rig {
     rig_shape shape;
     ls_engine *engine;
-    ls_window *window;
+    ls_address_space *window;
     uint64_t base; /* of mapped memory */
     mem_map map;
     rig_client clients[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX];
@@ -241,10 +241,10 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
     snprintf(name, sizeof name, "dram%u", i);
     rig_block(ls_domain_region(domain, 0), name, "dram", "fixed", &s->dram, &dram);
     snprintf(name, sizeof name, "home%u", i);
-    rig_block(r->l2_regions[i], name, LINE_HOME_SLOT, "window", &s->home, &r->home[i]);
+    rig_block(r->l2_regions[i], name, LINE_CHANNEL_SLOT, "window", &s->home, &r->home[i]);
     RIG_OK(ls_block_connect(r->home[i], "dram", dram, "dram", err));
     RIG_OK(ls_block_connect(dram, "reply", r->home[i], "reply", err));
-    RIG_OK(line_home_attach(r->home[i], r->window, &r->map, (uint32_t)s->l2.line_bytes, err));
+    RIG_OK(line_channel_attach(r->home[i], r->window, &r->map, (uint32_t)s->l2.line_bytes, err));
     ls_block *below = r->home[i];
     if (s->side) {
         snprintf(name, sizeof name, "side%u", i);
@@ -286,12 +286,12 @@ static inline void rig_build_tlb(rig *r, uint32_t number, const char *name)
     ls_link *there, *back;
     ls_region *region = r->clients[number].region;
     rig_block(region, name, LINE_TLB_SLOT, "cycle", &r->shape.tlb, &r->tlb[number]);
-    RIG_OK(line_translate_set_below(r->tlb[number], r->l0[number], err));
+    RIG_OK(line_tlb_set_below(r->tlb[number], r->l0[number], err));
     rig_walk_link(r, "ask", number, region, r->mmu_region, line_mmu_receive, line_mmu_receiver(r->mmu, number),
                   &there);
-    rig_walk_link(r, "walked", number, r->mmu_region, region, line_translate_receive,
-                  ls_block_state(r->tlb[number]), &back);
-    line_translate_set_mmu(r->tlb[number], there);
+    rig_walk_link(r, "walked", number, r->mmu_region, region, line_tlb_receive, ls_block_state(r->tlb[number]),
+                  &back);
+    line_tlb_set_mmu(r->tlb[number], there);
     line_mmu_set_reply(r->mmu, number, back);
 }
 
@@ -350,8 +350,8 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
     ls_clock clock;
     RIG_OK(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), err));
     RIG_OK(ls_engine_create(1, &r->engine, err));
-    RIG_OK(ls_window_create(memory_bytes * 2 + (1 << 20), &r->window, err));
-    RIG_OK(ls_window_alloc(r->window, memory_bytes, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r->base, err));
+    RIG_OK(ls_address_space_create(memory_bytes * 2 + (1 << 20), &r->window, err));
+    RIG_OK(ls_address_space_alloc(r->window, memory_bytes, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r->base, err));
     RIG_OK(mem_map_init(&r->map,
                         &(mem_map_spec){ .channels = shape->channels,
                                          .slices_per_channel = shape->slices,
@@ -398,7 +398,7 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
 static inline void rig_destroy(rig *r)
 {
     ls_engine_destroy(r->engine);
-    ls_window_destroy(r->window);
+    ls_address_space_destroy(r->window);
     free(r);
 }
 

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #include "model/core/rates.h"
-#include "workload/profile/meet.h"
+#include "workload/profile/contention.h"
 
 #define LATENCY 512u
 
 #define CORES_MAX 8u
 #define LINES 16u
 
-static const meet_rules rules = {
+static const contention_rules rules = {
     .latency_cycles = LATENCY, .slice_cycle = RATES_ONE, .merge = 4, .set_bits = 3
 };
 
@@ -28,8 +28,8 @@ typedef struct place {
 static place make(uint32_t cores, uint32_t parts)
 {
     place p = { .cores = cores, .parts = parts };
-    assert_true(meet_init(&p.m, cores, 2, LINES));
-    assert_true(meet_divide(&p.m, parts));
+    assert_true(contention_init(&p.m, cores, 2, LINES));
+    assert_true(contention_divide(&p.m, parts));
     for (uint32_t i = 0; i < cores; i++)
         p.sent[i].to = calloc(parts, sizeof *p.sent[i].to);
     return p;
@@ -43,7 +43,7 @@ static void dispose(place *p)
         ls_vec_fini(&p->sent[i].requests);
         free(p->sent[i].to);
     }
-    meet_fini(&p->m);
+    contention_fini(&p->m);
 }
 
 static void ask_as(place *p, uint32_t core, uint32_t line, uint8_t sectors, uint8_t pending, uint8_t flags)
@@ -70,10 +70,10 @@ static void ask(place *p, uint32_t core, uint32_t line, uint8_t sectors, uint8_t
 static uint64_t settle(place *p, uint32_t epoch)
 {
     uint64_t still = 0;
-    meet_begin(&p->m, p->sent);
+    contention_begin(&p->m, p->sent);
     for (uint32_t part = p->parts; part-- > 0;)
-        still += meet_settle(&p->m, part, p->sent, &rules, epoch);
-    meet_end(&p->m);
+        still += contention_settle(&p->m, part, p->sent, &rules, epoch);
+    contention_end(&p->m);
     for (uint32_t i = 0; i < p->cores; i++) {
         for (uint32_t part = 0; part < p->parts; part++)
             p->sent[i].to[part].count = 0;

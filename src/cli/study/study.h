@@ -56,8 +56,8 @@ double study_mean(const study_result *result, size_t config);
 /* Reads of a level that hit; NAN if there were none. */
 double study_hit_rate(const program_result *result, program_level level);
 
-void study_tell_text(const study_result *result, FILE *to);
-void study_tell_csv(const study_result *result, FILE *to);
-void study_tell_html(const study_result *const *results, size_t count, FILE *to);
+void study_render_text(const study_result *result, FILE *to);
+void study_render_csv(const study_result *result, FILE *to);
+void study_render_html(const study_result *const *results, size_t count, FILE *to);
 
 #endif

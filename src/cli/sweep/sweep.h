@@ -33,8 +33,8 @@ ls_status sweep_read_columns(sweep *s, ls_arena *arena, const char *database, co
 size_t sweep_rank(const sweep *s, size_t trace, size_t *order);
 
 /* The ranking, at most `top` lines of it (0: all). */
-void sweep_tell(const sweep *s, size_t top, FILE *to);
-void sweep_tell_csv(const sweep *s, FILE *to);
-void sweep_tell_html(const sweep *s, FILE *to);
+void sweep_render(const sweep *s, size_t top, FILE *to);
+void sweep_render_csv(const sweep *s, FILE *to);
+void sweep_render_html(const sweep *s, FILE *to);
 
 #endif

@@ -154,9 +154,9 @@ ls_status validate_fidelity(const validate_reference *ref, validate_report *repo
 
 /* ------------------------------------------------------------------------------------------------ telling */
 
-void validate_tell_text(const validate_report *report, const cli_style *style, FILE *to);
-void validate_tell_markdown(const validate_report *report, FILE *to);
-void validate_tell_csv(const validate_report *report, FILE *to);
-void validate_tell_html(const validate_report *report, FILE *to);
+void validate_render_text(const validate_report *report, const cli_style *style, FILE *to);
+void validate_render_markdown(const validate_report *report, FILE *to);
+void validate_render_csv(const validate_report *report, FILE *to);
+void validate_render_html(const validate_report *report, FILE *to);
 
 #endif

@@ -131,11 +131,11 @@ const amd_gpu_facts *amd_gpu_get_facts(ls_engine *engine)
     return g != NULL ? &g->facts : NULL;
 }
 
-ls_status amd_gpu_set_memory(ls_engine *engine, ls_window *window, ls_error *err)
+ls_status amd_gpu_set_memory(ls_engine *engine, ls_address_space *window, ls_error *err)
 {
     amd_gpu *g = find(engine);
     for (uint32_t i = 0; i < g->home_count; i++)
-        TRY(line_home_attach(g->homes[i], window, &g->map, g->line_bytes, err));
+        TRY(line_channel_attach(g->homes[i], window, &g->map, g->line_bytes, err));
     for (uint32_t i = 0; i < g->l2_count; i++)
         line_cache_set_home(g->l2[i], window);
     return LS_OK;
@@ -147,7 +147,7 @@ void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes)
     for (uint32_t i = 0; i < g->cache_count; i++)
         line_cache_discard(g->caches[i], address, bytes);
     for (uint32_t i = 0; i < g->tlb_count; i++)
-        line_translate_discard(g->tlbs[i], address, bytes);
+        line_tlb_discard(g->tlbs[i], address, bytes);
     if (g->mmu != NULL)
         line_mmu_discard(g->mmu, address, bytes);
 }
@@ -222,7 +222,7 @@ static const ls_section sections[] = {
     { .path = "memory_cache", .slot = LINE_MEMORY_SLOT, .default_model = "cycle", .help = "on the memory's side of L2, per channel" },
     { .path = "tlb", .slot = LINE_TLB_SLOT, .default_model = "none", .help = "L1 TLBs, one in front of each cache of a cluster" },
     { .path = "mmu", .slot = LINE_MMU_SLOT, .default_model = "cycle", .help = "L2 TLB and page-table walkers" },
-    { .path = "channel", .slot = LINE_HOME_SLOT, .default_model = "window", .help = "from L2 to the DRAM" },
+    { .path = "channel", .slot = LINE_CHANNEL_SLOT, .default_model = "window", .help = "from L2 to the DRAM" },
     { .path = "dram", .slot = "dram", .default_model = "bank", .help = "memory channels" },
 };
 /* clang-format on */

@@ -2,7 +2,7 @@
 #ifndef MODEL_AMD_AMD_GPU_H
 #define MODEL_AMD_AMD_GPU_H
 
-#include "base/window.h"
+#include "base/address_space.h"
 #include "lockstep/block.h"
 
 #define AMD_GPU_MACHINE "amd"
@@ -20,7 +20,7 @@ typedef struct amd_gpu_facts {
 const amd_gpu_facts *amd_gpu_get_facts(ls_engine *engine);
 
 /* Gives the machine its memory; before the first run. */
-ls_status amd_gpu_set_memory(ls_engine *engine, ls_window *window, ls_error *err);
+ls_status amd_gpu_set_memory(ls_engine *engine, ls_address_space *window, ls_error *err);
 /* Caches forget what they have of freed memory. While the engine rests. */
 void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes);
 /* Between runs: what a block counted for a launch that has ended, in the layout of its counters, once. False: the

@@ -7,11 +7,11 @@
 #include "lockstep/scheduler.h"
 #include "model/amd/amd_gpu.h"
 #include "model/amd/command.h"
-#include "model/line/cache.h"
-#include "model/line/gate.h"
-#include "model/line/home.h"
-#include "model/line/hub.h"
-#include "model/line/translate.h"
+#include "model/amd_memory/cache.h"
+#include "model/amd_memory/gate.h"
+#include "model/amd_memory/channel.h"
+#include "model/amd_memory/hub.h"
+#include "model/amd_memory/tlb.h"
 
 #define BUILD_CREDITS_TO_SPARE 32u
 

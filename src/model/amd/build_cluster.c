@@ -34,8 +34,8 @@ static ls_status build_tlb(builder *b, uint32_t cluster, const char *cache_name,
     char name[80];
     snprintf(name, sizeof name, "%s.tlb", cache_name);
     TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "tlb", out, err));
-    TRY(line_translate_set_below(*out, cache, err));
-    if (line_translate_questions(*out) > 0)
+    TRY(line_tlb_set_below(*out, cache, err));
+    if (line_tlb_questions(*out) > 0)
         b->gpu->tlbs[b->gpu->tlb_count++] = *out;
     return LS_OK;
 }

@@ -119,7 +119,7 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), name, "dram", &dram, err));
     TRY(ls_block_connect(home, "dram", dram, "dram", err));
     TRY(ls_block_connect(dram, "reply", home, "reply", err));
-    TRY(line_home_attach(home, NULL, &b->gpu->map, b->gpu->line_bytes, err));
+    TRY(line_channel_attach(home, NULL, &b->gpu->map, b->gpu->line_bytes, err));
     b->gpu->homes[i] = home;
     ls_block *below = home;
     if (b->spec->memory_cache) {
@@ -171,12 +171,12 @@ ls_status build_mmu(builder *b, ls_error *err)
     TRY(ls_domain_create(b->engine, "gpu0.mmu", b->core_clock, &domain, err));
     ls_region *region = ls_domain_region(domain, 0);
     TRY(ls_machine_block(b->machine, region, "gpu0.mmu.l2", "mmu", &g->mmu, err));
-    uint32_t questions = line_translate_questions(g->tlbs[0]);
+    uint32_t questions = line_tlb_questions(g->tlbs[0]);
     TRY(line_mmu_attach(g->mmu, &pages, g->tlb_count, questions, err));
-    if (line_translate_page_bytes(g->tlbs[0]) != line_mmu_page_bytes(g->mmu))
+    if (line_tlb_page_bytes(g->tlbs[0]) != line_mmu_page_bytes(g->mmu))
         return ls_fail(err, LS_ERR_INPUT,
                        "tlb.page_kib is %llu, but mmu.page_kib is %llu: they must be the same",
-                       (unsigned long long)line_translate_page_bytes(g->tlbs[0]) / 1024,
+                       (unsigned long long)line_tlb_page_bytes(g->tlbs[0]) / 1024,
                        (unsigned long long)line_mmu_page_bytes(g->mmu) / 1024);
     for (uint32_t i = 0; i < g->tlb_count; i++) {
         ls_link *ask, *answer;
@@ -192,13 +192,13 @@ ls_status build_mmu(builder *b, ls_error *err)
                               .receiver = line_mmu_receiver(g->mmu, i) };
         BUILD_NAME(name, "walk#", i);
         TRY(ls_link_create(b->engine, &spec, &ask, err));
-        line_translate_set_mmu(g->tlbs[i], ask);
+        line_tlb_set_mmu(g->tlbs[i], ask);
         BUILD_NAME(name, "page#", i);
         spec.from = region;
         spec.to = ls_block_region(g->tlbs[i]);
         spec.from_name = ls_block_name(g->mmu);
         spec.to_name = ls_block_name(g->tlbs[i]);
-        spec.receive = line_translate_receive;
+        spec.receive = line_tlb_receive;
         spec.receiver = ls_block_state(g->tlbs[i]);
         TRY(ls_link_create(b->engine, &spec, &answer, err));
         line_mmu_set_reply(g->mmu, i, answer);

@@ -231,8 +231,8 @@ static void pump(void *self, ls_cycle now)
     if (c->queues != NULL && c->active < c->spec->dispatchers)
         begin_packets(c, now); /* what a kernel's end made possible */
     if (now >= c->next_deal)
-        command_deal(c, now, &again);
-    if (command_may_deal(c) && c->next_deal > now)
+        command_distribute(c, now, &again);
+    if (command_may_distribute(c) && c->next_deal > now)
         earliest = c->next_deal < earliest ? c->next_deal : earliest;
     for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
         const dispatcher *d = &c->dispatchers[i];

@@ -1,5 +1,5 @@
 /* command_impl.h: the command processor's own structs, shared by command.c (packets, queues, a kernel's way)
- * and command_deal.c (work-groups to compute units). */
+ * and command_distribute.c (work-groups to compute units). */
 #ifndef MODEL_AMD_COMMAND_IMPL_H
 #define MODEL_AMD_COMMAND_IMPL_H
 
@@ -80,12 +80,12 @@ typedef struct command {
     command_counters n;
 } command;
 
-/* --- command_deal.c --- */
+/* --- command_distribute.c --- */
 
 /* Sends one work-group of one dispatcher, if the interval since the last one is over; dispatchers take turns.
  * *again: a link was not ready. */
-void command_deal(command *c, ls_cycle now, bool *again);
+void command_distribute(command *c, ls_cycle now, bool *again);
 /* Whether a dispatcher has a work-group and a compute unit that may have room for it. */
-bool command_may_deal(const command *c);
+bool command_may_distribute(const command *c);
 
 #endif

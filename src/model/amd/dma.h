@@ -5,7 +5,7 @@
 #define MODEL_AMD_DMA_H
 
 #include "lockstep/block.h"
-#include "model/line/line.h"
+#include "model/amd_memory/line.h"
 
 #include <stdbool.h>
 

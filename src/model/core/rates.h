@@ -30,7 +30,7 @@ typedef struct rates_inst {
 typedef struct rates_kernel {
     const rates_inst *at; /* by pc / RATES_PC_BYTES */
     uint32_t count;
-    rates_inst other;     /* instructions that the profile did not meet */
+    rates_inst other;     /* instructions that the profile did not contention */
     uint32_t l2_cost;     /* core cycles in which all L2 slices together serve one sector */
     uint32_t dram_cost;   /* core cycles in which all DRAM channels together move one sector */
     uint32_t dram_cycles; /* whole: from the tags of L2 to the data of DRAM in it, without contention */

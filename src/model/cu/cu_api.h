@@ -8,7 +8,7 @@
 #include "isa/amd/exec/tape.h"
 #include "lockstep/block.h"
 #include "model/cu/code.h"
-#include "model/line/line.h"
+#include "model/amd_memory/line.h"
 
 #define CU_SIMDS_MAX 8
 #define CU_HALVES_MAX 2
@@ -43,9 +43,9 @@ typedef struct cu_kernel {
     uint64_t scratch_place_bytes;
     uint64_t max_instructions; /* of one wavefront; 0: no limit */
     bool lenient_barriers;
-    const cu_tapes *tapes;       /* NULL: waves execute */
-    const cu_recorder *recorder; /* NULL: nobody records */
-    struct ls_window *window;    /* the simulated memory: for page states and code only, never for data */
+    const cu_tapes *tapes;           /* NULL: waves execute */
+    const cu_recorder *recorder;     /* NULL: nobody records */
+    struct ls_address_space *window; /* the simulated memory: for page states and code only, never for data */
 } cu_kernel;
 
 /* A work-group on its way to a compute unit. The dispatcher has reserved what it needs: it owns the masks. */

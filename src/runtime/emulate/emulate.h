@@ -1,6 +1,6 @@
 /* emulate.h: runs kernels of AMD code objects as fast as the host allows, without timing. Work-groups are
  * spread over host threads; the waves of one run in a fixed order between barriers. Uses the semantics in
- * isa/amd/exec and the simulated memory of base/window.h; knows no files, queues or OpenCL. */
+ * isa/amd/exec and the simulated memory of base/address_space.h; knows no files, queues or OpenCL. */
 #ifndef RUNTIME_EMULATE_EMULATE_H
 #define RUNTIME_EMULATE_EMULATE_H
 
@@ -15,7 +15,7 @@
 typedef struct emulate emulate;
 
 /* `threads` 0: one per CPU. The window is borrowed. One launch at a time. */
-ls_status emulate_create(ls_window *window, uint32_t threads, emulate **out, ls_error *err);
+ls_status emulate_create(ls_address_space *window, uint32_t threads, emulate **out, ls_error *err);
 void emulate_destroy(emulate *emulator);
 
 /* After an instruction, in the thread that ran it. The wave shows what it did; inst->pc + program's code

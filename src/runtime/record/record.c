@@ -99,9 +99,9 @@ ls_status record_command(recorder *rec, const amd_file_command *command, uint32_
 /* ----------------------------------------------------------------------------------------------- launches */
 
 /* What is mapped, in memory of the caller. */
-static bool find_extents(ls_window *window, amd_file_launch *launch)
+static bool find_extents(ls_address_space *window, amd_file_launch *launch)
 {
-    size_t capacity = 0, count = ls_window_extents(window, NULL, 0);
+    size_t capacity = 0, count = ls_address_space_extents(window, NULL, 0);
     /* Others may allocate in between. */
     while (count > capacity) {
         free(launch->extents);
@@ -109,7 +109,7 @@ static bool find_extents(ls_window *window, amd_file_launch *launch)
         launch->extents = malloc(capacity * sizeof *launch->extents);
         if (!launch->extents)
             return false;
-        count = ls_window_extents(window, launch->extents, capacity);
+        count = ls_address_space_extents(window, launch->extents, capacity);
     }
     launch->extent_count = count;
     return true;

@@ -5,13 +5,13 @@
 #ifndef RUNTIME_STRICT_STRICT_H
 #define RUNTIME_STRICT_STRICT_H
 
-#include "base/window.h"
+#include "base/address_space.h"
 #include "isa/amd/exec/start.h"
 
 typedef struct strict strict;
 
 /* The window is borrowed. */
-ls_status strict_create(const ls_window *window, strict **out, ls_error *err);
+ls_status strict_create(const ls_address_space *window, strict **out, ls_error *err);
 void strict_destroy(strict *s); /* NULL is fine */
 
 /* --- memory, as the host sees it ------------------------------------------------------------------------- */

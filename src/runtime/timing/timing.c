@@ -36,7 +36,7 @@ static void destroy(void *self)
     ls_machine_destroy(t->machine);
     timing_leftover_free(t->leftover);
     ls_config_destroy(t->config);
-    ls_window_destroy(t->window);
+    ls_address_space_destroy(t->window);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
@@ -108,9 +108,10 @@ static ls_status write_queue(timing *t, ls_error *err)
     uint32_t queue[64] = { 0 };
     queue[64 / 4] = AMD_SHARED_BASE_HI;
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
-    ls_status status = ls_window_alloc(t->window, LS_PAGE_BYTES, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
-                                       &t->queue_record, err);
-    return status == LS_OK ? ls_window_write(t->window, t->queue_record, queue, sizeof queue, err) : status;
+    ls_status status = ls_address_space_alloc(t->window, LS_PAGE_BYTES, LS_PAGE_BYTES,
+                                              LS_PAGE_READ | LS_PAGE_WRITE, &t->queue_record, err);
+    return status == LS_OK ? ls_address_space_write(t->window, t->queue_record, queue, sizeof queue, err)
+                           : status;
 }
 
 static ls_status create(const drv_machine *m, void **self, ls_error *err)
@@ -127,7 +128,7 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (status == LS_OK)
         status = describe(t, m, err);
     if (status == LS_OK)
-        status = ls_window_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->window, err);
+        status = ls_address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->window, err);
     if (status == LS_OK)
         status = amd_gpu_set_memory(t->engine, t->window, err);
     if (status == LS_OK)
@@ -157,7 +158,7 @@ static ls_status alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address
     (void)gpu;
     pthread_mutex_lock(&t->lock);
     ls_status status =
-        ls_window_alloc(t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
+        ls_address_space_alloc(t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -168,12 +169,12 @@ static ls_status release_memory(void *self, uint64_t address, ls_error *err)
     timing *t = self;
     ls_extent extent;
     pthread_mutex_lock(&t->lock);
-    if (ls_window_find(t->window, address, &extent)) {
+    if (ls_address_space_find(t->window, address, &extent)) {
         timing_piece piece = { .address = extent.start, .bytes = extent.end - extent.start };
         if (!ls_vec_push(&t->freed, piece))
             amd_gpu_discard(t->engine, piece.address, piece.bytes);
     }
-    ls_status status = ls_window_free(t->window, address, err);
+    ls_status status = ls_address_space_free(t->window, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -182,7 +183,7 @@ static ls_status protect(void *self, uint64_t address, uint64_t bytes, ls_error 
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status = ls_window_protect(t->window, address, bytes, LS_PAGE_READ, err);
+    ls_status status = ls_address_space_protect(t->window, address, bytes, LS_PAGE_READ, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -213,7 +214,7 @@ static ls_status load_image(void *self, size_t gpu, uint64_t to, const void *fro
 {
     timing *t = self;
     (void)gpu;
-    return ls_window_write(t->window, to, from, bytes, err);
+    return ls_address_space_write(t->window, to, from, bytes, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- programs */

@@ -3,7 +3,7 @@
 #define RUNTIME_TIMING_TIMING_IMPL_H
 
 #include "base/vec.h"
-#include "base/window.h"
+#include "base/address_space.h"
 #include "model/amd/amd_gpu.h"
 #include "platform/machine.h"
 #include "runtime/record/record.h"
@@ -43,7 +43,7 @@ typedef struct timing {
     ls_machine *machine;
     ls_engine *engine;
     ls_block *command;
-    ls_window *window;
+    ls_address_space *window;
     ls_gpu_model model;
     uint64_t max_instructions;
     bool lenient_barriers;

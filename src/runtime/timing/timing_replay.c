@@ -45,16 +45,17 @@ static ls_status no_memory(ls_error *err)
 /* --------------------------------------------------------------------------------------- simulated memory */
 
 /* Everything that was ever mapped, for the whole of the replay: what it allocates itself lies elsewhere. */
-static ls_status map_extent(ls_window *window, uint64_t start, uint64_t end, ls_error *err)
+static ls_status map_extent(ls_address_space *window, uint64_t start, uint64_t end, ls_error *err)
 {
-    ls_window_view view = ls_window_look(window);
+    ls_address_space_view view = ls_address_space_look(window);
     while (start < end) {
         uint64_t stop = start;
-        bool is_mapped = ls_window_state(&view, start) != 0;
-        while (stop < end && (ls_window_state(&view, stop) != 0) == is_mapped)
+        bool is_mapped = ls_address_space_state(&view, start) != 0;
+        while (stop < end && (ls_address_space_state(&view, stop) != 0) == is_mapped)
             stop += LS_PAGE_BYTES;
         if (!is_mapped) {
-            ls_status status = ls_window_map(window, start, stop - start, LS_PAGE_READ | LS_PAGE_WRITE, err);
+            ls_status status =
+                ls_address_space_map(window, start, stop - start, LS_PAGE_READ | LS_PAGE_WRITE, err);
             if (status != LS_OK)
                 return ls_error_prefix(err, "the memory of the recording");
         }
@@ -65,7 +66,7 @@ static ls_status map_extent(ls_window *window, uint64_t start, uint64_t end, ls_
 
 static ls_status map_all(replay *r, ls_error *err)
 {
-    uint64_t end = LS_WINDOW_BASE + ls_window_bytes(r->t->window);
+    uint64_t end = LS_WINDOW_BASE + ls_address_space_bytes(r->t->window);
     for (size_t i = 0; i < amd_file_launch_count(r->file); i++) {
         const amd_file_launch *l = amd_file_launch_at(r->file, i);
         for (size_t n = 0; n < l->extent_count; n++) {
@@ -126,7 +127,8 @@ static ls_status place_scratch(replay *r, const amd_file_launch *l, command_pack
     k->scratch = l->scratch;
     if (bytes <= l->scratch_bytes)
         return LS_OK;
-    return ls_window_alloc(r->t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &k->scratch, err);
+    return ls_address_space_alloc(r->t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+                                  &k->scratch, err);
 }
 
 static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)

@@ -5,7 +5,7 @@
 #define PACK_AMD_FILE_H
 
 #include "base/hash.h"
-#include "base/window.h"
+#include "base/address_space.h"
 #include "isa/amd/exec/program.h"
 #include "lockstep/status.h"
 #include "workload/select.h"
@@ -124,9 +124,10 @@ ls_status amd_file_select(const amd_file *file, const char *text, ls_selection *
 
 /* The program of a launch, with its code in the window: at the recorded address, which this maps if it is
  * free. */
-ls_status amd_file_program(amd_file *file, size_t launch, ls_window *window, amd_program **out, ls_error *err);
+ls_status amd_file_program(amd_file *file, size_t launch, ls_address_space *window, amd_program **out,
+                           ls_error *err);
 /* A window that has room for the addresses of all launches. */
-ls_status amd_file_window(const amd_file *file, ls_window **out, ls_error *err);
+ls_status amd_file_window(const amd_file *file, ls_address_space **out, ls_error *err);
 
 /* A buffer that is reused; all zero is an empty one. */
 typedef struct amd_file_group {

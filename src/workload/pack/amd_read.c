@@ -359,7 +359,7 @@ ls_status amd_file_select(const amd_file *f, const char *text, ls_selection *out
 
 /* --------------------------------------------------------------------------------------------------- code */
 
-ls_status amd_file_window(const amd_file *f, ls_window **out, ls_error *err)
+ls_status amd_file_window(const amd_file *f, ls_address_space **out, ls_error *err)
 {
     uint64_t end = LS_WINDOW_BASE + LS_PAGE_BYTES;
     for (size_t i = 0; i < f->launch_count; i++) {
@@ -369,17 +369,18 @@ ls_status amd_file_window(const amd_file *f, ls_window **out, ls_error *err)
         end = code > end ? code : end;
         end = last > end ? last : end;
     }
-    return ls_window_create(end - LS_WINDOW_BASE + LS_PAGE_BYTES, out, err);
+    return ls_address_space_create(end - LS_WINDOW_BASE + LS_PAGE_BYTES, out, err);
 }
 
-ls_status amd_file_program(amd_file *f, size_t launch, ls_window *window, amd_program **out, ls_error *err)
+ls_status amd_file_program(amd_file *f, size_t launch, ls_address_space *window, amd_program **out,
+                           ls_error *err)
 {
     const amd_kernel *k = &f->launches[launch].kernel;
     uint64_t page = LS_PAGE_BYTES - 1, start = k->code & ~page, end = (k->code + k->code_bytes + page) & ~page;
     ls_extent extent;
     ls_status status = LS_OK;
-    if (!ls_window_find(window, k->code, &extent))
-        status = ls_window_map(window, start, end - start, LS_PAGE_READ, err);
+    if (!ls_address_space_find(window, k->code, &extent))
+        status = ls_address_space_map(window, start, end - start, LS_PAGE_READ, err);
     pthread_mutex_lock(&f->lock);
     if (status == LS_OK)
         status =
@@ -387,7 +388,7 @@ ls_status amd_file_program(amd_file *f, size_t launch, ls_window *window, amd_pr
     if (status == LS_OK && f->in.payload.count != k->code_bytes)
         status = fail_file(f, err, "a code section has another length than its launch says");
     if (status == LS_OK)
-        status = ls_window_write(window, k->code, f->in.payload.at, k->code_bytes, err);
+        status = ls_address_space_write(window, k->code, f->in.payload.at, k->code_bytes, err);
     pthread_mutex_unlock(&f->lock);
     if (status == LS_OK)
         status = amd_program_create(k, window, out, err);

@@ -115,7 +115,7 @@ ls_status amd_walk_launch(amd_file *file, size_t launch, const amd_program *prog
 
 static ls_status verify_launches(amd_file *file, ls_error *err)
 {
-    ls_window *window = NULL;
+    ls_address_space *window = NULL;
     ls_status status = amd_file_window(file, &window, err);
     for (size_t i = 0; i < amd_file_launch_count(file) && status == LS_OK; i++) {
         amd_program *program = NULL;
@@ -124,7 +124,7 @@ static ls_status verify_launches(amd_file *file, ls_error *err)
             status = amd_walk_launch(file, i, program, 0, UINT64_MAX, NULL, NULL, err);
         amd_program_destroy(program);
     }
-    ls_window_destroy(window);
+    ls_address_space_destroy(window);
     return status;
 }
 

@@ -37,7 +37,8 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
                         by_reuse);
     if (ok) {
         p->l2_level_lines = p->l2[0].line_count;
-        ok = meet_init(&p->meet, shape->cores, shape->map.slice_count, p->l2_levels * p->l2_level_lines);
+        ok = contention_init(&p->l2_contention, shape->cores, shape->map.slice_count,
+                             p->l2_levels * p->l2_level_lines);
     }
     ls_status status = ok ? walk_divide(p, err) : LS_ERR_NOMEM;
     if (status != LS_OK) {
@@ -62,7 +63,7 @@ void ls_profiler_destroy(ls_profiler *p)
     free(p->channels);
     free(p->slice_sectors);
     free(p->fills);
-    meet_fini(&p->meet);
+    contention_fini(&p->l2_contention);
     free(p);
 }
 

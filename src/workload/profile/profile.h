@@ -2,7 +2,7 @@
  * simulating time. What `lockstep profile` prints and what `core.memory: analytic` runs on.
  *
  *   level.c, reuse.c    a cache without time
- *   meet.c              cores that wait for each other's sectors at L2
+ *   contention.c              cores that wait for each other's sectors at L2
  *   lanes.c             the addresses of a warp -> lines and sectors
  *   walk.c              thread blocks on cores, and the threads that walk them in epochs
  *   walk_core.c         warps of a core in an epoch, accesses through L1
@@ -44,8 +44,8 @@ typedef struct ls_profile_kernel {
     uint64_t l2_sectors, slice_sectors;  /* of all slices; of the busiest */
     uint64_t dram_atoms, channel_cycles; /* of all channels; DRAM cycles that the busiest needs */
     uint64_t reads, closed, conflicts;   /* lines read; of them from a closed bank; with another row open */
-    uint64_t slice_stalls;               /* slices stood still for DRAM, in 1/256 of its latency: meet.h */
-    uint64_t walked, insts;              /* warp instructions: walked; in the kernel, estimated */
+    uint64_t slice_stalls;  /* slices stood still for DRAM, in 1/256 of its latency: contention.h */
+    uint64_t walked, insts; /* warp instructions: walked; in the kernel, estimated */
 } ls_profile_kernel;
 
 typedef struct ls_profile {

@@ -11,7 +11,7 @@
 enum {
     SENT_WRITE = 1,
     SENT_ATOMIC = 2,
-    SENT_BYPASS = 4, /* past L1, and one by one: it meets nobody in meet.h */
+    SENT_BYPASS = 4, /* past L1, and one by one: it meets nobody in contention.h */
     SENT_FETCH = 8,  /* for a line of L1 */
     SENT_FIRST = 16, /* the first sectors that the line fetches in this epoch */
     SENT_WAIT = 32   /* no request: `sectors` of a line of L1 are on their way already */

@@ -102,12 +102,12 @@ static void replace(ls_profiler *p)
 
 /* ------------------------------------------------------------------------------------------------- epochs */
 
-static meet_rules rules_of(const ls_profiler *p)
+static contention_rules rules_of(const ls_profiler *p)
 {
-    return (meet_rules){ .latency_cycles = p->shape.machine.dram_cycles,
-                         .slice_cycle = p->shape.l2_cycle,
-                         .merge = walk_merge_limit(p),
-                         .set_bits = p->l2_index.bits };
+    return (contention_rules){ .latency_cycles = p->shape.machine.dram_cycles,
+                               .slice_cycle = p->shape.l2_cycle,
+                               .merge = walk_merge_limit(p),
+                               .set_bits = p->l2_index.bits };
 }
 
 /* Adds up what cores, parts and hands have of the epoch. */
@@ -131,7 +131,7 @@ static ls_status end_epoch(ls_profiler *p)
     for (uint32_t i = 0; i < p->hand_count; i++)
         failed |= p->hands[i].failed;
     if (p->meets) {
-        meet_end(&p->meet);
+        contention_end(&p->l2_contention);
         p->slice_stalls += still * MEET_ONE / p->shape.machine.dram_cycles;
     }
     p->begun = false;
@@ -164,7 +164,7 @@ static void look_for_meetings(void *self)
         p->meets |= p->parts[i].shared;
     p->meets &= p->shape.machine.dram_cycles > 0;
     if (p->meets)
-        meet_begin(&p->meet, p->sent);
+        contention_begin(&p->l2_contention, p->sent);
 }
 
 static inline uint32_t take(atomic_uint *next)
@@ -177,7 +177,7 @@ static void walk(void *self, uint32_t thread)
     ls_profiler *p = self;
     walk_hand *hand = &p->hands[thread];
     const uint32_t cores = p->shape.cores, parts = p->part_count;
-    const meet_rules rules = rules_of(p);
+    const contention_rules rules = rules_of(p);
     for (;;) {
         ls_barrier_wait(&p->barrier, plan, p);
         if (!p->going)
@@ -196,7 +196,7 @@ static void walk(void *self, uint32_t thread)
             if (i >= parts)
                 walk_core_count(p, hand, i - parts);
             else if (p->meets)
-                p->parts[i].still = meet_settle(&p->meet, i, p->sent, &rules, p->epoch);
+                p->parts[i].still = contention_settle(&p->l2_contention, i, p->sent, &rules, p->epoch);
         }
     }
 }
@@ -275,7 +275,7 @@ ls_status walk_divide(ls_profiler *p, ls_error *err)
     p->hands = zeroed(threads, sizeof *p->hands, _Alignof(walk_hand));
     p->parts = zeroed(parts, sizeof *p->parts, _Alignof(walk_part));
     bool ok = p->cores != NULL && p->sent != NULL && p->hands != NULL && p->parts != NULL &&
-              meet_divide(&p->meet, parts);
+              contention_divide(&p->l2_contention, parts);
     p->hand_count = threads;
     p->part_count = parts;
     for (uint32_t i = 0; ok && i < parts; i++) {

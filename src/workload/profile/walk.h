@@ -8,14 +8,14 @@
  *   2  parts     requests of all cores in the order of warps, then cores       walk_part_run()
  *      one       the blocks that follow those which have ended are read
  *   3  cores     how deep their accesses went                                  walk_core_count()
- *      parts     how long slices stood still                                   meet_settle()
+ *      parts     how long slices stood still                                   contention_settle()
  */
 #ifndef PROFILE_WALK_H
 #define PROFILE_WALK_H
 
 #include "workload/profile/lanes.h"
 #include "workload/profile/level.h"
-#include "workload/profile/meet.h"
+#include "workload/profile/contention.h"
 #include "workload/profile/profile.h"
 
 #define WALK_REG_WORDS ((LS_REG_COUNT + 63) / 64)
@@ -71,7 +71,7 @@ typedef struct walk_core {
 typedef struct walk_part {
     _Alignas(64) uint64_t l2_lines; /* of this epoch, as those of the profiler */
     uint64_t l2_sectors, slice_stalls;
-    uint64_t still; /* cycles: meet.h */
+    uint64_t still; /* cycles: contention.h */
     size_t *next;   /* by core: requests that it has done */
     bool shared;    /* a sector has been asked for twice while on its way */
 } walk_part;
@@ -96,7 +96,7 @@ struct ls_profiler {
     dram_estimate *channels;
     uint64_t *slice_sectors;
     sent_list *sent; /* by core */
-    meet meet;
+    contention l2_contention;
     uint32_t *fills; /* by slice: times that all it had asked DRAM for past L1 has come */
     uint32_t epoch;
 

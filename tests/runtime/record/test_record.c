@@ -49,7 +49,7 @@ typedef struct witness {
 } witness;
 
 typedef struct machine {
-    ls_window *window;
+    ls_address_space *window;
     emulate *emulator;
     uint64_t code, data, args;
 } machine;
@@ -57,18 +57,18 @@ typedef struct machine {
 static void machine_init(machine *m)
 {
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(ls_window_create(1u << 26, &m->window, NULL), LS_OK);
-    assert_int_equal(ls_window_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
-    assert_int_equal(ls_window_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
-    assert_int_equal(ls_window_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
-    assert_int_equal(ls_window_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
+    assert_int_equal(ls_address_space_create(1u << 26, &m->window, NULL), LS_OK);
+    assert_int_equal(ls_address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
+    assert_int_equal(ls_address_space_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
+    assert_int_equal(ls_address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
+    assert_int_equal(ls_address_space_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
     assert_int_equal(emulate_create(m->window, 2, &m->emulator, NULL), LS_OK);
 }
 
 static void machine_fini(machine *m)
 {
     emulate_destroy(m->emulator);
-    ls_window_destroy(m->window);
+    ls_address_space_destroy(m->window);
 }
 
 static amd_program *machine_program(machine *m, bool scratch)
@@ -86,7 +86,7 @@ static amd_program *machine_program(machine *m, bool scratch)
                           .scratch_bytes = scratch ? 16 : 0,
                           .lds_bytes = 64 };
     amd_program *program;
-    assert_int_equal(ls_window_write(m->window, m->code, code, bytes, NULL), LS_OK);
+    assert_int_equal(ls_address_space_write(m->window, m->code, code, bytes, NULL), LS_OK);
     assert_int_equal(amd_program_create(&kernel, m->window, &program, NULL), LS_OK);
     return program;
 }
@@ -190,7 +190,7 @@ static void comes_back(void **state)
         witness w = { .steps = calloc(STEPS_MAX, sizeof *w.steps) };
         amd_file *file;
         amd_program *program;
-        ls_window *window;
+        ls_address_space *window;
         machine_init(&m);
         record_both(&m, "both.lspk", which, &w);
         assert_true(amd_file_is("both.lspk"));
@@ -215,7 +215,7 @@ static void comes_back(void **state)
         assert_int_equal(c.steps, w.count);
         assert_int_equal(c.private_bytes, which ? 16u * 2 * 4 : 0);
         amd_program_destroy(program);
-        ls_window_destroy(window);
+        ls_address_space_destroy(window);
         amd_file_close(file);
         assert_int_equal(amd_file_verify("both.lspk", NULL), LS_OK);
         free(w.steps);

@@ -61,15 +61,15 @@ bool amd_mem_plain(const amd_inst *inst)
 
 /* --- the simulated memory ------------------------------------------------------------------------------- */
 
-void amd_memory_init(amd_memory *memory, ls_window *window)
+void amd_memory_init(amd_memory *memory, ls_address_space *window)
 {
-    *memory = (amd_memory){ .window = window, .view = ls_window_look(window) };
+    *memory = (amd_memory){ .window = window, .view = ls_address_space_look(window) };
 }
 
 bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write)
 {
     ls_extent found;
-    if (!ls_window_find(memory->window, address, &found))
+    if (!ls_address_space_find(memory->window, address, &found))
         return false;
     if (!(found.state & (write ? LS_PAGE_WRITE : LS_PAGE_READ)))
         return false;
@@ -79,8 +79,9 @@ bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write)
 
 uint8_t *mem_place(amd_wave *wave, unsigned lane, uint64_t address, unsigned bytes, bool write)
 {
-    const ls_window_view *view = &wave->group->memory->view;
-    uint32_t first = ls_window_state(view, address), last = ls_window_state(view, address + bytes - 1);
+    const ls_address_space_view *view = &wave->group->memory->view;
+    uint32_t first = ls_address_space_state(view, address),
+             last = ls_address_space_state(view, address + bytes - 1);
     uint32_t need = write ? LS_PAGE_WRITE : LS_PAGE_READ;
     if ((first & last & need) == 0) {
         amd_fault_kind kind = first != 0 && last != 0 ? AMD_FAULT_READ_ONLY : AMD_FAULT_UNMAPPED;

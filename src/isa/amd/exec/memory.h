@@ -6,7 +6,7 @@
 #ifndef ISA_AMD_EXEC_MEMORY_H
 #define ISA_AMD_EXEC_MEMORY_H
 
-#include "base/window.h"
+#include "base/address_space.h"
 #include "isa/amd/exec/format.h"
 #include "isa/amd/exec/wave.h"
 
@@ -16,13 +16,13 @@
  * again. */
 #define AMD_MEMORY_SLOTS 16
 typedef struct amd_memory {
-    ls_window *window;
-    ls_window_view view;
+    ls_address_space *window;
+    ls_address_space_view view;
     ls_extent last[2][AMD_MEMORY_SLOTS]; /* [0] for reading, [1] for writing; start == end: none */
 } amd_memory;
 
 /* Also forgets what was remembered: call it once per launch. */
-void amd_memory_init(amd_memory *memory, ls_window *window);
+void amd_memory_init(amd_memory *memory, ls_address_space *window);
 
 /* --- one access ----------------------------------------------------------------------------------------- */
 

@@ -222,7 +222,7 @@ static void program_shape(amd_program *program)
     program->vgprs = amd_limits_vgprs(kernel, program->lanes);
 }
 
-ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, amd_program **out,
+ls_status amd_program_create(const amd_kernel *kernel, const ls_address_space *window, amd_program **out,
                              ls_error *err)
 {
     const char *name = kernel->name ? kernel->name : "?";
@@ -246,7 +246,7 @@ ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, 
     else
         status = amd_limits_kernel(&program->kernel, program->lanes, err);
     if (status == LS_OK)
-        status = ls_window_read(window, kernel->code, program->code, kernel->code_bytes, err);
+        status = ls_address_space_read(window, kernel->code, program->code, kernel->code_bytes, err);
     if (status == LS_OK)
         status = program_walk_all(&walk, err);
     free(walk.seen);

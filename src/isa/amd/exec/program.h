@@ -4,7 +4,7 @@
 #ifndef ISA_AMD_EXEC_PROGRAM_H
 #define ISA_AMD_EXEC_PROGRAM_H
 
-#include "base/window.h"
+#include "base/address_space.h"
 #include "isa/amd/exec/wave.h"
 
 /* What the loader knows about a kernel. The words are those of the 64-byte kernel descriptor. */
@@ -47,7 +47,7 @@ typedef struct amd_program {
 
 /* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic
  * of the first instruction without semantics. */
-ls_status amd_program_create(const amd_kernel *kernel, const ls_window *window, amd_program **out,
+ls_status amd_program_create(const amd_kernel *kernel, const ls_address_space *window, amd_program **out,
                              ls_error *err);
 void amd_program_destroy(amd_program *program);
 

@@ -1,0 +1,347 @@
+/* address_space.c: the reserved range, the state of its pages and the list of what was allocated. Touches no host
+ * memory but its own two mappings. */
+#include "base/address_space.h"
+
+#include "base/vec.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define WINDOW_DEFAULT_BYTES (64ull << 30)
+#define WINDOW_LEAST_BYTES (64ull << 20)
+#define WINDOW_MOST_BYTES (64ull << 40)
+
+struct ls_address_space {
+    uint8_t *host;
+    _Atomic uint8_t *pages;
+    uint64_t bytes;
+    uint64_t mapped;
+    _Atomic uint64_t generation;
+    pthread_mutex_t lock;      /* guards extents and mapped */
+    LS_VEC(ls_extent) extents; /* by address; one per alloc or map */
+};
+
+/* --- life ----------------------------------------------------------------------------------------------- */
+
+static void *window_reserve(uint64_t bytes, int protection)
+{
+    void *at = mmap(NULL, (size_t)bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+ls_status ls_address_space_create(uint64_t bytes, ls_address_space **out, ls_error *err)
+{
+    bool any = bytes == 0;
+    if (any)
+        bytes = WINDOW_DEFAULT_BYTES;
+    if (bytes > WINDOW_MOST_BYTES)
+        return ls_fail(err, LS_ERR_USAGE, "a simulated memory of %llu bytes is too large (at most 64 TiB)",
+                       (unsigned long long)bytes);
+    bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
+    ls_address_space *window = calloc(1, sizeof *window);
+    if (!window)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the simulated memory");
+    for (;;) {
+        window->host = window_reserve(bytes, PROT_NONE);
+        if (window->host || !any || bytes / 2 < WINDOW_LEAST_BYTES)
+            break;
+        bytes /= 2;
+    }
+    window->bytes = bytes;
+    if (window->host)
+        window->pages = window_reserve(bytes >> LS_PAGE_SHIFT, PROT_READ | PROT_WRITE);
+    if (!window->pages || pthread_mutex_init(&window->lock, NULL) != 0) {
+        if (window->host)
+            munmap(window->host, (size_t)bytes);
+        if (window->pages)
+            munmap((void *)window->pages, (size_t)(bytes >> LS_PAGE_SHIFT));
+        free(window);
+        return ls_fail(err, LS_ERR_NOMEM, "the host cannot reserve %llu MiB of addresses for simulated memory",
+                       (unsigned long long)(bytes >> 20));
+    }
+    /* Large pages would make a byte cost 2 MiB. */
+    madvise(window->host, (size_t)bytes, MADV_NOHUGEPAGE);
+    *out = window;
+    return LS_OK;
+}
+
+void ls_address_space_destroy(ls_address_space *window)
+{
+    if (!window)
+        return;
+    munmap(window->host, (size_t)window->bytes);
+    munmap((void *)window->pages, (size_t)(window->bytes >> LS_PAGE_SHIFT));
+    pthread_mutex_destroy(&window->lock);
+    ls_vec_fini(&window->extents);
+    free(window);
+}
+
+uint64_t ls_address_space_bytes(const ls_address_space *window)
+{
+    return window->bytes;
+}
+
+uint64_t ls_address_space_mapped_bytes(const ls_address_space *window)
+{
+    ls_address_space *open = (ls_address_space *)window;
+    pthread_mutex_lock(&open->lock);
+    uint64_t mapped = window->mapped;
+    pthread_mutex_unlock(&open->lock);
+    return mapped;
+}
+
+/* --- extents -------------------------------------------------------------------------------------------- */
+
+/* The first extent that ends after the address. */
+static size_t window_place(const ls_address_space *window, uint64_t address)
+{
+    size_t low = 0, high = window->extents.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (window->extents.at[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void window_mark(ls_address_space *window, uint64_t start, uint64_t end, uint32_t state)
+{
+    for (uint64_t page = (start - LS_WINDOW_BASE) >> LS_PAGE_SHIFT;
+         page < (end - LS_WINDOW_BASE) >> LS_PAGE_SHIFT; page++)
+        atomic_store_explicit(&window->pages[page], (uint8_t)state, memory_order_relaxed);
+}
+
+static bool window_whole(const ls_address_space *window, uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address - LS_WINDOW_BASE;
+    return bytes > 0 && address >= LS_WINDOW_BASE && offset < window->bytes && bytes <= window->bytes - offset;
+}
+
+/* Called with the lock held; [start, end) is free and in the window, `at` is its place in the list. */
+static ls_status window_insert(ls_address_space *window, size_t at, uint64_t start, uint64_t end,
+                               uint32_t state, ls_error *err)
+{
+    if (!ls_vec_reserve(&window->extents, 1))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the list of allocations");
+    uint8_t *host = window->host + (start - LS_WINDOW_BASE);
+    if (mprotect(host, (size_t)(end - start), PROT_READ | PROT_WRITE) != 0)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory for %llu simulated bytes",
+                       (unsigned long long)(end - start));
+    ls_extent *extents = window->extents.at;
+    memmove(extents + at + 1, extents + at, (window->extents.count - at) * sizeof *extents);
+    extents[at] = (ls_extent){ .start = start, .end = end, .state = state };
+    window->extents.count++;
+    window->mapped += end - start;
+    window_mark(window, start, end, state);
+    return LS_OK;
+}
+
+static ls_status window_alloc_locked(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
+                                     uint64_t *out, ls_error *err)
+{
+    uint64_t limit = LS_WINDOW_BASE + window->bytes;
+    uint64_t start = LS_WINDOW_BASE;
+    for (size_t i = 0; i <= window->extents.count; i++) {
+        uint64_t next = i < window->extents.count ? window->extents.at[i].start : limit;
+        start = (start + align - 1) & ~(align - 1);
+        if (start < next && next - start >= bytes + LS_PAGE_BYTES) {
+            ls_status status = window_insert(window, i, start, start + bytes, state, err);
+            if (status == LS_OK)
+                *out = start;
+            return status;
+        }
+        if (i < window->extents.count)
+            start = window->extents.at[i].end + LS_PAGE_BYTES;
+    }
+    return ls_fail(err, LS_ERR_NOMEM, "no %llu free bytes in the simulated memory of %llu MiB",
+                   (unsigned long long)bytes, (unsigned long long)(window->bytes >> 20));
+}
+
+ls_status ls_address_space_alloc(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
+                                 uint64_t *out, ls_error *err)
+{
+    if (align < LS_PAGE_BYTES)
+        align = LS_PAGE_BYTES;
+    if (bytes > window->bytes || align > window->bytes)
+        return ls_fail(err, LS_ERR_NOMEM, "%llu bytes do not fit into the simulated memory of %llu MiB",
+                       (unsigned long long)bytes, (unsigned long long)(window->bytes >> 20));
+    if ((align & (align - 1)) != 0)
+        return ls_fail(err, LS_ERR_USAGE, "the alignment %llu is not a power of two",
+                       (unsigned long long)align);
+    if (bytes == 0)
+        bytes = 1;
+    bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
+    pthread_mutex_lock(&window->lock);
+    ls_status status = window_alloc_locked(window, bytes, align, state, out, err);
+    pthread_mutex_unlock(&window->lock);
+    return status;
+}
+
+ls_status ls_address_space_map(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
+                               ls_error *err)
+{
+    if (!window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "0x%llx with %llu bytes is no range of pages in the simulated memory",
+                       (unsigned long long)address, (unsigned long long)bytes);
+    pthread_mutex_lock(&window->lock);
+    size_t at = window_place(window, address);
+    ls_status status;
+    if (at < window->extents.count && window->extents.at[at].start < address + bytes)
+        status = ls_fail(err, LS_ERR_USAGE, "0x%llx is already mapped",
+                         (unsigned long long)window->extents.at[at].start);
+    else
+        status = window_insert(window, at, address, address + bytes, state, err);
+    pthread_mutex_unlock(&window->lock);
+    return status;
+}
+
+ls_status ls_address_space_free(ls_address_space *window, uint64_t address, ls_error *err)
+{
+    pthread_mutex_lock(&window->lock);
+    size_t at = window_place(window, address);
+    if (at >= window->extents.count || window->extents.at[at].start != address) {
+        pthread_mutex_unlock(&window->lock);
+        return ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
+    }
+    ls_extent gone = window->extents.at[at];
+    window_mark(window, gone.start, gone.end, 0);
+    /* The pages read 0 again, and the host gets its memory back. */
+    madvise(window->host + (gone.start - LS_WINDOW_BASE), (size_t)(gone.end - gone.start), MADV_DONTNEED);
+    memmove(window->extents.at + at, window->extents.at + at + 1,
+            (window->extents.count - at - 1) * sizeof *window->extents.at);
+    window->extents.count--;
+    window->mapped -= gone.end - gone.start;
+    atomic_fetch_add(&window->generation, 1);
+    pthread_mutex_unlock(&window->lock);
+    return LS_OK;
+}
+
+/* Splits extents at the ends of the range: an extent has one state. */
+static bool window_split(ls_address_space *window, uint64_t address)
+{
+    size_t at = window_place(window, address);
+    if (at >= window->extents.count || window->extents.at[at].start >= address)
+        return true;
+    if (!ls_vec_reserve(&window->extents, 1))
+        return false;
+    ls_extent *extents = window->extents.at;
+    memmove(extents + at + 1, extents + at, (window->extents.count - at) * sizeof *extents);
+    extents[at].end = address;
+    extents[at + 1].start = address;
+    window->extents.count++;
+    return true;
+}
+
+ls_status ls_address_space_protect(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
+                                   ls_error *err)
+{
+    if (state == 0 || !window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "0x%llx with %llu bytes is no range of pages in the simulated memory",
+                       (unsigned long long)address, (unsigned long long)bytes);
+    if (!ls_address_space_host(window, address, bytes))
+        return ls_fail(err, LS_ERR_USAGE, "not all of 0x%llx with %llu bytes is mapped",
+                       (unsigned long long)address, (unsigned long long)bytes);
+    pthread_mutex_lock(&window->lock);
+    ls_status status = LS_OK;
+    if (!window_split(window, address) || !window_split(window, address + bytes)) {
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the list of allocations");
+    } else {
+        for (size_t i = window_place(window, address);
+             i < window->extents.count && window->extents.at[i].start < address + bytes; i++)
+            window->extents.at[i].state = state;
+        window_mark(window, address, address + bytes, state);
+        atomic_fetch_add(&window->generation, 1);
+    }
+    pthread_mutex_unlock(&window->lock);
+    return status;
+}
+
+bool ls_address_space_find(ls_address_space *window, uint64_t address, ls_extent *out)
+{
+    pthread_mutex_lock(&window->lock);
+    size_t at = window_place(window, address);
+    bool found = at < window->extents.count && window->extents.at[at].start <= address;
+    if (found)
+        *out = window->extents.at[at];
+    pthread_mutex_unlock(&window->lock);
+    return found;
+}
+
+size_t ls_address_space_extents(ls_address_space *window, ls_extent *out, size_t capacity)
+{
+    pthread_mutex_lock(&window->lock);
+    size_t count = window->extents.count;
+    if (count > 0 && capacity > 0)
+        memcpy(out, window->extents.at, (count < capacity ? count : capacity) * sizeof *out);
+    pthread_mutex_unlock(&window->lock);
+    return count;
+}
+
+uint64_t ls_address_space_generation(const ls_address_space *window)
+{
+    return atomic_load(&window->generation);
+}
+
+/* --- the host's view ------------------------------------------------------------------------------------ */
+
+ls_address_space_view ls_address_space_look(const ls_address_space *window)
+{
+    return (ls_address_space_view){ .host = window->host, .pages = window->pages, .bytes = window->bytes };
+}
+
+/* The first address of the range that is not mapped, or its end. */
+static uint64_t window_hole(const ls_address_space *window, uint64_t address, uint64_t bytes)
+{
+    ls_address_space_view view = ls_address_space_look(window);
+    uint64_t end = address + bytes;
+    for (uint64_t at = address; at < end; at = (at | (LS_PAGE_BYTES - 1)) + 1)
+        if (ls_address_space_state(&view, at) == 0)
+            return at;
+    return end;
+}
+
+void *ls_address_space_host(const ls_address_space *window, uint64_t address, uint64_t bytes)
+{
+    if (!window_whole(window, address, bytes) || window_hole(window, address, bytes) != address + bytes)
+        return NULL;
+    return window->host + (address - LS_WINDOW_BASE);
+}
+
+static ls_status window_refuse(const ls_address_space *window, uint64_t address, uint64_t bytes, ls_error *err)
+{
+    uint64_t hole = address;
+    if (window_whole(window, address, bytes))
+        hole = window_hole(window, address, bytes);
+    return ls_fail(err, LS_ERR_USAGE, "0x%llx is not mapped (access to 0x%llx with %llu bytes)",
+                   (unsigned long long)hole, (unsigned long long)address, (unsigned long long)bytes);
+}
+
+ls_status ls_address_space_read(const ls_address_space *window, uint64_t address, void *out, uint64_t bytes,
+                                ls_error *err)
+{
+    if (bytes == 0)
+        return LS_OK;
+    const void *host = ls_address_space_host(window, address, bytes);
+    if (!host)
+        return window_refuse(window, address, bytes, err);
+    memcpy(out, host, (size_t)bytes);
+    return LS_OK;
+}
+
+ls_status ls_address_space_write(ls_address_space *window, uint64_t address, const void *data, uint64_t bytes,
+                                 ls_error *err)
+{
+    if (bytes == 0)
+        return LS_OK;
+    void *host = ls_address_space_host(window, address, bytes);
+    if (!host)
+        return window_refuse(window, address, bytes, err);
+    memcpy(host, data, (size_t)bytes);
+    return LS_OK;
+}

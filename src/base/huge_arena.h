@@ -1,0 +1,23 @@
+/* huge_arena.h: the land that the arenas of one machine stand on: few large pieces of host memory, in huge pages
+ * where the host has them. A machine of thousands of small parts then costs tens of page faults to build, not
+ * thousands, and its parts share far fewer entries of the host's TLB. */
+#ifndef BASE_HUGE_ARENA_H
+#define BASE_HUGE_ARENA_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+typedef struct ls_huge_arena {
+    pthread_mutex_t lock; /* arenas of several threads may grow at the same time */
+    char *at;             /* free bytes of the newest piece: at .. end */
+    char *end;
+    struct ls_huge_arena_piece *pieces; /* newest first */
+} ls_huge_arena;
+
+void ls_huge_arena_init(ls_huge_arena *huge_arena);
+/* Gives everything back at once; nothing that stands on it may be used any more. */
+void ls_huge_arena_fini(ls_huge_arena *huge_arena);
+/* Zeroed and on cache lines of its own; NULL when the host has no memory left. */
+void *ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes);
+
+#endif

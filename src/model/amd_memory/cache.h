@@ -1,0 +1,91 @@
+/* cache.h: a cache that holds bytes: block of slot "line-cache", model "cycle". Vector, scalar and
+ * instruction caches, RDNA's L1, L2 slices and memory-side caches are all this block with other keys.
+ *
+ * A request is looked up in the cycle in which it is taken; times follow by arithmetic: a hit is answered
+ * directory + data cycles later, a miss leaves after the directory's cycles and is answered fill cycles after
+ * its line came. What cannot be taken (port, bank, MSHR, room) is refused and the requester called again. */
+#ifndef MODEL_AMD_MEMORY_CACHE_H
+#define MODEL_AMD_MEMORY_CACHE_H
+
+#include "base/address_space.h"
+#include "model/amd_memory/line.h"
+#include "model/memory/mem.h"
+
+#define LINE_CACHE_SLOT "line-cache" /* any of these, and alone */
+#define LINE_VECTOR_SLOT "vector-cache"
+#define LINE_SCALAR_SLOT "scalar-cache"
+#define LINE_CODE_SLOT "instruction-cache"
+#define LINE_L1_SLOT "l1-cache"
+#define LINE_L2_SLOT "l2-cache"
+#define LINE_MEMORY_SLOT "memory-cache" /* on the memory's side of L2 */
+
+typedef enum line_policy {
+    LINE_THROUGH, /* written here and below; a miss takes a line */
+    LINE_AROUND,  /* written below, and here if the line is present */
+    LINE_BACK,    /* written here; below when the line goes or on a flush */
+    LINE_EVICT,   /* written below; the line goes */
+} line_policy;
+
+typedef enum line_replacement { LINE_LRU, LINE_FIFO, LINE_RANDOM } line_replacement;
+
+typedef struct line_cache_spec {
+    uint64_t size_kib, ways, line_bytes;
+    uint64_t banks;              /* each takes one request per cycle; 0: no such limit */
+    uint64_t accesses_per_cycle; /* of all banks together */
+    ls_ratio line_cycles; /* that each of them takes; above 1 where the data path is narrower than a line */
+    uint64_t directory_cycles, data_cycles, fill_cycles;
+    uint64_t mshr_entries, mshr_targets; /* lines on their way; requests per line */
+    uint64_t pending;                    /* writes, atomics and passed reads on their way below */
+    uint64_t queue_entries;              /* messages that wait for the level below */
+    uint64_t atomic_cycles;              /* of the bank, per operand */
+    uint32_t write_policy, replacement;  /* line_policy, line_replacement */
+    bool hashed_sets;                    /* upper bits of an address help to pick its set */
+} line_cache_spec;
+
+typedef struct line_cache_counters {
+    uint64_t reads, read_hits, read_misses, read_mshr_hits;
+    uint64_t writes, write_hits, write_misses, write_mshr_hits;
+    uint64_t scalar_reads, scalar_hits, code_reads, code_hits; /* of the reads and their hits */
+    uint64_t atomics, passed_reads;                            /* passed_reads: miss on purpose */
+    uint64_t fills, evictions, writebacks, invalidates, flushes, faults;
+    uint64_t refused_port, refused_bank, refused_mshr, refused_line, refused_room;
+    uint64_t answers, latency_cycles; /* of reads and atomics: from taken to answered */
+} line_cache_counters;
+
+/* --- wiring, before the run, of any block that stands in a slot for caches --- */
+
+/* The wire to the level below. LS_ERR_UNSUPPORTED for a block that does not provide LINE_CACHE_INTERFACE. */
+ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err);
+/* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
+ * answered with LINE_FAULT. */
+void line_cache_set_home(ls_block *cache, const ls_address_space *window);
+/* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below although
+ * the line is here, and leave none here: reads and atomics everywhere, writes where they would end here
+ * (LINE_BACK). */
+void line_cache_set_passing(ls_block *cache, uint32_t flags);
+/* Sets are picked by addresses without their channel and slice. Copied. */
+void line_cache_set_map(ls_block *cache, const mem_map *map);
+/* Does it keep what is written, so that a kernel's end must flush it? */
+bool line_cache_writes_back(const ls_block *cache);
+
+/* Forgets lines of the range, dirty ones too: what was there is freed. The machine is at rest. */
+void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);
+/* At rest: dirty lines; for tests and reports. */
+uint64_t line_cache_dirty_lines(const ls_block *cache);
+
+/* --- for those who write another one --- */
+
+/* What a model provides besides LINE_MEMORY_PORT: the functions above. */
+#define LINE_CACHE_INTERFACE "line-cache/1"
+#define LINE_CACHE_PORT "cache"
+typedef struct line_cache_ops {
+    ls_status (*set_below)(void *self, ls_block *block, ls_block *memory, ls_error *err);
+    void (*set_home)(void *self, const ls_address_space *window);
+    void (*set_passing)(void *self, uint32_t flags);
+    void (*set_map)(void *self, const mem_map *map);
+    bool (*writes_back)(const void *self);
+    void (*discard)(void *self, uint64_t address, uint64_t bytes);
+    uint64_t (*dirty_lines)(const void *self);
+} line_cache_ops;
+
+#endif

@@ -1,0 +1,279 @@
+/* cache_setup.c: a cache's keys, counters, memory and wiring. */
+#include "model/amd_memory/cache_state.h"
+
+/* Answers on their way, beyond those that limits name: what a port can take during a hit. */
+static uint64_t nodes_for(const line_cache_spec *spec)
+{
+    uint64_t hits = spec->accesses_per_cycle * (spec->directory_cycles + spec->data_cycles + 2);
+    uint64_t targets = spec->mshr_entries * (spec->mshr_targets < 16 ? spec->mshr_targets : 16);
+    uint64_t pending = spec->pending != 0 ? spec->pending : 64; /* 0: an instruction cache, without the key */
+    return hits + targets + pending + spec->queue_entries + 16;
+}
+
+static ls_status check(const line_cache_spec *spec, const char *name, ls_error *err)
+{
+    uint64_t lines = spec->size_kib * 1024 / spec->line_bytes;
+    if (spec->line_bytes != 64 && spec->line_bytes != 128)
+        return ls_fail(err, LS_ERR_INPUT, "%s: line_bytes is %llu, it must be 64 or 128", name,
+                       (unsigned long long)spec->line_bytes);
+    if (lines % spec->ways != 0 || lines == 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %llu KiB are %llu lines, which %llu ways do not divide", name,
+                       (unsigned long long)spec->size_kib, (unsigned long long)lines,
+                       (unsigned long long)spec->ways);
+    if (lines > UINT32_MAX / 2)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %llu KiB are too many lines", name,
+                       (unsigned long long)spec->size_kib);
+    if (spec->banks != 0 && (spec->banks & (spec->banks - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: banks is %llu, it must be 0 or a power of two", name,
+                       (unsigned long long)spec->banks);
+    if (spec->accesses_per_cycle > 1 && spec->line_cycles.num > spec->line_cycles.den)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "%s: line_cycles is above 1 and accesses_per_cycle is %llu: with both no rate is meant",
+                       name, (unsigned long long)spec->accesses_per_cycle);
+    return LS_OK;
+}
+
+static bool allocate(line_cache *c, ls_domain *domain)
+{
+    const line_cache_spec *spec = c->spec;
+    uint32_t nodes = (uint32_t)nodes_for(spec), sends = 1;
+    uint32_t lines = (uint32_t)(spec->size_kib * 1024 / spec->line_bytes), ways = (uint32_t)spec->ways;
+    while (sends < spec->queue_entries)
+        sends *= 2;
+    c->send_mask = sends - 1;
+    c->send_room = (uint32_t)spec->queue_entries;
+    c->sends = ls_domain_alloc(domain, sends * sizeof *c->sends);
+    c->nodes = ls_domain_alloc(domain, nodes * sizeof *c->nodes);
+    c->fetches = ls_domain_alloc(domain, spec->mshr_entries * sizeof *c->fetches);
+    c->bank_free = ls_domain_alloc(domain, (spec->banks + 1) * sizeof *c->bank_free);
+    if (c->sends == NULL || c->nodes == NULL || c->fetches == NULL || c->bank_free == NULL ||
+        !store_init(&c->store, lines / ways, ways, (uint32_t)spec->line_bytes, (store_order)spec->replacement,
+                    domain) ||
+        (spec->hashed_sets && !store_hash_sets(&c->store, domain)))
+        return false;
+    c->fetch_free = STORE_NONE;
+    c->node_fresh = c->nodes;
+    for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
+        c->fetches[i].next = c->fetch_free;
+    c->nodes_left = nodes;
+    c->hits.due = c->fills.due = c->send_due = c->wait_due = LS_CYCLE_MAX;
+    return true;
+}
+
+static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    line_cache *c = state;
+    c->spec = spec;
+    c->name = ls_block_name(block);
+    c->region = ls_block_region(block);
+    c->width = (uint32_t)c->spec->accesses_per_cycle;
+    c->policy = c->spec->write_policy;
+    c->directory_cycles = (uint32_t)c->spec->directory_cycles;
+    c->hit_cycles = (uint32_t)(c->spec->directory_cycles + c->spec->data_cycles);
+    /* Whole requests per cycle are counted; only a rate between those needs fractions. */
+    ls_ratio each = c->spec->line_cycles;
+    if (each.num > each.den)
+        c->line_cost = ((each.num << CACHE_FRACTION) + each.den / 2) / each.den;
+    c->bank_mask = c->spec->banks != 0 ? (uint32_t)c->spec->banks - 1 : 0;
+    ls_status status = check(c->spec, c->name, err);
+    if (status != LS_OK)
+        return status;
+    if (!allocate(c, ls_region_domain(c->region)))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for cache '%s'", c->name);
+    ls_event_init(&c->event, line_cache_event, c);
+    return LS_OK;
+}
+
+/* --- wiring --- */
+
+static ls_status set_below(void *self, ls_block *block, ls_block *memory, ls_error *err)
+{
+    line_cache *c = self;
+    return line_join_below(block, c->store.line_bytes, memory, &line_cache_client, &c->below, err);
+}
+
+static void set_home(void *self, const ls_address_space *window)
+{
+    line_cache *c = self;
+    c->home = true;
+    c->view = ls_address_space_look(window);
+}
+
+static void set_passing(void *self, uint32_t flags)
+{
+    line_cache *c = self;
+    c->passing = flags;
+}
+
+static void set_map(void *self, const mem_map *map)
+{
+    line_cache *c = self;
+    c->mapped = true;
+    c->map = *map;
+    c->plain_low = (UINT64_C(1) << map->interleave_shift) - 1;
+    c->plain_shift = map->channel_shift;
+    c->plain = map->power_of_two && map->slices_per_channel == 1;
+    /* Maps move bits, so bit by bit is enough; above 2^40 there is no memory. */
+    for (uint32_t bit = 0; bit < 40 && c->plain; bit++) {
+        bool is_channel = bit >= map->interleave_shift && bit < map->interleave_shift + map->channel_shift;
+        uint64_t address = UINT64_C(1) << bit;
+        uint64_t index = (address & c->plain_low) | (address >> c->plain_shift & ~c->plain_low);
+        c->plain = mem_map_place(map, address).local == (is_channel ? 0 : index);
+    }
+}
+
+static bool writes_back(const void *self)
+{
+    const line_cache *c = self;
+    return c->policy == LINE_BACK;
+}
+
+static void discard(void *self, uint64_t address, uint64_t bytes)
+{
+    line_cache *c = self;
+    uint64_t line_bytes = c->store.line_bytes, first = address & ~(line_bytes - 1), last = address + bytes;
+    if (bytes == 0 || c->store.present == 0)
+        return;
+    if ((last - first) / line_bytes < c->store.line_count) {
+        for (uint64_t at = first; at < last; at += line_bytes) {
+            uint64_t index = c->mapped ? mem_map_place(&c->map, at).local : at;
+            uint32_t line = store_find(&c->store, store_set_of(&c->store, index), at);
+            if (line != STORE_NONE)
+                store_drop(&c->store, line);
+        }
+        return;
+    }
+    for (uint32_t line = 0; line < c->store.line_count; line++)
+        if (c->store.tags[line] != 0 && store_address(&c->store, line) - first < last - first)
+            store_drop(&c->store, line);
+}
+
+static uint64_t dirty_lines(const void *self)
+{
+    const line_cache *c = self;
+    uint64_t count = 0;
+    for (uint32_t line = 0; line < c->store.line_count; line++)
+        count += c->store.tags[line] != 0 && store_is_dirty(&c->store, line);
+    return count;
+}
+
+static const line_cache_ops cache_ops = { .set_below = set_below,
+                                          .set_home = set_home,
+                                          .set_passing = set_passing,
+                                          .set_map = set_map,
+                                          .writes_back = writes_back,
+                                          .discard = discard,
+                                          .dirty_lines = dirty_lines };
+
+/* --- keys and counters --- */
+
+static const char *const policy_names[] = { "through", "around", "back", "evict", NULL };
+static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
+
+/* clang-format off */
+#define KEY(field_, unit_, default_, min_, max_, help_)                                                       \
+    LS_PARAM_UINT(line_cache_spec, field_, unit_, default_, min_, max_, help_)
+
+static const ls_param params[] = {
+    KEY(size_kib, "KiB", 16, 1, 1048576, "bytes of all lines"),
+    KEY(ways, "lines", 4, 1, 256, "lines per set"),
+    KEY(line_bytes, "bytes", 64, 64, 128, "of a line: 64 (GCN) or 128 (RDNA), the same in all caches of a machine"),
+    KEY(banks, "", 0, 0, 64, "each takes one request per cycle (a power of two; 0: no banks)"),
+    KEY(accesses_per_cycle, "requests", 1, 1, 64, "requests taken per cycle"),
+    LS_PARAM_RATIO(line_cache_spec, line_cycles, "line_cycles", "cycles", "1", 1, 1024,
+                   "of the data path for each request; above 1 only with accesses_per_cycle 1"),
+    KEY(directory_cycles, "cycles", 1, 0, 1000, "to know whether a request hits"),
+    KEY(data_cycles, "cycles", 1, 0, 1000, "from a hit to its answer"),
+    KEY(fill_cycles, "cycles", 1, 0, 1000, "from a line's or an answer's arrival from below to answers"),
+    KEY(mshr_entries, "lines", 16, 1, 4096, "lines on their way from below"),
+    KEY(mshr_targets, "requests", 16, 1, 1024, "requests that wait for one line"),
+    KEY(queue_entries, "messages", 16, 2, 4096, "messages that wait to go below"),
+    LS_PARAM_CHOICE(line_cache_spec, write_policy, "write_policy", "through", policy_names, "what a write does"),
+    LS_PARAM_CHOICE(line_cache_spec, replacement, "replacement", "lru", replacement_names, "which line goes"),
+    LS_PARAM_BOOL(line_cache_spec, hashed_sets, false, "upper bits of an address help to pick its set"),
+    /* Not of the instruction cache: it takes nothing but reads, and keeps the lines of all. */
+    KEY(pending, "requests", 64, 1, 4096, "writes, atomics and passed reads on their way below"),
+    /* Of L2 alone: it performs atomics. */
+    KEY(atomic_cycles, "cycles", 1, 0, 64, "of a bank for each operand of an atomic"),
+};
+#define PARAMS LS_COUNT_OF(params)
+
+/* A cache that takes one request per cycle has a bank for it. In L2 atomics keep banks busy for longer. */
+#define BANKS_NEED { "banks", "accesses_per_cycle!=1" }
+static const ls_need inner_needs[] = { BANKS_NEED };
+static const ls_need l1_needs[] = { { "*", "/arrays!=0" }, BANKS_NEED };
+static const ls_need memory_needs[] = { { "*", "/memory.cached=true" }, { "pending", "write_policy!=back" }, BANKS_NEED };
+
+#define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(line_cache_counters, field_, unit_, help_)
+
+static const ls_metric metrics[] = {
+    COUNT(reads, "requests", "reads taken"),
+    COUNT(read_hits, "requests", "reads whose line was present"),
+    COUNT(read_misses, "requests", "reads that went below"),
+    COUNT(read_mshr_hits, "requests", "reads of a line on its way"),
+    COUNT(writes, "requests", "writes taken"),
+    COUNT(write_hits, "requests", "writes to a line that was present"),
+    COUNT(write_misses, "requests", "writes to a line that was not"),
+    COUNT(write_mshr_hits, "requests", "writes to a line on its way"),
+    COUNT(scalar_reads, "requests", "of the reads, scalar ones"),
+    COUNT(scalar_hits, "requests", "of the read hits, scalar ones"),
+    COUNT(code_reads, "requests", "of the reads, instruction fetches"),
+    COUNT(code_hits, "requests", "of the read hits, instruction fetches"),
+    COUNT(atomics, "requests", "atomic requests"),
+    COUNT(passed_reads, "requests", "of the read misses, those that miss on purpose"),
+    COUNT(fills, "lines", "lines that came from below"),
+    COUNT(evictions, "lines", "lines that went for others"),
+    COUNT(writebacks, "lines", "dirty lines written below"),
+    COUNT(invalidates, "requests", "invalidations"),
+    COUNT(flushes, "requests", "flushes"),
+    COUNT(faults, "requests", "requests for pages that are not mapped, or not for that"),
+    COUNT(refused_port, "tries", "no access left in that cycle"),
+    COUNT(refused_bank, "tries", "bank busy"),
+    COUNT(refused_mshr, "tries", "no MSHR, or too many requests at one"),
+    COUNT(refused_line, "tries", "every line of the set waits for a fill"),
+    COUNT(refused_room, "tries", "too much waits below"),
+    COUNT(answers, "requests", "reads and atomics answered"),
+    COUNT(latency_cycles, "cycles", "from taken to answered, of all answers"),
+    LS_METRIC_RATIO(line_cache_counters, "average_latency", latency_cycles, answers, "cycles",
+                    "latency_cycles / answers"),
+    LS_METRIC_RATIO(line_cache_counters, "read_hit_rate", read_hits, reads, "", "read_hits / reads"),
+};
+/* clang-format on */
+
+static const ls_port_decl ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &line_cache_memory },
+    { .name = LINE_CACHE_PORT, .interface = LINE_CACHE_INTERFACE, .ops = &cache_ops },
+};
+
+/* The same block in each place where it can stand, so that reports tell levels apart. */
+/* clang-format off */
+#define CACHE_TYPE(type_, slot_, param_count_, needs_, need_count_)                                           \
+    static const ls_block_type type_ = {                                                                      \
+        .abi = LS_ABI_VERSION,                                                                                \
+        .slot = (slot_),                                                                                      \
+        .name = "cycle",                                                                                      \
+        .help = "set-associative cache that holds bytes, with MSHRs, banks and write policies",               \
+        .spec_size = sizeof(line_cache_spec),                                                                 \
+        .params = params,                                                                                     \
+        .param_count = (param_count_),                                                                        \
+        .needs = (needs_),                                                                                    \
+        .need_count = (need_count_),                                                                          \
+        .state_size = sizeof(line_cache),                                                                     \
+        .metrics = metrics,                                                                                   \
+        .metric_count = LS_COUNT_OF(metrics),                                                                 \
+        .counters_offset = offsetof(line_cache, n),                                                           \
+        .ports = ports,                                                                                       \
+        .port_count = LS_COUNT_OF(ports),                                                                     \
+        .init = cache_init,                                                                                   \
+        .waits = line_cache_waits,                                                                            \
+    };                                                                                                        \
+    LS_REGISTER_BLOCK(type_)
+/* clang-format on */
+
+CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT, PARAMS, NULL, 0);
+CACHE_TYPE(line_cache_vector, LINE_VECTOR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_scalar, LINE_SCALAR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_code, LINE_CODE_SLOT, PARAMS - 2, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_l1, LINE_L1_SLOT, PARAMS - 1, l1_needs, LS_COUNT_OF(l1_needs));
+CACHE_TYPE(line_cache_l2, LINE_L2_SLOT, PARAMS, NULL, 0);
+CACHE_TYPE(line_cache_memory_side, LINE_MEMORY_SLOT, PARAMS - 1, memory_needs, LS_COUNT_OF(memory_needs));

@@ -1,0 +1,426 @@
+/* cache_take.c: a request that comes to a cache: whether it is taken, and what becomes of it. Touches the
+ * cache's own state; answers and messages below leave later (cache.c).
+ *
+ * While a line is on its way, everything that comes for it waits in order at its fetch, writes too (they are
+ * answered at once): a read that came first must not see them. Writes of a write-through cache and its like
+ * go below at once and wait here as well, to be merged into the line that they overtook. When something makes
+ * the line on its way too old (an atomic below, a read that misses on purpose, an invalidation), its fetch is
+ * closed: later requests go below past it, and the line is not kept. */
+#include "model/amd_memory/cache_state.h"
+
+#include "model/amd_memory/atomic.h"
+
+#define STARVING_CYCLES 64  /* a refused requester that waited so long goes first */
+#define NODES_PER_REQUEST 3 /* it takes at most: itself, its copy for a line on its way, a line that goes */
+
+/* Sends the requester's own message below; its answer goes back to the requester. The caller has looked for
+ * room. */
+static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+{
+    cache_node *node = cache_new_node(c, client, m, now, line_request_data(m, c->store.line_bytes));
+    node->m.token = (uint32_t)(node - c->nodes);
+    c->forwarded++;
+    c->writes_out += m->kind == LINE_WRITE || m->kind == LINE_ATOMIC;
+    c->taken++;
+    cache_send_below(c, node, 0, now);
+    return true;
+}
+
+/* Finds a place for an address and empties it; STORE_NONE if every way waits for a fetch. Needs room for a
+ * write-back. */
+static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
+{
+    uint32_t line = store_victim(&c->store, c->set);
+    if (line == STORE_NONE)
+        return STORE_NONE;
+    if (c->store.tags[line] != 0) {
+        c->n.evictions++;
+        if (store_is_dirty(&c->store, line))
+            cache_write_back(c, line, now);
+    }
+    store_place(&c->store, line, c->set, address);
+    return line;
+}
+
+/* --- fetches --- */
+
+static void begin_fetch(line_cache *c, uint32_t line, cache_node *first_target, uint16_t flags, ls_cycle now)
+{
+    uint32_t i = c->fetch_free;
+    cache_fetch *fetch = &c->fetches[i];
+    c->fetch_free = fetch->next;
+    c->fetch_count++;
+    fetch->targets.first = NULL;
+    fetch->count = 1;
+    fetch->line = line;
+    fetch->flags = flags & (LINE_GLC | LINE_DLC | LINE_SLC | LINE_CODE | LINE_SCALAR | LINE_SYSTEM);
+    fetch->closed = false;
+    cache_list_put(&fetch->targets, first_target);
+    store_keep(&c->store, line, i);
+    cache_send_below(c, NULL, i, now);
+}
+
+static inline bool can_join(const line_cache *c, const cache_fetch *fetch)
+{
+    return fetch->count < c->spec->mshr_targets;
+}
+
+static inline void join(cache_fetch *fetch, cache_node *node)
+{
+    fetch->count++;
+    cache_list_put(&fetch->targets, node);
+}
+
+/* The line, present or on its way, is too old for everybody who comes from now on. */
+static void make_old(line_cache *c, uint32_t line)
+{
+    if (c->store.lines[line].mshr != STORE_NONE)
+        c->fetches[c->store.lines[line].mshr].closed = true;
+    else
+        store_drop(&c->store, line);
+}
+
+/* --- requests, by kind. Each returns whether it was taken; `line` is the line or STORE_NONE --- */
+
+static inline void count_read(line_cache *c, const line_message *m, bool hit)
+{
+    c->n.reads++;
+    c->n.read_hits += hit;
+    if ((m->flags & (LINE_CODE | LINE_SCALAR)) == 0)
+        return;
+    bool code = (m->flags & LINE_CODE) != 0;
+    c->n.code_reads += code;
+    c->n.code_hits += code && hit;
+    c->n.scalar_reads += !code;
+    c->n.scalar_hits += !code && hit;
+}
+
+/* Goes below, past this cache; the copy here, if there is one, is too old afterwards. */
+static bool take_past(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
+{
+    if (!cache_sends_free(c, 2) || c->forwarded >= c->spec->pending)
+        return cache_refuse(c, client, &c->n.refused_room, now, 0);
+    if (line != STORE_NONE) {
+        bool waits = c->store.lines[line].mshr != STORE_NONE;
+        if (c->policy == LINE_BACK && waits)
+            return cache_refuse(c, client, &c->n.refused_line, now,
+                                0); /* bytes written here may wait for it */
+        if (store_is_dirty(&c->store, line))
+            cache_write_back(c, line, now);
+        make_old(c, line);
+    }
+    if (m->kind == LINE_READ) {
+        count_read(c, m, false);
+        c->n.read_misses++;
+        c->n.passed_reads++;
+    } else if (m->kind == LINE_WRITE) {
+        c->n.writes++;
+        c->n.write_misses++;
+    } else {
+        c->n.atomics++;
+    }
+    return forward(c, client, m, now);
+}
+
+/* A read, or an atomic at home, that needs the line from below. */
+static inline __attribute__((always_inline)) bool take_miss(line_cache *c, uint32_t client,
+                                                            const line_message *m, uint32_t line,
+                                                            uint32_t data_bytes, ls_cycle now)
+{
+    if (c->fetch_free == STORE_NONE)
+        return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
+    if (!cache_sends_free(c, 2))
+        return cache_refuse(c, client, &c->n.refused_room, now, 0);
+    if (line == STORE_NONE) {
+        line = make_place(c, m->address, now);
+        if (line == STORE_NONE)
+            return cache_refuse(c, client, &c->n.refused_line, now, 0);
+    } else {
+        store_touch(&c->store, line);
+    }
+    begin_fetch(c, line, cache_new_node(c, client, m, now, data_bytes), m->flags, now);
+    c->taken++;
+    return true;
+}
+
+static inline bool take_read(line_cache *c, uint32_t client, const line_message *m, uint32_t line,
+                             ls_cycle now)
+{
+    if ((m->flags & c->passing) != 0)
+        return take_past(c, client, m, line, now);
+    if (line != STORE_NONE && c->store.lines[line].mshr != STORE_NONE) {
+        cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
+        if (fetch->closed)
+            return take_past(c, client, m, line, now);
+        if (!can_join(c, fetch))
+            return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
+        count_read(c, m, false);
+        c->n.read_mshr_hits++;
+        join(fetch, cache_new_node(c, client, m, now, 0));
+        c->taken++;
+        return true;
+    }
+    if (line == STORE_NONE || !store_is_full(&c->store, line)) {
+        if (!take_miss(c, client, m, line, 0, now))
+            return false;
+        count_read(c, m, false);
+        c->n.read_misses++;
+        return true;
+    }
+    count_read(c, m, true);
+    cache_node *node = cache_new_node(c, client, m, now, 0);
+    line_copy_data(node->m.data, store_bytes(&c->store, line), c->store.line_bytes);
+    store_touch(&c->store, line);
+    if ((m->flags & LINE_SLC) != 0)
+        store_age(&c->store, line);
+    c->taken++;
+    cache_answer_hit(c, node, now, 0);
+    return true;
+}
+
+static bool take_write_back(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
+{
+    if (LS_UNLIKELY((m->flags & c->passing) != 0))
+        return take_past(c, client, m, line, now);
+    uint32_t line_bytes = c->store.line_bytes;
+    bool hit = line != STORE_NONE, waits = hit && c->store.lines[line].mshr != STORE_NONE;
+    if (waits) {
+        cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
+        if (fetch->closed || !can_join(c, fetch))
+            return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
+        join(fetch, cache_new_node(c, client, m, now, line_bytes));
+        c->n.write_mshr_hits++;
+    } else {
+        if (!hit) {
+            if (!cache_sends_free(c, 1))
+                return cache_refuse(c, client, &c->n.refused_room, now, 0);
+            line = make_place(c, m->address, now);
+            if (line == STORE_NONE)
+                return cache_refuse(c, client, &c->n.refused_line, now, 0);
+            c->n.write_misses++;
+        } else {
+            c->n.write_hits++;
+        }
+        store_write(&c->store, line, m->data, m->mask, true);
+        store_touch(&c->store, line);
+        if ((m->flags & LINE_SLC) != 0)
+            store_age(&c->store, line);
+    }
+    c->n.writes++;
+    c->taken++;
+    cache_answer_hit(c, cache_new_node(c, client, m, now, 0), now, 0);
+    return true;
+}
+
+static bool take_write_below(line_cache *c, uint32_t client, const line_message *m, uint32_t line,
+                             ls_cycle now)
+{
+    if (!cache_sends_free(c, 2) || c->forwarded >= c->spec->pending)
+        return cache_refuse(c, client, &c->n.refused_room, now, 0);
+    c->n.writes++;
+    if (line == STORE_NONE) {
+        c->n.write_misses++;
+        if (c->policy == LINE_THROUGH)
+            line = make_place(c, m->address, now);
+        if (line != STORE_NONE)
+            store_write(&c->store, line, m->data, m->mask, false);
+    } else if (c->policy == LINE_EVICT) {
+        c->n.write_hits++;
+        make_old(c, line);
+    } else if (c->store.lines[line].mshr != STORE_NONE) {
+        cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
+        c->n.write_mshr_hits++;
+        if (!fetch->closed && can_join(c, fetch))
+            join(fetch, cache_new_node(c, client, m, now, c->store.line_bytes));
+        else
+            fetch->closed = true;
+    } else {
+        c->n.write_hits++;
+        store_write(&c->store, line, m->data, m->mask, false);
+        store_touch(&c->store, line);
+    }
+    return forward(c, client, m, now);
+}
+
+/* Lines go to banks in turn; where sets are hashed, sets do. */
+static inline ls_cycle *bank_of(const line_cache *c, uint64_t address)
+{
+    uint64_t number = c->store.hash != NULL ? c->set : address >> c->store.line_shift;
+    return &c->bank_free[number & c->bank_mask];
+}
+
+static void book_bank(line_cache *c, uint64_t address, ls_cycle until)
+{
+    if (c->spec->banks != 0)
+        *bank_of(c, address) = until;
+    else
+        c->busy_until = until;
+}
+
+static bool take_atomic(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
+{
+    if (!c->home)
+        return take_past(c, client, m, line, now);
+    if (line != STORE_NONE && c->store.lines[line].mshr != STORE_NONE) {
+        cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
+        if (!can_join(c, fetch))
+            return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
+        join(fetch, cache_new_node(c, client, m, now, LINE_BYTES_MAX));
+        c->n.atomics++;
+        c->taken++;
+        return true;
+    }
+    if (line == STORE_NONE || !store_is_full(&c->store, line)) {
+        if (!take_miss(c, client, m, line, LINE_BYTES_MAX, now))
+            return false;
+        c->n.atomics++;
+        return true;
+    }
+    cache_node *node = cache_new_node(c, client, m, now, LINE_BYTES_MAX);
+    uint64_t cycles = c->spec->atomic_cycles * line_atomic_apply(&node->m, store_bytes(&c->store, line));
+    for (uint32_t i = 0; i < 2; i++)
+        c->store.lines[line].dirty[i] |= m->mask[i];
+    store_touch(&c->store, line);
+    c->n.atomics++;
+    c->taken++;
+    if (cycles > 1)
+        book_bank(c, m->address, now + cycles);
+    cache_answer_hit(c, node, now, cycles);
+    return true;
+}
+
+/* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
+static bool take_invalidate(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+{
+    for (uint32_t line = 0, left = c->store.present; left > 0; line++) {
+        store_line *l = &c->store.lines[line];
+        if (c->store.tags[line] == 0)
+            continue;
+        left--;
+        if (l->mshr != STORE_NONE) {
+            if (!c->home)
+                c->fetches[l->mshr].closed = true;
+        } else if (store_is_dirty(&c->store, line)) {
+            l->valid[0] = l->dirty[0];
+            l->valid[1] = l->dirty[1];
+        } else {
+            store_drop(&c->store, line);
+        }
+    }
+    c->n.invalidates++;
+    c->taken++;
+    cache_answer_hit(c, cache_new_node(c, client, m, now, 0), now, 0);
+    return true;
+}
+
+static bool take_flush(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+{
+    if (c->flush_node != NULL)
+        return cache_refuse(c, client, &c->n.refused_room, now, 0);
+    c->flush_node = cache_new_node(c, client, m, now, 0);
+    c->flush_next = c->policy == LINE_BACK ? 0 : c->store.line_count;
+    c->n.flushes++;
+    c->taken++;
+    cache_arm(c, now, now);
+    return true;
+}
+
+static bool answer_fault(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+{
+    cache_node *node = cache_new_node(c, client, m, now, 0);
+    node->m.flags |= LINE_FAULT;
+    memset(node->m.data, 0, c->store.line_bytes);
+    c->n.faults++;
+    c->taken++;
+    cache_answer_hit(c, node, now, 0);
+    return true;
+}
+
+static inline bool page_allows(const line_cache *c, const line_message *m)
+{
+    uint32_t state = ls_address_space_state(&c->view, m->address);
+    uint32_t needs = m->kind == LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
+    return (state & needs) != 0 || (state != 0 && (m->flags & LINE_SYSTEM) != 0);
+}
+
+/* Room for the request: no older requester, nodes, a bank. */
+static inline bool open_to(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+{
+    if (c->wait_count > 0 && !c->stepping) {
+        const cache_waiter *first = &c->waiters[c->wait_head & c->client_mask];
+        if (first->client != client && now - first->since > STARVING_CYCLES)
+            return cache_refuse(c, client, &c->n.refused_port, now, now + 1);
+    }
+    if (c->nodes_left < NODES_PER_REQUEST)
+        return cache_refuse(c, client, &c->n.refused_room, now, 0);
+    if (c->spec->banks != 0) {
+        ls_cycle *bank = bank_of(c, m->address);
+        if (*bank > now)
+            return cache_refuse(c, client, &c->n.refused_bank, now, *bank);
+        *bank = now + 1;
+    }
+    return true;
+}
+
+static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client, const line_message *m,
+                                                 ls_cycle now)
+{
+    if (m->atomic == 0)
+        return m->kind == LINE_INVALIDATE ? take_invalidate(c, client, m, now) : take_flush(c, client, m, now);
+    if (!cache_sends_free(c, 1) || c->forwarded >= c->spec->pending)
+        return cache_refuse(c, client, &c->n.refused_room, now, 0);
+    line_message deeper;
+    line_copy_head(&deeper, m);
+    deeper.atomic--;
+    return forward(c, client, &deeper, now);
+}
+
+/* The port has room. */
+static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, const line_message *m,
+                                               ls_cycle now)
+{
+    c->set = store_set_of(&c->store, cache_address_index(c, m->address));
+    if (!open_to(c, client, m, now))
+        return false;
+    c->lead = c->clients[client].delay;
+    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+        return take_sweep(c, client, m, now);
+    if (c->home && LS_UNLIKELY(!page_allows(c, m)))
+        return answer_fault(c, client, m, now);
+    uint32_t line = store_find(&c->store, c->set, m->address);
+    switch (m->kind) {
+    case LINE_READ:
+        return take_read(c, client, m, line, now);
+    case LINE_WRITE:
+        return c->policy == LINE_BACK ? take_write_back(c, client, m, line, now)
+                                      : take_write_below(c, client, m, line, now);
+    default:
+        return take_atomic(c, client, m, line, now);
+    }
+}
+
+static __attribute__((noinline)) bool refuse_port(line_cache *c, uint32_t client, ls_cycle now)
+{
+    return cache_refuse(c, client, &c->n.refused_port, now, c->busy_until > now ? c->busy_until : now + 1);
+}
+
+/* A requester with several lines asks until the port is taken, so this is asked in vain as often as not. */
+bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now)
+{
+    line_cache *c = self;
+    if (c->cycle != now) {
+        c->cycle = now;
+        c->taken = 0;
+    }
+    if (c->taken == c->width || c->busy_until > now)
+        return refuse_port(c, client, now);
+    if (c->line_cost == 0)
+        return take_now(c, client, m, now);
+    if (!take_now(c, client, m, now))
+        return false;
+    uint64_t from = now << CACHE_FRACTION;
+    c->port_time = (c->port_time > from ? c->port_time : from) + c->line_cost;
+    ls_cycle until = c->port_time >> CACHE_FRACTION;
+    c->busy_until = until > c->busy_until ? until : c->busy_until;
+    return true;
+}

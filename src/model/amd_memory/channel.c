@@ -1,0 +1,333 @@
+/* channel.c: lines to and from a DRAM channel. Lives in the clock region of the caches; DRAM lives in another
+ * region of the domain and calls back from there. */
+#include "model/amd_memory/channel.h"
+
+#include "lockstep/dram.h"
+#include "model/amd_memory/line_store.h"
+
+#include <stdio.h>
+
+#define CLIENTS_MAX 16
+
+typedef struct home_counters {
+    uint64_t reads, writes, read_bytes, write_bytes;
+    uint64_t refused;     /* the queue was full */
+    uint64_t dram_stalls; /* cycles in which the oldest request found DRAM full */
+    uint64_t lost_writes; /* to pages that are not mapped: freed memory that was still dirty in a cache */
+    uint64_t answers, latency_cycles;
+} home_counters;
+
+typedef struct home_node {
+    ls_cycle taken, ready; /* ready: may go to DRAM */
+    uint32_t next, client;
+    line_message m;
+} home_node;
+
+typedef struct home_list {
+    uint32_t first, last;
+} home_list;
+
+typedef struct home_client {
+    const line_client_ops *ops;
+    void *self;
+    bool waiting;
+} home_client;
+
+typedef struct home {
+    ls_port dram;
+    const line_channel_spec *spec;
+    const char *name;
+    ls_region *region;
+    home_counters n;
+    ls_address_space_view view;
+    mem_map map;
+    uint32_t line_bytes;
+    home_node *nodes;
+    uint32_t free_node, inside;
+    home_list queue, done; /* to DRAM; answered by it */
+    ls_event event;        /* the head of the queue, and answers */
+    bool calling;
+    uint32_t client_count, turn; /* turn: whose it is to be called again */
+    home_client clients[CLIENTS_MAX];
+} home;
+
+static inline void put(home *h, home_list *list, uint32_t i)
+{
+    h->nodes[i].next = STORE_NONE;
+    if (list->first == STORE_NONE)
+        list->first = i;
+    else
+        h->nodes[list->last].next = i;
+    list->last = i;
+}
+
+static void arm(home *h, ls_cycle at, ls_cycle now)
+{
+    if (h->calling)
+        return;
+    if (ls_event_scheduled(&h->event)) {
+        if (h->event.cycle <= at)
+            return;
+        ls_cancel(&h->event);
+    }
+    ls_schedule(h->region, &h->event, at - now);
+}
+
+/* --- requests --- */
+
+static bool push(home *h, uint32_t i)
+{
+    home_node *node = &h->nodes[i];
+    const ls_dram_ops *dram = h->dram.ops;
+    bool write = node->m.kind == LINE_WRITE;
+    if (!dram->ready(h->dram.self, write))
+        return false;
+    mem_dram_place at = mem_map_dram(&h->map, node->m.address);
+    uint8_t atoms = (uint8_t)(h->line_bytes / LS_DRAM_ATOM_BYTES);
+    if (write) {
+        atoms = 0;
+        for (uint32_t word = 0; word < 2; word++)
+            atoms += (uint8_t)(((uint32_t)node->m.mask[word] != 0) + (node->m.mask[word] >> 32 != 0));
+        if (ls_address_space_state(&h->view, node->m.address) != 0)
+            store_merge_bytes(h->view.host + (node->m.address - LS_WINDOW_BASE), node->m.data, node->m.mask);
+        else
+            h->n.lost_writes++;
+    }
+    dram->push(h->dram.self, &(ls_dram_request){ .bank = at.bank,
+                                                 .row = at.row,
+                                                 .column = at.column,
+                                                 .token = i,
+                                                 .write = write,
+                                                 .atoms = atoms });
+    return true;
+}
+
+static bool home_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+{
+    home *h = self;
+    if (h->free_node == STORE_NONE) {
+        h->clients[client].waiting = true;
+        h->n.refused++;
+        return false;
+    }
+    uint32_t i = h->free_node;
+    home_node *node = &h->nodes[i];
+    h->free_node = node->next;
+    h->inside++;
+    node->taken = now;
+    node->ready = now + h->spec->delay_cycles;
+    node->client = client;
+    line_copy(&node->m, m, line_request_data(m, h->line_bytes));
+    if (m->kind != LINE_READ && m->kind != LINE_WRITE) {
+        put(h, &h->done, i); /* nothing is kept here: flushed and invalid already */
+        arm(h, now, now);
+        return true;
+    }
+    if (h->queue.first == STORE_NONE && node->ready <= now && push(h, i))
+        return true;
+    put(h, &h->queue, i);
+    if (h->queue.first == i)
+        arm(h, node->ready > now ? node->ready : now + 1, now);
+    return true;
+}
+
+/* --- answers --- */
+
+static bool reply_ready(void *self, uint32_t token)
+{
+    (void)self, (void)token;
+    return true;
+}
+
+static inline uint64_t bytes_of(uint64_t mask)
+{
+    return mask == UINT64_MAX ? 64 : mask == 0 ? 0 : (uint64_t)__builtin_popcountll(mask);
+}
+
+/* From the DRAM's region. */
+static void reply_done(void *self, uint32_t token, bool write)
+{
+    home *h = self;
+    home_node *node = &h->nodes[token];
+    if (write) {
+        h->n.writes++;
+        h->n.write_bytes += bytes_of(node->m.mask[0]) + bytes_of(node->m.mask[1]);
+    } else {
+        h->n.reads++;
+        h->n.read_bytes += h->line_bytes;
+        if (ls_address_space_state(&h->view, node->m.address) != 0) {
+            line_copy_data(node->m.data, h->view.host + (node->m.address - LS_WINDOW_BASE), h->line_bytes);
+        } else {
+            memset(node->m.data, 0, h->line_bytes);
+            node->m.flags |= LINE_FAULT;
+        }
+    }
+    put(h, &h->done, token);
+    if (!h->calling && !ls_event_scheduled(&h->event))
+        ls_schedule(h->region, &h->event, 0);
+    else if (!h->calling) {
+        ls_cancel(&h->event);
+        ls_schedule(h->region, &h->event, 0);
+    }
+}
+
+static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
+
+static void deliver(home *h, ls_cycle now)
+{
+    while (h->done.first != STORE_NONE) {
+        uint32_t i = h->done.first;
+        home_node *node = &h->nodes[i];
+        const home_client *client = &h->clients[node->client];
+        h->n.answers++;
+        h->n.latency_cycles += now - node->taken;
+        client->ops->reply(client->self, &node->m, now);
+        h->done.first = node->next;
+        node->next = h->free_node;
+        h->free_node = i;
+        h->inside--;
+    }
+}
+
+static void home_event(void *self, ls_cycle now)
+{
+    home *h = self;
+    h->calling = true;
+    deliver(h, now);
+    for (uint32_t i = 0; i < h->client_count && h->free_node != STORE_NONE; i++) {
+        home_client *client = &h->clients[h->turn++ % h->client_count];
+        if (client->waiting) {
+            client->waiting = false;
+            client->ops->retry(client->self, now);
+        }
+    }
+    while (h->queue.first != STORE_NONE && h->nodes[h->queue.first].ready <= now) {
+        uint32_t i = h->queue.first, next = h->nodes[i].next;
+        if (!push(h, i)) {
+            h->n.dram_stalls++;
+            break;
+        }
+        h->queue.first = next;
+    }
+    h->calling = false;
+    if (h->done.first != STORE_NONE)
+        arm(h, now, now);
+    else if (h->queue.first != STORE_NONE)
+        arm(h, h->nodes[h->queue.first].ready > now ? h->nodes[h->queue.first].ready : now + 1, now);
+}
+
+/* --- set-up --- */
+
+static ls_status home_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                             ls_error *err);
+
+static const line_memory_ops home_memory = { .request = home_request, .attach = home_attach };
+
+static ls_status home_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                             ls_error *err)
+{
+    home *h = self;
+    if (h->client_count == CLIENTS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "%s: more than %d caches above it", h->name, CLIENTS_MAX);
+    h->clients[h->client_count] = (home_client){ .ops = ops, .self = client };
+    *out = (line_port){
+        .ops = &home_memory, .self = h, .client = h->client_count++, .line_bytes = h->line_bytes
+    };
+    return LS_OK;
+}
+
+static ls_status home_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    home *h = state;
+    h->spec = spec;
+    h->name = ls_block_name(block);
+    h->region = ls_block_region(block);
+    h->queue.first = h->done.first = h->free_node = STORE_NONE;
+    h->nodes = ls_domain_alloc(ls_region_domain(h->region), h->spec->queue_entries * sizeof *h->nodes);
+    if (h->nodes == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for memory channel '%s'", h->name);
+    for (uint32_t i = (uint32_t)h->spec->queue_entries; i-- > 0; h->free_node = i)
+        h->nodes[i].next = h->free_node;
+    ls_event_init(&h->event, home_event, h);
+    return LS_OK;
+}
+
+ls_status line_channel_attach(ls_block *block, ls_address_space *window, const mem_map *map,
+                              uint32_t line_bytes, ls_error *err)
+{
+    home *h = ls_block_state(block);
+    if (window != NULL)
+        h->view = ls_address_space_look(window);
+    h->map = *map;
+    h->line_bytes = line_bytes;
+    mem_dram_place first = mem_map_dram(map, 0);
+    mem_place place = mem_map_place(map, 0);
+    for (uint64_t at = LS_DRAM_ATOM_BYTES; at < line_bytes; at += LS_DRAM_ATOM_BYTES) {
+        mem_dram_place dram = mem_map_dram(map, at);
+        mem_place here = mem_map_place(map, at);
+        if (dram.bank != first.bank || dram.row != first.row || here.channel != place.channel ||
+            here.slice != place.slice)
+            return ls_fail(
+                err, LS_ERR_INPUT,
+                "%s: the address map puts byte %llu of a line of %u bytes into another place than byte 0",
+                h->name, (unsigned long long)at, line_bytes);
+    }
+    return LS_OK;
+}
+
+static void home_waits(const void *self, ls_wait_sink *sink)
+{
+    const home *h = self;
+    char detail[96];
+    if (h->inside == 0)
+        return;
+    snprintf(detail, sizeof detail, "%u lines inside%s", h->inside,
+             h->queue.first != STORE_NONE ? ", the oldest waits for DRAM" : "");
+    ls_wait_report(sink, h->name, "dram", detail);
+}
+
+static const ls_param params[] = {
+    LS_PARAM_UINT(line_channel_spec, queue_entries, "lines", 256, 1, 65536,
+                  "lines inside, waiting or in DRAM"),
+    LS_PARAM_UINT(line_channel_spec, delay_cycles, "cycles", 0, 0, 10000,
+                  "from the cache to the DRAM channel"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(home_counters, reads, "lines", "lines read"),
+    LS_METRIC_COUNTER(home_counters, writes, "lines", "lines written"),
+    LS_METRIC_COUNTER(home_counters, read_bytes, "bytes", "bytes read"),
+    LS_METRIC_COUNTER(home_counters, write_bytes, "bytes", "bytes written"),
+    LS_METRIC_COUNTER(home_counters, refused, "tries", "the queue was full"),
+    LS_METRIC_COUNTER(home_counters, dram_stalls, "cycles", "the oldest line found DRAM full"),
+    LS_METRIC_COUNTER(home_counters, lost_writes, "lines", "written to memory that was freed"),
+    LS_METRIC_COUNTER(home_counters, answers, "lines", "lines answered"),
+    LS_METRIC_COUNTER(home_counters, latency_cycles, "cycles", "from taken to answered, of all lines"),
+    LS_METRIC_RATIO(home_counters, "average_latency", latency_cycles, answers, "cycles",
+                    "latency_cycles / answers"),
+};
+
+static const ls_port_decl ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &home_memory },
+    { .name = "dram", .interface = LS_DRAM_INTERFACE, .offset = offsetof(home, dram) },
+    { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &reply_ops },
+};
+
+static const ls_block_type home_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = LINE_CHANNEL_SLOT,
+    .name = "window",
+    .help = "lines of the simulated memory through a DRAM channel",
+    .spec_size = sizeof(line_channel_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(home),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(home, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+    .init = home_init,
+    .waits = home_waits,
+};
+LS_REGISTER_BLOCK(home_type);

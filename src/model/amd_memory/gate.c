@@ -1,0 +1,296 @@
+/* gate.c: from links into the caches of a domain. Each incoming link is a requester of its own at each cache,
+ * so that answers find their way without a table. What a cache refuses waits in the order of its link. */
+#include "model/amd_memory/gate.h"
+
+#include <stdio.h>
+
+#define SLICES_MAX 16
+#define CONTROL_BYTES 8u /* on the wire, of a message without data */
+#define INSIDE_MAX                                                                                            \
+    256 /* requests of one link that are not answered yet: bounds what can wait for the way out */
+#define NONE UINT32_MAX
+
+typedef struct gate_counters {
+    uint64_t requests, replies;
+    uint64_t waited;       /* requests that could not go on at once */
+    uint64_t reply_waited; /* answers that found their link busy */
+} gate_counters;
+
+/* A message that waits: an answer for its link, or a request for a cache. */
+typedef struct gate_node {
+    uint32_t next;
+    line_message m;
+} gate_node;
+
+typedef struct gate_list {
+    uint32_t first, last; /* first NONE: empty */
+} gate_list;
+
+typedef struct gate_link {
+    struct gate *gate;
+    ls_link *in, *out;
+    gate_list held, answers; /* requests and answers that wait */
+    uint32_t inside;
+    uint32_t sweep_sent, sweep_answered; /* slices that an invalidate or flush went to, and that answered */
+    bool sweeping;
+    bool blocked;   /* the first that waits does so for an answer to leave, not for a cache */
+    ls_event event; /* while answers wait */
+    line_port slices[SLICES_MAX];
+} gate_link;
+
+typedef struct gate {
+    gate_counters n;
+    const char *name;
+    ls_region *region;
+    uint32_t link_count, slice_count, line_bytes;
+    bool mapped;
+    mem_map map;
+    gate_link *links;
+    gate_node *nodes;
+    uint32_t free_node, fresh_nodes; /* given back; never used yet */
+} gate;
+
+/* --- messages that wait --- */
+
+static void hold(gate *g, gate_list *list, const line_message *m, uint32_t data_bytes)
+{
+    uint32_t i = g->free_node != NONE ? g->free_node : g->fresh_nodes++;
+    gate_node *node = &g->nodes[i];
+    if (g->free_node != NONE)
+        g->free_node = node->next;
+    line_copy(&node->m, m, data_bytes);
+    node->next = NONE;
+    if (list->first == NONE)
+        list->first = i;
+    else
+        g->nodes[list->last].next = i;
+    list->last = i;
+}
+
+static void drop_first(gate *g, gate_list *list)
+{
+    uint32_t i = list->first;
+    list->first = g->nodes[i].next;
+    g->nodes[i].next = g->free_node;
+    g->free_node = i;
+}
+
+/* --- requests --- */
+
+/* To every slice; one at a time per link. */
+static bool sweep(gate_link *l, const line_message *m, ls_cycle now)
+{
+    gate *g = l->gate;
+    if (!l->sweeping) {
+        l->sweeping = true;
+        l->sweep_sent = l->sweep_answered = 0;
+    }
+    while (l->sweep_sent < g->slice_count && line_request(&l->slices[l->sweep_sent], m, now))
+        l->sweep_sent++;
+    return l->sweep_sent == g->slice_count;
+}
+
+static bool hand_over(gate_link *l, const line_message *m, ls_cycle now)
+{
+    gate *g = l->gate;
+    bool sweeps = m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH;
+    l->blocked = l->inside == INSIDE_MAX || (sweeps && l->sweeping && l->sweep_sent == g->slice_count);
+    if (LS_UNLIKELY(l->blocked))
+        return false;
+    if (LS_UNLIKELY(sweeps)) {
+        if (!sweep(l, m, now))
+            return false;
+    } else if (!line_request(&l->slices[g->mapped ? mem_map_place_again(&g->map, m->address).slice : 0], m,
+                             now)) {
+        return false;
+    }
+    l->inside++;
+    ls_link_release(l->in, 1);
+    return true;
+}
+
+void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
+{
+    gate_link *l = receiver;
+    gate *g = l->gate;
+    const line_message *m = payload;
+    l->in = link;
+    g->n.requests++;
+    if (l->held.first == NONE && hand_over(l, m, now))
+        return;
+    g->n.waited++;
+    hold(g, &l->held, m, line_request_data(m, g->line_bytes));
+}
+
+static void slice_retry(void *self, ls_cycle now)
+{
+    gate_link *l = self;
+    while (l->held.first != NONE && hand_over(l, &l->gate->nodes[l->held.first].m, now))
+        drop_first(l->gate, &l->held);
+}
+
+/* --- answers --- */
+
+static bool send_answer(gate_link *l, const line_message *m)
+{
+    gate *g = l->gate;
+    uint32_t data_bytes = line_reply_data(m, g->line_bytes);
+    line_message *slot = ls_link_send(l->out, data_bytes != 0 ? data_bytes : CONTROL_BYTES);
+    if (LS_UNLIKELY(slot == NULL))
+        return false;
+    line_copy(slot, m, data_bytes);
+    g->n.replies++;
+    l->inside--;
+    return true;
+}
+
+static void hold_answer(gate_link *l, const line_message *m)
+{
+    gate *g = l->gate;
+    bool first = l->answers.first == NONE;
+    hold(g, &l->answers, m, line_reply_data(m, g->line_bytes));
+    g->n.reply_waited++;
+    if (first)
+        ls_link_wait(l->out, &l->event);
+}
+
+static void slice_reply(void *self, const line_message *m, ls_cycle now)
+{
+    gate_link *l = self;
+    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH)) {
+        if (++l->sweep_answered < l->gate->slice_count)
+            return;
+        l->sweeping = false;
+    }
+    if (l->answers.first != NONE || !send_answer(l, m)) {
+        hold_answer(l, m);
+        return;
+    }
+    if (LS_UNLIKELY(l->blocked))
+        slice_retry(l, now);
+}
+
+static void out_ready(void *self, ls_cycle now)
+{
+    gate_link *l = self;
+    gate *g = l->gate;
+    while (l->answers.first != NONE) {
+        if (!send_answer(l, &g->nodes[l->answers.first].m)) {
+            ls_link_wait(l->out, &l->event);
+            break;
+        }
+        drop_first(g, &l->answers);
+    }
+    if (l->blocked)
+        slice_retry(l, now);
+}
+
+static const line_client_ops slice_client = { .reply = slice_reply, .retry = slice_retry };
+
+/* --- set-up --- */
+
+static ls_status gate_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    gate *g = state;
+    (void)spec, (void)err;
+    g->name = ls_block_name(block);
+    g->region = ls_block_region(block);
+    g->free_node = NONE;
+    return LS_OK;
+}
+
+static void gate_waits(const void *self, ls_wait_sink *sink)
+{
+    const gate *g = self;
+    char detail[128];
+    for (uint32_t i = 0; i < g->link_count; i++) {
+        const gate_link *l = &g->links[i];
+        if (l->held.first == NONE && l->answers.first == NONE)
+            continue;
+        uint32_t held = 0;
+        for (uint32_t at = l->held.first; at != NONE; at = g->nodes[at].next)
+            held++;
+        snprintf(detail, sizeof detail, "link %u: %u requests held, %u inside%s", i, held, l->inside,
+                 l->answers.first != NONE ? ", answers wait for the way out" : "");
+        ls_wait_report(sink, g->name, l->answers.first != NONE ? ls_link_name(l->out) : "its caches", detail);
+    }
+}
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(gate_counters, requests, "messages", "requests that came over links"),
+    LS_METRIC_COUNTER(gate_counters, replies, "messages", "answers sent"),
+    LS_METRIC_COUNTER(gate_counters, waited, "messages", "requests that could not go on at once"),
+    LS_METRIC_COUNTER(gate_counters, reply_waited, "messages", "answers that found their link busy"),
+};
+
+static const ls_block_type gate_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = "line-gate",
+    .name = "links",
+    .help = "from other domains to the caches of a domain",
+    .state_size = sizeof(gate),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(gate, n),
+    .init = gate_init,
+    .waits = gate_waits,
+};
+
+ls_status line_gate_create(ls_region *region, const char *name, uint32_t links, uint32_t credits,
+                           ls_block **out, ls_error *err)
+{
+    ls_domain *domain = ls_region_domain(region);
+    ls_status status = ls_block_create(region, name, &gate_type, NULL, out, err);
+    if (status != LS_OK)
+        return status;
+    gate *g = ls_block_state(*out);
+    g->link_count = links;
+    g->links = ls_domain_alloc(domain, links * sizeof *g->links);
+    g->nodes = ls_domain_alloc(domain, (size_t)links * (INSIDE_MAX + credits) * sizeof *g->nodes);
+    bool ok = g->links != NULL && g->nodes != NULL;
+    for (uint32_t i = 0; ok && i < links; i++) {
+        gate_link *l = &g->links[i];
+        l->gate = g;
+        l->held.first = l->answers.first = NONE;
+        ls_event_init(&l->event, out_ready, l);
+    }
+    return ok ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", name);
+}
+
+void *line_gate_receiver(ls_block *block, uint32_t i)
+{
+    gate *g = ls_block_state(block);
+    return &g->links[i];
+}
+
+void line_gate_set_reply(ls_block *block, uint32_t i, ls_link *link)
+{
+    gate *g = ls_block_state(block);
+    g->links[i].out = link;
+}
+
+ls_status line_gate_set_slices(ls_block *block, const mem_map *map, ls_block *const *caches, uint32_t count,
+                               ls_error *err)
+{
+    gate *g = ls_block_state(block);
+    if (count == 0 || count > SLICES_MAX || (map != NULL ? map->slices_per_channel : 1) != count)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "%s: %u caches, but the address map has %u slices per channel (up to %d)", g->name,
+                       count, map != NULL ? map->slices_per_channel : 1, SLICES_MAX);
+    g->slice_count = count;
+    g->mapped = map != NULL && count > 1;
+    if (map != NULL)
+        g->map = *map;
+    for (uint32_t i = 0; i < g->link_count; i++)
+        for (uint32_t k = 0; k < count; k++) {
+            line_port *port = &g->links[i].slices[k];
+            ls_status status = line_join(caches[k], &slice_client, &g->links[i], port, err);
+            if (status != LS_OK)
+                return status;
+            if (g->line_bytes != 0 && g->line_bytes != port->line_bytes)
+                return ls_fail(err, LS_ERR_INPUT, "%s: caches with lines of %u and of %u bytes", g->name,
+                               g->line_bytes, port->line_bytes);
+            g->line_bytes = port->line_bytes;
+        }
+    return LS_OK;
+}

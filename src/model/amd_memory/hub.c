@@ -1,0 +1,244 @@
+/* hub.c: from the caches of a domain to the links that leave it. A request goes out in the cycle in which it
+ * comes, or is refused until its link has a credit and a free wire. */
+#include "model/amd_memory/hub.h"
+
+#include <stdio.h>
+
+#define CLIENTS_MAX 256
+#define LINKS_MAX 256
+#define CONTROL_BYTES 8u /* on the wire, of a message without data */
+
+typedef struct hub_counters {
+    uint64_t requests, replies, request_bytes, reply_bytes;
+    uint64_t refused;
+} hub_counters;
+
+typedef struct hub_client {
+    const line_client_ops *ops;
+    void *self;
+    struct hub *hub;
+    ls_event event; /* waits on a link after a refusal, or for a flush to end */
+    /* An invalidate or flush on its way to all places. */
+    uint32_t sweep_sent, sweep_answered;
+    bool sweeping, sweep_refused, waiting;
+} hub_client;
+
+typedef struct hub {
+    hub_counters n;
+    const char *name;
+    ls_region *region;
+    uint32_t line_bytes, link_count, client_count, client_room;
+    bool mapped, plain; /* plain: mem_map_is_plain() */
+    mem_map map;
+    ls_link **links;
+    hub_client *clients;
+} hub;
+
+static void call_again(void *self, ls_cycle now)
+{
+    hub_client *client = self;
+    client->waiting = false;
+    client->ops->retry(client->self, now);
+}
+
+/* A requester that asks again before it was called waits where it waits already. */
+static bool refuse(hub *h, hub_client *client, ls_link *link)
+{
+    h->n.refused++;
+    if (!client->waiting) {
+        client->waiting = true;
+        ls_link_wait(link, &client->event);
+    }
+    return false;
+}
+
+static void send_copy(hub *h, line_message *slot, uint32_t client, const line_message *m, uint32_t data_bytes)
+{
+    line_copy(slot, m, data_bytes);
+    slot->source = (uint16_t)client;
+    h->n.requests++;
+    h->n.request_bytes += data_bytes;
+}
+
+/* To every place, as links allow; taken when the last one is sent. */
+static bool sweep(hub *h, uint32_t number, const line_message *m)
+{
+    hub_client *client = &h->clients[number];
+    if (client->sweeping && client->sweep_sent == h->link_count) {
+        client->sweep_refused = true; /* one after the other */
+        return false;
+    }
+    if (!client->sweeping) {
+        client->sweeping = true;
+        client->sweep_sent = client->sweep_answered = 0;
+    }
+    while (client->sweep_sent < h->link_count) {
+        ls_link *link = h->links[client->sweep_sent];
+        line_message *slot = ls_link_send(link, CONTROL_BYTES);
+        if (slot == NULL)
+            return refuse(h, client, link);
+        send_copy(h, slot, number, m, 0);
+        client->sweep_sent++;
+    }
+    return true;
+}
+
+static bool hub_request(void *self, uint32_t number, const line_message *m, ls_cycle now)
+{
+    hub *h = self;
+    (void)now;
+    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+        return sweep(h, number, m);
+    uint32_t place = 0;
+    if (LS_LIKELY(h->plain))
+        place = mem_map_plain_channel(&h->map, m->address);
+    else if (h->mapped)
+        place = mem_map_place_again(&h->map, m->address).channel;
+    ls_link *link = h->links[place];
+    uint32_t data_bytes = line_request_data(m, h->line_bytes);
+    line_message *slot = ls_link_send(link, data_bytes != 0 ? h->line_bytes : CONTROL_BYTES);
+    if (LS_LIKELY(slot != NULL)) {
+        send_copy(h, slot, number, m, data_bytes);
+        return true;
+    }
+    return refuse(h, &h->clients[number], link);
+}
+
+void line_hub_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    hub *h = state;
+    const line_message *m = payload;
+    hub_client *client = &h->clients[m->source];
+    h->n.replies++;
+    h->n.reply_bytes += line_reply_data(m, h->line_bytes);
+    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH)) {
+        if (++client->sweep_answered == h->link_count) {
+            client->sweeping = false;
+            client->ops->reply(client->self, m, now);
+            if (client->sweep_refused) {
+                client->sweep_refused = false;
+                client->ops->retry(client->self, now);
+            }
+        }
+    } else {
+        client->ops->reply(client->self, m, now);
+    }
+    ls_link_release(link, 1);
+}
+
+static ls_status hub_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                            ls_error *err);
+
+static const line_memory_ops hub_memory = { .request = hub_request, .attach = hub_attach };
+
+/* Before the run: no event is under way, so they can move. */
+static ls_status make_room(hub *h, ls_error *err)
+{
+    uint32_t room = h->client_room == 0 ? 4 : 2 * h->client_room;
+    hub_client *clients = ls_domain_alloc(ls_region_domain(h->region), room * sizeof *clients);
+    if (clients == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the requesters of '%s'", h->name);
+    for (uint32_t i = 0; i < h->client_count; i++) {
+        clients[i] = h->clients[i];
+        ls_event_init(&clients[i].event, call_again, &clients[i]);
+    }
+    h->clients = clients;
+    h->client_room = room;
+    return LS_OK;
+}
+
+static ls_status hub_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                            ls_error *err)
+{
+    hub *h = self;
+    if (h->client_count == CLIENTS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", h->name, CLIENTS_MAX);
+    if (h->client_count == h->client_room) {
+        ls_status status = make_room(h, err);
+        if (status != LS_OK)
+            return status;
+    }
+    hub_client *c = &h->clients[h->client_count];
+    *c = (hub_client){ .ops = ops, .self = client, .hub = h };
+    ls_event_init(&c->event, call_again, c);
+    *out =
+        (line_port){ .ops = &hub_memory, .self = h, .client = h->client_count++, .line_bytes = h->line_bytes };
+    return LS_OK;
+}
+
+static ls_status hub_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    hub *h = state;
+    (void)spec, (void)err;
+    h->name = ls_block_name(block);
+    h->region = ls_block_region(block);
+    return LS_OK;
+}
+
+static void hub_waits(const void *self, ls_wait_sink *sink)
+{
+    const hub *h = self;
+    char detail[96];
+    for (uint32_t i = 0; i < h->client_count; i++)
+        if (h->clients[i].sweeping) {
+            snprintf(detail, sizeof detail, "requester %u: %u of %u places answered a flush or invalidate", i,
+                     h->clients[i].sweep_answered, h->link_count);
+            ls_wait_report(sink, h->name, "the places behind its links", detail);
+        }
+}
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(hub_counters, requests, "messages", "requests sent over links"),
+    LS_METRIC_COUNTER(hub_counters, replies, "messages", "answers that came back"),
+    LS_METRIC_COUNTER(hub_counters, request_bytes, "bytes", "data in requests"),
+    LS_METRIC_COUNTER(hub_counters, reply_bytes, "bytes", "data in answers"),
+    LS_METRIC_COUNTER(hub_counters, refused, "tries", "a link had no credit or a busy wire"),
+};
+
+static const ls_port_decl ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &hub_memory },
+};
+
+static const ls_block_type hub_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = "line-hub",
+    .name = "links",
+    .help = "from the caches of a domain to other domains",
+    .state_size = sizeof(hub),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(hub, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+    .init = hub_init,
+    .waits = hub_waits,
+};
+
+ls_status line_hub_create(ls_region *region, const char *name, uint32_t line_bytes, ls_block **out,
+                          ls_error *err)
+{
+    ls_status status = ls_block_create(region, name, &hub_type, NULL, out, err);
+    if (status == LS_OK)
+        ((hub *)ls_block_state(*out))->line_bytes = line_bytes;
+    return status;
+}
+
+ls_status line_hub_set_links(ls_block *block, const mem_map *map, ls_link *const *links, uint32_t count,
+                             ls_error *err)
+{
+    hub *h = ls_block_state(block);
+    if (count == 0 || count > LINKS_MAX || (map != NULL && map->channels != count) ||
+        (map == NULL && count != 1))
+        return ls_fail(err, LS_ERR_INPUT, "%s: %u links do not fit %u channels", h->name, count,
+                       map != NULL ? map->channels : 1);
+    h->links = ls_domain_alloc(ls_region_domain(h->region), count * sizeof *h->links);
+    if (h->links == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the links of '%s'", h->name);
+    memcpy(h->links, links, count * sizeof *links);
+    h->link_count = count;
+    h->mapped = map != NULL;
+    h->plain = map != NULL && mem_map_is_plain(map);
+    if (map != NULL)
+        h->map = *map;
+    return LS_OK;
+}

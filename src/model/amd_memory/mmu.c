@@ -1,0 +1,342 @@
+/* mmu.c: the L2 TLB and page-table walkers of a GPU. A question is looked up when its latency is over; a miss
+ * takes a walker, or waits for one; questions for a page that is walked for wait for that walk. */
+#include "model/amd_memory/mmu.h"
+
+#include "model/amd_memory/tlb_tags.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+typedef struct mmu_node {
+    ls_cycle at;
+    uint32_t next, link;
+    line_walk walk;
+} mmu_node;
+
+typedef struct mmu_list {
+    uint32_t first, last;
+} mmu_list;
+
+/* A page that is walked for, or that waits for a walker. */
+typedef struct mmu_miss {
+    uint64_t address;
+    ls_cycle begun, done; /* done: once it has a walker */
+    mmu_list waiting;
+} mmu_miss;
+
+typedef struct mmu_link {
+    struct mmu *mmu;
+    ls_link *out;
+    ls_event event; /* while answers wait for the link */
+    mmu_list answers;
+} mmu_link;
+
+typedef struct mmu {
+    const line_mmu_spec *spec;
+    const char *name;
+    ls_region *region;
+    line_mmu_counters n;
+    line_pages pages;
+    uint32_t page_shift, link_count;
+    mmu_link *links;
+    mmu_node *nodes;
+    uint32_t free_node;
+    mmu_list arrived; /* in order of `at`; those that find no miss entry stay */
+    mmu_miss *misses; /* ring: walks take equally long, so that they end in the order of their beginning */
+    uint32_t miss_head, miss_tail, miss_mask, walking; /* the first `walking` have a walker */
+    bool blocked;                                      /* the first of arrived waits for a miss entry */
+    tlb_tags l2;
+    ls_event event;
+} mmu;
+
+static void put(mmu *m, mmu_list *list, uint32_t i)
+{
+    m->nodes[i].next = NONE;
+    if (list->first == NONE)
+        list->first = i;
+    else
+        m->nodes[list->last].next = i;
+    list->last = i;
+}
+
+static void arm(mmu *m, ls_cycle at)
+{
+    if (ls_event_scheduled(&m->event)) {
+        if (m->event.cycle <= at)
+            return;
+        ls_cancel(&m->event);
+    }
+    ls_schedule(m->region, &m->event, at - ls_region_now(m->region));
+}
+
+void line_mmu_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
+{
+    mmu_link *l = receiver;
+    mmu *m = l->mmu;
+    uint32_t i = m->free_node;
+    mmu_node *node = &m->nodes[i];
+    m->free_node = node->next;
+    node->walk = *(const line_walk *)payload;
+    node->link = (uint32_t)(l - m->links);
+    node->at = now + m->spec->latency_cycles;
+    put(m, &m->arrived, i);
+    m->n.requests++;
+    ls_link_release(link, 1);
+    if (!m->blocked)
+        arm(m, node->at);
+}
+
+static void send_answers(mmu *m, mmu_link *l)
+{
+    while (l->answers.first != NONE) {
+        uint32_t i = l->answers.first;
+        line_walk *slot = ls_link_send(l->out, sizeof *slot);
+        if (slot == NULL) {
+            ls_link_wait(l->out, &l->event);
+            return;
+        }
+        *slot = m->nodes[i].walk;
+        l->answers.first = m->nodes[i].next;
+        m->nodes[i].next = m->free_node;
+        m->free_node = i;
+    }
+}
+
+static void out_ready(void *self, ls_cycle now)
+{
+    mmu_link *l = self;
+    (void)now;
+    send_answers(l->mmu, l);
+}
+
+static void answer(mmu *m, uint32_t i)
+{
+    mmu_link *l = &m->links[m->nodes[i].link];
+    m->nodes[i].walk.page = m->pages.look(m->pages.self, m->nodes[i].walk.address);
+    bool waits = l->answers.first != NONE;
+    put(m, &l->answers, i);
+    if (!waits)
+        send_answers(m, l);
+}
+
+static void start_walks(mmu *m, ls_cycle now)
+{
+    while (m->walking < m->spec->walkers && m->miss_head + m->walking != m->miss_tail) {
+        mmu_miss *miss = &m->misses[(m->miss_head + m->walking++) & m->miss_mask];
+        miss->done = now + m->spec->walk_latency_cycles;
+        m->n.walk_wait_cycles += now - miss->begun;
+        m->n.walk_cycles += m->spec->walk_latency_cycles;
+        m->n.walks++;
+    }
+}
+
+/* False if there is no miss entry for it. */
+static bool look_up(mmu *m, uint32_t i, ls_cycle now)
+{
+    uint64_t address = m->nodes[i].walk.address;
+    if (m->spec->entries != 0 && tlb_tags_find(&m->l2, address >> m->page_shift) != TLB_TAGS_NONE) {
+        m->n.hits++;
+        answer(m, i);
+        return true;
+    }
+    for (uint32_t k = m->miss_head; k != m->miss_tail; k++)
+        if (m->misses[k & m->miss_mask].address == address) {
+            m->n.mshr_hits++;
+            put(m, &m->misses[k & m->miss_mask].waiting, i);
+            return true;
+        }
+    if (m->miss_tail - m->miss_head == m->spec->mshr_entries)
+        return false;
+    mmu_miss *miss = &m->misses[m->miss_tail++ & m->miss_mask];
+    *miss = (mmu_miss){ .address = address, .begun = now, .waiting = { NONE, NONE } };
+    m->n.misses++;
+    put(m, &miss->waiting, i);
+    return true;
+}
+
+static void end_walks(mmu *m, ls_cycle now)
+{
+    while (m->walking > 0 && m->misses[m->miss_head & m->miss_mask].done <= now) {
+        mmu_miss *miss = &m->misses[m->miss_head++ & m->miss_mask];
+        if (m->spec->entries != 0)
+            (void)tlb_tags_insert(&m->l2, miss->address >> m->page_shift);
+        for (uint32_t i = miss->waiting.first; i != NONE;) {
+            uint32_t next = m->nodes[i].next;
+            answer(m, i);
+            i = next;
+        }
+        m->walking--;
+        m->blocked = false;
+    }
+}
+
+static void mmu_event(void *self, ls_cycle now)
+{
+    mmu *m = self;
+    end_walks(m, now);
+    while (!m->blocked && m->arrived.first != NONE && m->nodes[m->arrived.first].at <= now) {
+        uint32_t i = m->arrived.first, next = m->nodes[i].next;
+        m->blocked = !look_up(m, i, now);
+        if (!m->blocked)
+            m->arrived.first = next;
+        else
+            m->n.queued++;
+    }
+    start_walks(m, now);
+    ls_cycle next = m->walking > 0 ? m->misses[m->miss_head & m->miss_mask].done : LS_CYCLE_MAX;
+    if (!m->blocked && m->arrived.first != NONE && m->nodes[m->arrived.first].at < next)
+        next = m->nodes[m->arrived.first].at;
+    if (next != LS_CYCLE_MAX)
+        arm(m, next > now ? next : now + 1);
+}
+
+/* --- set-up --- */
+
+static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    mmu *m = state;
+    m->spec = spec;
+    m->name = ls_block_name(block);
+    m->region = ls_block_region(block);
+    ls_domain *domain = ls_region_domain(m->region);
+    uint64_t page = m->spec->page_kib * 1024;
+    if ((page & (page - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: page_kib is %llu, it must be a power of two", m->name,
+                       (unsigned long long)m->spec->page_kib);
+    if (m->spec->entries % m->spec->ways != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %llu entries are no multiple of %llu ways", m->name,
+                       (unsigned long long)m->spec->entries, (unsigned long long)m->spec->ways);
+    m->page_shift = (uint32_t)__builtin_ctzll(page);
+    m->arrived.first = NONE;
+    uint32_t misses = 1;
+    while (misses < m->spec->mshr_entries)
+        misses *= 2;
+    m->miss_mask = misses - 1;
+    m->misses = ls_domain_alloc(domain, misses * sizeof *m->misses);
+    bool ok = m->spec->entries == 0 || tlb_tags_init(&m->l2, (uint32_t)(m->spec->entries / m->spec->ways),
+                                                     (uint32_t)m->spec->ways, domain);
+    if (!ok || m->misses == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
+    ls_event_init(&m->event, mmu_event, m);
+    return LS_OK;
+}
+
+ls_status line_mmu_attach(ls_block *block, const line_pages *pages, uint32_t links, uint32_t questions,
+                          ls_error *err)
+{
+    mmu *m = ls_block_state(block);
+    ls_domain *domain = ls_region_domain(m->region);
+    size_t nodes = (size_t)links * questions;
+    m->pages = *pages;
+    m->link_count = links;
+    m->links = ls_domain_alloc(domain, links * sizeof *m->links);
+    m->nodes = ls_domain_alloc(domain, nodes * sizeof *m->nodes);
+    if (m->links == NULL || m->nodes == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
+    m->free_node = NONE;
+    for (size_t i = nodes; i-- > 0; m->free_node = (uint32_t)i)
+        m->nodes[i].next = m->free_node;
+    for (uint32_t i = 0; i < links; i++) {
+        m->links[i] = (mmu_link){ .mmu = m, .answers = { NONE, NONE } };
+        ls_event_init(&m->links[i].event, out_ready, &m->links[i]);
+    }
+    return LS_OK;
+}
+
+void *line_mmu_receiver(ls_block *block, uint32_t i)
+{
+    mmu *m = ls_block_state(block);
+    return &m->links[i];
+}
+
+void line_mmu_set_reply(ls_block *block, uint32_t i, ls_link *link)
+{
+    mmu *m = ls_block_state(block);
+    m->links[i].out = link;
+}
+
+uint64_t line_mmu_page_bytes(const ls_block *block)
+{
+    const line_mmu_spec *spec = ls_block_spec(block);
+    return spec->page_kib * 1024;
+}
+
+void line_mmu_discard(ls_block *block, uint64_t address, uint64_t bytes)
+{
+    mmu *m = ls_block_state(block);
+    if (m->spec->entries != 0 && bytes != 0)
+        tlb_tags_forget(&m->l2, address >> m->page_shift, (address + bytes - 1) >> m->page_shift);
+}
+
+static void mmu_waits(const void *self, ls_wait_sink *sink)
+{
+    const mmu *m = self;
+    char detail[96];
+    if (m->walking == 0 && m->arrived.first == NONE)
+        return;
+    snprintf(detail, sizeof detail, "%u page-table walks%s", m->walking,
+             m->blocked ? ", more wait for a miss entry" : "");
+    ls_wait_report(sink, m->name, "page tables", detail);
+}
+
+static line_page identity(void *self, uint64_t address)
+{
+    (void)self;
+    return (line_page){ .physical = address };
+}
+
+line_pages line_pages_identity(void)
+{
+    return (line_pages){ .look = identity };
+}
+
+static const ls_param params[] = {
+    LS_PARAM_UINT(line_mmu_spec, entries, "pages", 1024, 0, 1048576,
+                  "of the L2 TLB; 0: none, every miss walks"),
+    LS_PARAM_UINT(line_mmu_spec, ways, "pages", 16, 1, 1024, "per set"),
+    LS_PARAM_UINT(line_mmu_spec, page_kib, "KiB", 4, 4, 2048, "size of a page (a power of two)"),
+    LS_PARAM_UINT(line_mmu_spec, latency_cycles, "cycles", 4, 0, 10000, "of the L2 TLB"),
+    LS_PARAM_UINT(line_mmu_spec, walk_latency_cycles, "cycles", 100, 1, 100000, "of a page-table walk"),
+    LS_PARAM_UINT(line_mmu_spec, walkers, "walks", 16, 1, 1024, "page-table walks at once"),
+    LS_PARAM_UINT(line_mmu_spec, mshr_entries, "pages", 64, 1, 1024,
+                  "pages walked for or waiting for a walker"),
+};
+
+static const ls_need needs[] = {
+    { "*", "/tlb.model!=none" },
+    { "ways", "entries!=0" },
+    { "latency_cycles", "entries!=0" },
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(line_mmu_counters, requests, "requests", "misses of L1 TLBs"),
+    LS_METRIC_COUNTER(line_mmu_counters, hits, "requests", "pages in the L2 TLB"),
+    LS_METRIC_COUNTER(line_mmu_counters, misses, "requests", "pages that need a walk"),
+    LS_METRIC_COUNTER(line_mmu_counters, mshr_hits, "requests", "pages that are walked for already"),
+    LS_METRIC_COUNTER(line_mmu_counters, walks, "walks", "page-table walks"),
+    LS_METRIC_COUNTER(line_mmu_counters, walk_cycles, "cycles", "of all walks"),
+    LS_METRIC_COUNTER(line_mmu_counters, walk_wait_cycles, "cycles", "before walks, for a free walker"),
+    LS_METRIC_COUNTER(line_mmu_counters, queued, "times", "all miss entries were taken"),
+    LS_METRIC_RATIO(line_mmu_counters, "hit_rate", hits, requests, "", "hits / requests"),
+};
+
+static const ls_block_type mmu_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = LINE_MMU_SLOT,
+    .name = "cycle",
+    .help = "an L2 TLB and page-table walkers",
+    .spec_size = sizeof(line_mmu_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
+    .state_size = sizeof(mmu),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(mmu, n),
+    .init = mmu_init,
+    .waits = mmu_waits,
+};
+LS_REGISTER_BLOCK(mmu_type);

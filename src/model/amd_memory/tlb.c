@@ -1,0 +1,537 @@
+/* tlb.c: an L1 TLB in front of a cache. A hit passes in the cycle in which it comes (or latency_cycles
+ * later); requests for a page that is not known wait, in order, until the MMU has answered, while others
+ * pass. Requests that have their page but found the cache busy leave in order, before all that come later. */
+#include "model/amd_memory/tlb.h"
+
+#include "model/amd_memory/tlb_tags.h"
+
+#include <stdio.h>
+
+#define CLIENTS_MAX 16
+#define NONE UINT32_MAX
+
+typedef struct tlb_node {
+    ls_cycle at; /* when it may go to the cache */
+    uint32_t next, client;
+    line_message m;
+} tlb_node;
+
+typedef struct tlb_list {
+    uint32_t first, last;
+} tlb_list;
+
+typedef struct tlb_miss {
+    uint64_t page;
+    ls_cycle asked;
+    tlb_list waiting;
+    uint32_t next;  /* of the free ones, or to be asked for; NONE */
+    uint32_t chain; /* the next of its hash, as heads */
+} tlb_miss;
+
+typedef struct tlb_client {
+    const line_client_ops *ops;
+    void *self;
+    struct tlb *tlb;
+    line_port below;
+    bool refused;
+} tlb_client;
+
+typedef struct tlb {
+    const line_tlb_spec *spec;
+    const char *name;
+    ls_region *region;
+    line_tlb_counters n;
+    ls_block *cache;
+    ls_link *to_mmu;
+    uint32_t page_shift, client_count, turn; /* turn: who is called first */
+    uint64_t latency;                        /* that requests wait here: 0 where the cache adds it itself */
+    tlb_tags l1;
+    uint64_t *physical; /* by entry of l1 */
+    uint64_t last_page; /* the newest in l1: it needs no look */
+    uint64_t last_physical;
+    tlb_miss *misses;
+    uint32_t *heads; /* of pages on their way, by hash: index in misses + 1 */
+    uint32_t head_mask, free_miss, fresh_misses, miss_count; /* free: given back; fresh: never used yet */
+    tlb_list ask;                                            /* misses whose question has not left */
+    tlb_node *nodes;
+    uint32_t free_node, fresh_nodes, inside;
+    tlb_list ready;
+    ls_cycle ready_last;
+    bool cache_refused; /* the first of ready */
+    ls_event event, link_event;
+    bool link_waits;
+    tlb_client clients[CLIENTS_MAX];
+} tlb;
+
+/* --- nodes --- */
+
+static inline void put(tlb *t, tlb_list *list, uint32_t i)
+{
+    t->nodes[i].next = NONE;
+    if (list->first == NONE)
+        list->first = i;
+    else
+        t->nodes[list->last].next = i;
+    list->last = i;
+}
+
+static inline bool is_full(const tlb *t)
+{
+    return t->inside == t->spec->queue_entries;
+}
+
+/* The caller has looked for room. */
+static void keep(tlb *t, tlb_list *list, uint32_t client, const line_message *m, ls_cycle at)
+{
+    uint32_t i = t->free_node;
+    if (LS_UNLIKELY(i == NONE))
+        i = t->fresh_nodes++;
+    tlb_node *node = &t->nodes[i];
+    if (LS_LIKELY(t->free_node != NONE))
+        t->free_node = node->next;
+    t->inside++;
+    node->client = client;
+    node->at = at;
+    line_copy(&node->m, m, line_request_data(m, t->clients[client].below.line_bytes));
+    put(t, list, i);
+}
+
+static bool refuse(tlb *t, uint32_t client)
+{
+    t->n.refused++;
+    t->clients[client].refused = true;
+    return false;
+}
+
+/* --- the cache below --- */
+
+static void arm(tlb *t, ls_cycle at)
+{
+    if (ls_event_scheduled(&t->event)) {
+        if (t->event.cycle <= at)
+            return;
+        ls_cancel(&t->event);
+    }
+    ls_schedule(t->region, &t->event, at - ls_region_now(t->region));
+}
+
+static void call_refused(tlb *t, ls_cycle now)
+{
+    uint32_t first = t->turn++;
+    for (uint32_t i = 0; i < t->client_count; i++) {
+        tlb_client *client = &t->clients[(first + i) % t->client_count];
+        if (client->refused) {
+            client->refused = false;
+            client->ops->retry(client->self, now);
+        }
+    }
+}
+
+/* Sends what has its page; true if that made room, and requesters were called. */
+static bool drain(tlb *t, ls_cycle now)
+{
+    uint32_t before = t->inside;
+    while (!t->cache_refused && t->ready.first != NONE) {
+        uint32_t i = t->ready.first;
+        tlb_node *node = &t->nodes[i];
+        if (node->at > now) {
+            arm(t, node->at);
+            break;
+        }
+        t->cache_refused = !line_request(&t->clients[node->client].below, &node->m, now);
+        if (t->cache_refused)
+            break;
+        t->ready.first = node->next;
+        node->next = t->free_node;
+        t->free_node = i;
+        t->inside--;
+    }
+    if (t->inside == before)
+        return false;
+    call_refused(t, now);
+    return true;
+}
+
+static void tlb_event(void *self, ls_cycle now)
+{
+    (void)drain(self, now);
+}
+
+static void cache_reply(void *self, const line_message *m, ls_cycle now)
+{
+    tlb_client *c = self;
+    c->ops->reply(c->self, m, now);
+}
+
+static void cache_retry(void *self, ls_cycle now)
+{
+    tlb_client *c = self;
+    tlb *t = c->tlb;
+    if (t->cache_refused) {
+        t->cache_refused = false;
+        (void)drain(t, now);
+    }
+    if (t->ready.first == NONE && c->refused) {
+        c->refused = false;
+        c->ops->retry(c->self, now);
+    }
+}
+
+static const line_client_ops cache_client = { .reply = cache_reply, .retry = cache_retry };
+
+/* --- pages --- */
+
+static inline bool find_page(tlb *t, uint64_t page)
+{
+    if (page == t->last_page)
+        return true;
+    uint32_t at = tlb_tags_find(&t->l1, page);
+    if (at == TLB_TAGS_NONE)
+        return false;
+    t->last_page = page;
+    t->last_physical = t->physical[at];
+    return true;
+}
+
+static inline uint32_t *head_of(const tlb *t, uint64_t page)
+{
+    return &t->heads[(page ^ page >> 5) & t->head_mask];
+}
+
+static inline tlb_miss *find_miss(const tlb *t, uint64_t page)
+{
+    for (uint32_t i = *head_of(t, page); i != 0; i = t->misses[i - 1].chain)
+        if (t->misses[i - 1].page == page)
+            return &t->misses[i - 1];
+    return NULL;
+}
+
+static void forget_miss(tlb *t, uint32_t number)
+{
+    tlb_miss *miss = &t->misses[number];
+    uint32_t *link = head_of(t, miss->page);
+    while (*link != number + 1)
+        link = &t->misses[*link - 1].chain;
+    *link = miss->chain;
+    miss->next = t->free_miss;
+    t->free_miss = number;
+    t->miss_count--;
+}
+
+static void ask(tlb *t)
+{
+    while (t->ask.first != NONE) {
+        uint32_t i = t->ask.first;
+        line_walk *walk = ls_link_send(t->to_mmu, sizeof *walk);
+        if (walk == NULL) {
+            if (!t->link_waits)
+                ls_link_wait(t->to_mmu, &t->link_event);
+            t->link_waits = true;
+            return;
+        }
+        *walk = (line_walk){ .address = t->misses[i].page << t->page_shift, .token = i };
+        t->ask.first = t->misses[i].next;
+    }
+}
+
+static void link_ready(void *self, ls_cycle now)
+{
+    tlb *t = self;
+    (void)now;
+    t->link_waits = false;
+    ask(t);
+}
+
+static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const line_message *m, uint64_t page,
+                                                ls_cycle now)
+{
+    if (is_full(t))
+        return refuse(t, client);
+    tlb_miss *miss = find_miss(t, page);
+    if (miss != NULL) {
+        keep(t, &miss->waiting, client, m, 0);
+        t->n.accesses++;
+        t->n.mshr_hits++;
+        return true;
+    }
+    if (t->miss_count == t->spec->mshr_entries)
+        return refuse(t, client);
+    uint32_t i = t->free_miss, *head = head_of(t, page);
+    if (LS_UNLIKELY(i == NONE))
+        i = t->fresh_misses++;
+    miss = &t->misses[i];
+    if (LS_LIKELY(t->free_miss != NONE))
+        t->free_miss = miss->next;
+    *miss = (tlb_miss){ .page = page, .asked = now, .waiting = { NONE, NONE }, .next = NONE, .chain = *head };
+    *head = i + 1;
+    t->miss_count++;
+    keep(t, &miss->waiting, client, m, 0);
+    t->n.accesses++;
+    t->n.misses++;
+    if (t->ask.first == NONE)
+        t->ask.first = i;
+    else
+        t->misses[t->ask.last].next = i;
+    t->ask.last = i;
+    ask(t);
+    return true;
+}
+
+void line_tlb_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    tlb *t = state;
+    const line_walk *walk = payload;
+    tlb_miss *miss = &t->misses[walk->token];
+    uint32_t at = tlb_tags_insert(&t->l1, miss->page);
+    t->physical[at] = walk->page.physical;
+    t->last_page = UINT64_MAX; /* it may have gone for this one */
+    t->n.walk_cycles += now - miss->asked;
+    for (uint32_t i = miss->waiting.first; i != NONE;) {
+        tlb_node *node = &t->nodes[i];
+        uint32_t next = node->next;
+        t->ready_last = now > t->ready_last ? now : t->ready_last;
+        node->at = t->ready_last;
+        node->m.address = walk->page.physical | (node->m.address & ((UINT64_C(1) << t->page_shift) - 1));
+        put(t, &t->ready, i);
+        i = next;
+    }
+    forget_miss(t, walk->token);
+    ls_link_release(link, 1);
+    if (!drain(t, now))
+        call_refused(t, now); /* a miss entry is free */
+}
+
+/* --- requests --- */
+
+static bool pass(tlb *t, uint32_t client, const line_message *m, uint64_t address, ls_cycle now)
+{
+    if (t->ready.first == NONE && t->latency == 0) {
+        bool taken;
+        if (LS_LIKELY(address == m->address)) {
+            taken = line_request(&t->clients[client].below, m, now);
+        } else {
+            line_message there;
+            line_copy(&there, m, line_request_data(m, t->clients[client].below.line_bytes));
+            there.address = address;
+            taken = line_request(&t->clients[client].below, &there, now);
+        }
+        t->clients[client].refused = !taken;
+        return taken;
+    }
+    ls_cycle at = now + t->latency;
+    t->ready_last = at > t->ready_last ? at : t->ready_last;
+    bool first = t->ready.first == NONE;
+    if (is_full(t))
+        return refuse(t, client);
+    keep(t, &t->ready, client, m, t->ready_last);
+    t->nodes[t->ready.last].m.address = address;
+    if (first)
+        arm(t, t->ready_last);
+    return true;
+}
+
+static bool tlb_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+{
+    tlb *t = self;
+    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+        return pass(t, client, m, m->address, now);
+    uint64_t page = m->address >> t->page_shift;
+    if (LS_UNLIKELY(!find_page(t, page)))
+        return take_miss(t, client, m, page, now);
+    if (!pass(t, client, m, t->last_physical | (m->address & ((UINT64_C(1) << t->page_shift) - 1)), now))
+        return false;
+    t->n.accesses++;
+    t->n.hits++;
+    return true;
+}
+
+static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                            ls_error *err);
+
+static const line_memory_ops tlb_memory = { .request = tlb_request, .attach = tlb_attach };
+
+static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                            ls_error *err)
+{
+    tlb *t = self;
+    if (t->client_count == CLIENTS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", t->name, CLIENTS_MAX);
+    if (t->cache == NULL)
+        return ls_fail(err, LS_ERR_USAGE, "%s: there is no cache below it yet", t->name);
+    tlb_client *c = &t->clients[t->client_count];
+    *c = (tlb_client){ .ops = ops, .self = client, .tlb = t };
+    ls_status status = line_join(t->cache, &cache_client, c, &c->below, err);
+    if (status != LS_OK)
+        return status;
+    if (c->below.ops->delay != NULL)
+        c->below.ops->delay(c->below.self, c->below.client, (uint32_t)t->spec->latency_cycles);
+    else
+        t->latency = t->spec->latency_cycles;
+    *out = (line_port){
+        .ops = &tlb_memory, .self = t, .client = t->client_count++, .line_bytes = c->below.line_bytes
+    };
+    return LS_OK;
+}
+
+/* --- set-up --- */
+
+static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    tlb *t = state;
+    t->spec = spec;
+    t->name = ls_block_name(block);
+    t->region = ls_block_region(block);
+    ls_domain *domain = ls_region_domain(t->region);
+    uint64_t page = t->spec->page_kib * 1024;
+    if ((page & (page - 1)) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: page_kib is %llu, it must be a power of two", t->name,
+                       (unsigned long long)t->spec->page_kib);
+    if (t->spec->entries % t->spec->ways != 0)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %llu entries are no multiple of %llu ways", t->name,
+                       (unsigned long long)t->spec->entries, (unsigned long long)t->spec->ways);
+    t->page_shift = (uint32_t)__builtin_ctzll(page);
+    t->last_page = UINT64_MAX;
+    t->ready.first = t->ask.first = t->free_node = t->free_miss = NONE;
+    t->physical = ls_domain_alloc(domain, t->spec->entries * sizeof *t->physical);
+    t->misses = ls_domain_alloc(domain, t->spec->mshr_entries * sizeof *t->misses);
+    t->nodes = ls_domain_alloc(domain, t->spec->queue_entries * sizeof *t->nodes);
+    t->head_mask = 15;
+    while (t->head_mask < 2 * t->spec->mshr_entries)
+        t->head_mask = 2 * t->head_mask + 1;
+    t->heads = ls_domain_alloc(domain, (t->head_mask + 1) * sizeof *t->heads);
+    if (t->physical == NULL || t->misses == NULL || t->nodes == NULL || t->heads == NULL ||
+        !tlb_tags_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", t->name);
+    ls_event_init(&t->event, tlb_event, t);
+    ls_event_init(&t->link_event, link_ready, t);
+    return LS_OK;
+}
+
+/* Model "none" has nothing but the cache it stands for. */
+typedef struct tlb_none {
+    ls_block *cache;
+} tlb_none;
+
+static ls_status none_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+                             ls_error *err)
+{
+    const tlb_none *t = self;
+    if (t->cache == NULL)
+        return ls_fail(err, LS_ERR_USAGE, "a translation has no cache below it yet");
+    return line_join(t->cache, ops, client, out, err);
+}
+
+static const line_memory_ops none_memory = { .attach = none_attach };
+
+static tlb *asking(const ls_block *block)
+{
+    bool none = ls_block_type_of(block)->init != tlb_init;
+    return none ? NULL : ls_block_state((ls_block *)(uintptr_t)block);
+}
+
+ls_status line_tlb_set_below(ls_block *block, ls_block *cache, ls_error *err)
+{
+    tlb *t = asking(block);
+    (void)err;
+    if (t != NULL)
+        t->cache = cache;
+    else
+        ((tlb_none *)ls_block_state(block))->cache = cache;
+    return LS_OK;
+}
+
+void line_tlb_set_mmu(ls_block *block, ls_link *link)
+{
+    tlb *t = asking(block);
+    if (t != NULL)
+        t->to_mmu = link;
+}
+
+uint32_t line_tlb_questions(const ls_block *block)
+{
+    const tlb *t = asking(block);
+    return t != NULL ? (uint32_t)t->spec->mshr_entries : 0;
+}
+
+uint64_t line_tlb_page_bytes(const ls_block *block)
+{
+    const tlb *t = asking(block);
+    return t != NULL ? t->spec->page_kib * 1024 : 0;
+}
+
+void line_tlb_discard(ls_block *block, uint64_t address, uint64_t bytes)
+{
+    tlb *t = asking(block);
+    if (t == NULL)
+        return;
+    t->last_page = UINT64_MAX;
+    if (bytes != 0)
+        tlb_tags_forget(&t->l1, address >> t->page_shift, (address + bytes - 1) >> t->page_shift);
+}
+
+static void tlb_waits(const void *self, ls_wait_sink *sink)
+{
+    const tlb *t = self;
+    char detail[96];
+    if (t->inside == 0)
+        return;
+    snprintf(detail, sizeof detail, "%u requests wait, %u pages on their way", t->inside, t->miss_count);
+    ls_wait_report(sink, t->name, t->miss_count > 0 ? "the MMU" : ls_block_name(t->cache), detail);
+}
+
+static const ls_param params[] = {
+    LS_PARAM_UINT(line_tlb_spec, entries, "pages", 64, 1, 65536, "pages it knows"),
+    LS_PARAM_UINT(line_tlb_spec, ways, "pages", 64, 1, 1024, "per set"),
+    LS_PARAM_UINT(line_tlb_spec, page_kib, "KiB", 4, 4, 2048, "size of a page (a power of two)"),
+    LS_PARAM_UINT(line_tlb_spec, latency_cycles, "cycles", 0, 0, 1000, "that it adds to each request"),
+    LS_PARAM_UINT(line_tlb_spec, mshr_entries, "pages", 16, 1, 1024, "pages on their way"),
+    LS_PARAM_UINT(line_tlb_spec, queue_entries, "requests", 64, 1, 4096, "waiting for pages or for the cache"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(line_tlb_counters, accesses, "requests", "hits + misses + mshr_hits"),
+    LS_METRIC_COUNTER(line_tlb_counters, hits, "requests", "pages it knew"),
+    LS_METRIC_COUNTER(line_tlb_counters, misses, "requests", "pages it asked for"),
+    LS_METRIC_COUNTER(line_tlb_counters, mshr_hits, "requests", "pages it had asked for already"),
+    LS_METRIC_COUNTER(line_tlb_counters, refused, "tries", "no miss entry or no room"),
+    LS_METRIC_COUNTER(line_tlb_counters, walk_cycles, "cycles", "from questions to answers"),
+    LS_METRIC_RATIO(line_tlb_counters, "hit_rate", hits, accesses, "", "hits / accesses"),
+};
+
+static const ls_port_decl ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &tlb_memory },
+};
+
+static const ls_port_decl none_ports[] = {
+    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &none_memory },
+};
+
+static const ls_block_type tlb_cycle = {
+    .abi = LS_ABI_VERSION,
+    .slot = LINE_TLB_SLOT,
+    .name = "cycle",
+    .help = "an L1 TLB that asks the MMU over links",
+    .spec_size = sizeof(line_tlb_spec),
+    .params = params,
+    .param_count = LS_COUNT_OF(params),
+    .state_size = sizeof(tlb),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .counters_offset = offsetof(tlb, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+    .init = tlb_init,
+    .waits = tlb_waits,
+};
+LS_REGISTER_BLOCK(tlb_cycle);
+
+static const ls_block_type tlb_off = {
+    .abi = LS_ABI_VERSION,
+    .slot = LINE_TLB_SLOT,
+    .name = "none",
+    .help = "addresses are not translated, which costs nothing",
+    .state_size = sizeof(tlb_none),
+    .ports = none_ports,
+    .port_count = LS_COUNT_OF(none_ports),
+};
+LS_REGISTER_BLOCK(tlb_off);
