@@ -1,4 +1,4 @@
-/* test_profile_meet.c: how long slices stand still when cores ask for the same sector, in closed form. */
+/* test_profile_contention.c: how long slices stand still when cores ask for the same sector, in closed form. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static const contention_rules rules = {
 
 /* Two slices, of which odd lines have the second; settled as one part or as two. */
 typedef struct place {
-    meet m;
+    contention m;
     uint32_t cores, parts;
     sent_list sent[CORES_MAX];
 } place;
