@@ -21,12 +21,12 @@ for replacement in fifo random; do
     right r9nano -s vector_cache.replacement=$replacement -s l2.replacement=$replacement -s vector_cache.size_kib=1
 done
 
-# As small as it gets.
+# As small as it gets. An instruction cache has neither writes nor atomics, so it has no limit of pending ones.
 tiny=(size_kib=1 ways=1 mshr_entries=1 mshr_targets=1 pending=1 queue_entries=2 accesses_per_cycle=1 banks=1)
 options=()
 for cache in vector_cache scalar_cache instruction_cache l2; do
     for key in "${tiny[@]}"; do
-        options+=(-s "$cache.$key")
+        [[ $cache.$key == instruction_cache.pending=* ]] || options+=(-s "$cache.$key")
     done
 done
 right r9nano "${options[@]}" -s channel.queue_entries=1
