@@ -10,6 +10,7 @@
 
 #include "isa/amd_memory.h"
 #include "isa/model/atomics.h"
+#include "isa/model/others.h"
 
 #include <stdio.h>
 
@@ -463,77 +464,7 @@ static void against_model(void **state)
     }
 }
 
-/* ds_swizzle_b32 by the text of the manuals: what lane i reads. */
-static unsigned swizzled(unsigned mode, unsigned i, bool gfx10)
-{
-    unsigned j = 0, mask = mode & 31;
-    if (gfx10 && mode >= 0xe000) {
-        for (unsigned bit = 0; bit < 5; bit++) /* reversed, the places of the mask dropped */
-            j |= (i >> (4 - bit) & 1) << bit;
-        for (unsigned bit = 0; bit < 5; bit++)
-            j /= mask >> bit & 1 ? 2 : 1;
-        return (j | (i & mask)) + (i & 32);
-    }
-    if (gfx10 && mode >= 0xc000) {
-        unsigned by = mode >> 5 & 31;
-        for (unsigned n = 0; n < (mode >> 10 & 1 ? 32 - by : by); n++)
-            j++;
-        return ((i & mask) | ((i + j) & ~mask & 31)) + (i & 32);
-    }
-    if (mode & 0x8000)
-        return i / 4 * 4 + (mode >> 2 * (i % 4)) % 4;
-    for (unsigned bit = 0; bit < 5; bit++) {
-        unsigned x = i >> bit & 1;
-        x = mode >> bit & 1 ? x : 0;
-        x = mode >> (5 + bit) & 1 ? 1 : x;
-        j |= (mode >> (10 + bit) & 1 ? 1 - x : x) << bit;
-    }
-    return j + (i & 32);
-}
-
-static void swizzles(void **state)
-{
-    (void)state;
-    seed = 8;
-    for (int t = 0; t < AMD_TARGET_COUNT; t++)
-        for (unsigned lanes = t == AMD_GFX803 ? 64 : 32; lanes <= 64; lanes += 32) {
-            rig r;
-            rig_init(&r, (amd_target)t, lanes);
-            amd_inst inst = rig_inst(AMD_DS_SWIZZLE_B32, AMD_DS);
-            for (unsigned mode = 0; mode < 0x10000; mode += 7 + any_word() % 16) {
-                uint64_t exec = any_word() | (uint64_t)any_word() << 32;
-                rig_exec(&r, lanes == 32 ? exec & UINT32_MAX : exec);
-                inst.offset = (int32_t)mode;
-                for (unsigned i = 0; i < lanes; i++) {
-                    rig_v(&r, 0)[i] = 1000 + i;
-                    rig_v(&r, V_RESULT)[i] = 7;
-                }
-                rig_run(&r, &inst);
-                for (unsigned i = 0; i < lanes; i++) {
-                    unsigned from = swizzled(mode, i, t != AMD_GFX803);
-                    uint32_t expect = !(exec >> i & 1) ? 7 : exec >> from & 1 ? 1000 + from : 0;
-                    if (rig_v(&r, V_RESULT)[i] != expect)
-                        fail_msg("swizzle %x on %s: lane %u has %u, not %u", mode,
-                                 amd_target_name((amd_target)t), i, rig_v(&r, V_RESULT)[i], expect);
-                }
-            }
-            rig_fini(&r);
-        }
-}
-
-/* Operations without a rule above; test_amd_exec_memory.c and test_amd_exec_memory_image.c have their tests. */
-static bool elsewhere(const char *name)
-{
-    static const char *const names[] = { "image_",        "ds_swizzle",   "ds_permute", "ds_bpermute",
-                                         "ds_append",     "ds_consume",   "ds_nop",     "s_memtime",
-                                         "s_memrealtime", "s_get_waveid", "s_dcache",   "s_gl1_inv",
-                                         "s_atc_probe",   "buffer_gl",    "buffer_wb",  "buffer_store_lds" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
+/* Each executed operation ran, but for those of test_amd_model_valu.c, _salu.c, _image.c and _others.c. */
 static void complete(void **state)
 {
     (void)state;
@@ -542,7 +473,8 @@ static void complete(void **state)
         for (int op = 1; op < AMD_OP_COUNT; op++) {
             const char *name = amd_op_name((amd_op)op);
             amd_inst scalar = { .op = (uint16_t)op, .format = AMD_SOP1 };
-            if (strncmp(name, "v_", 2) == 0 || !amd_exec_has((amd_target)t, (amd_op)op) || elsewhere(name) ||
+            if (strncmp(name, "v_", 2) == 0 || strncmp(name, "image_", 6) == 0 ||
+                other_of((amd_op)op) != OTHER_NONE || !amd_exec_has((amd_target)t, (amd_op)op) ||
                 amd_exec_find((amd_target)t, 64, &scalar) || covered[t][op])
                 continue;
             print_message("%s on %s was never run\n", name, amd_target_name((amd_target)t));
@@ -553,7 +485,6 @@ static void complete(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(against_model), cmocka_unit_test(swizzles),
-                                        cmocka_unit_test(complete) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(against_model), cmocka_unit_test(complete) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
