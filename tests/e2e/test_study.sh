@@ -27,3 +27,17 @@ refused 2 '--workload relu:0: a size is at least 1' study navisim-8 -w relu:0
 refused 2 '--workload relu:big' study navisim-8 -w relu:big
 refused 2 'nearest: relu' study navisim-8 -w relo
 refused 2 'does not exist' study navisim-11 -w relu --shrink 10 --html missing/page.html
+
+# docs/studies.md shows what the command finds: two quick workloads of each table.
+shown() { # shown FIGURE WORKLOAD: the table's cells of that row, times faster alone
+    awk -F'|' -v part="figures? $1[^0-9]" -v row=" $2 " '/^###/ { on = $0 ~ part } on && $2 == row { print; exit }' \
+        "$SOURCE_DIR/docs/studies.md" | grep -oE '\<[0-9]\.[0-9]{2}\>' | tr '\n' ' '
+}
+run 0 study navisim-8 navisim-9 navisim-11 -w fir -w matrixtranspose --out today.csv
+for figure in 8 9 11; do
+    for workload in FIR MT; do
+        found=$(awk -F, -v study="navisim-$figure" -v row="$workload" '$1 == study && $2 == row && n++ { printf "%.2f ", $8 }' today.csv)
+        [[ -n $found && $(shown $figure $workload) == "$found" ]] ||
+            fail "figure $figure, $workload: docs/studies.md has '$(shown $figure $workload)', the study '$found'"
+    done
+done
