@@ -72,10 +72,10 @@ static void compare_all(rig *r, amd_op op)
     const uint8_t *memory = rig_at(r, r->buffer);
     if (r->wave.stop != AMD_RUNNING)
         fail_msg("%s on %s: fault %d", name, target, (int)r->wave.fault.kind);
-    for (unsigned i = 0; i < RIG_BYTES; i++)
+    for (unsigned i = 0; memcmp(memory, image, RIG_BYTES) != 0 && i < RIG_BYTES; i++)
         if (memory[i] != image[i])
             fail_msg("%s on %s: byte %u of memory is %02x, not %02x", name, target, i, memory[i], image[i]);
-    for (unsigned i = 0; i < RIG_LDS; i++)
+    for (unsigned i = 0; memcmp(r->lds, lds, RIG_LDS) != 0 && i < RIG_LDS; i++)
         if (r->lds[i] != lds[i])
             fail_msg("%s on %s: byte %u of LDS is %02x, not %02x", name, target, i, r->lds[i], lds[i]);
     for (unsigned v = 0; v < REGISTERS; v++)
@@ -215,7 +215,8 @@ static void against_model(void **state)
                 /* a swizzle has 65,536 modes */
                 unsigned rounds = other_of((amd_op)op) == OTHER_SWIZZLE ? 32 * ROUNDS : ROUNDS;
                 for (unsigned round = 0; round < rounds; round++) {
-                    fill(&r);
+                    if (round % 32 == 0)
+                        fill(&r);
                     uint64_t exec = any_mask(lanes) | (other_of((amd_op)op) == OTHER_COUNTER);
                     rig_exec(&r, exec);
                     amd_inst inst = rig_inst((amd_op)op, format_of((amd_op)op));
