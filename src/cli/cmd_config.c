@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/cmd_config_import.h"
 #include "cli/fidelity.h"
+#include "platform/needs.h"
 #include "platform/show.h"
 
 #include <string.h>
@@ -123,6 +124,8 @@ static ls_status run_check(cli_context *ctx, ls_error *err)
                     ls_config_machine(config)->name, ls_config_count(config),
                     ls_hash_text(ls_config_hash(config), hash));
         ls_show_problems(ctx->out, &problems);
+        if (status == LS_OK)
+            ls_config_log_idle(config);
         ls_problems_fini(&problems);
         ls_config_destroy(config);
         bad += status != LS_OK;
@@ -154,7 +157,8 @@ static const cli_command check = {
     .summary = "check platform files",
     .about =
         "Prints every problem that can be found, not only the first, as file:line:column, and one line for "
-        "each platform that is good.",
+        "each platform that is good. A key of the file that has no effect, because another one switches it off, "
+        "is a warning.",
     .order = 3,
     CLI_OPTIONS(check_options),
     CLI_POSITIONALS(check_positionals),

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "lockstep/driver.h"
 #include "platform/config.h"
+#include "platform/needs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -160,6 +161,8 @@ static ls_status check_platform(cli_context *ctx, ls_error *err)
             ctx->err,
             "lockstep: warning: %s code on a machine for %s: platform '%s' gives it the times of its own\n",
             target, own->text, request.platform);
+    if (status == LS_OK)
+        ls_config_log_idle(config);
     ls_config_destroy(config);
     return status;
 }

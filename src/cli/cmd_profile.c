@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/run_trace.h"
 #include "platform/machine.h"
+#include "platform/needs.h"
 #include "workload/profile/profile.h"
 #include "workload/select.h"
 #include "workload/share.h"
@@ -56,6 +57,7 @@ static ls_status check_machine(ls_config_request request, ls_error *err)
     if (status != LS_OK)
         return status;
     const char *machine = ls_config_machine(config)->name;
+    ls_config_log_idle(config);
     if (strcmp(machine, "gpu") != 0)
         status =
             ls_fail(err, LS_ERR_USAGE,
@@ -211,11 +213,11 @@ static void print_shares(FILE *to, const ls_profile_inst *inst)
             percent(l2, sectors), percent(dram, sectors));
 }
 
-static void print_kernel(const session *s, const ls_profile_kernel *k, size_t number)
+static void print_kernel(const session *s, const ls_profile_kernel *k, uint64_t number)
 {
     FILE *to = s->ctx->out;
     ls_profile_inst sum = ls_profile_sum(k);
-    fprintf(to, "  %5zu  %-34.34s", number, k->name);
+    fprintf(to, "  %5" PRIu64 "  %-34.34s", number, k->name);
     print_shares(to, &sum);
     if (!cli_flag(s->ctx, "pc"))
         return;
@@ -231,7 +233,7 @@ static void print_profile(const session *s)
     fprintf(to, "\n  %5s  %-34s %13s %7s %7s %7s %7s %7s %9s %9s\n", "", "kernel", "accesses", "sectors", "L1",
             "wait", "L2", "DRAM", "L2/sec", "DRAM/sec");
     for (size_t i = 0; i < s->profile.kernels.count; i++)
-        print_kernel(s, &s->profile.kernels.at[i], i + 1);
+        print_kernel(s, &s->profile.kernels.at[i], s->selection.at[i].number);
     fputc('\n', to);
 }
 

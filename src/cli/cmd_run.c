@@ -14,6 +14,7 @@
 #include "model/amd/amd_gpu.h"
 #include "model/gpu/gpu.h"
 #include "platform/machine.h"
+#include "platform/needs.h"
 #include "report/progress.h"
 #include "report/scaling_text.h"
 
@@ -361,9 +362,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ls_status status = run_output_check(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
     if (status == LS_OK)
         status = build(&s, err);
-    if (status == LS_OK && cli_flag(ctx, "dry-run"))
+    if (status == LS_OK && cli_flag(ctx, "dry-run")) {
         print_plan(&s);
-    else if (status == LS_OK) {
+        ls_config_log_idle(config_of(&s));
+    } else if (status == LS_OK) {
         ls_log_info("platform %s, machine %s, %u blocks, %u thread%s", ls_config_name(config_of(&s)),
                     ls_config_machine(config_of(&s))->name, ls_engine_block_count(s.engine),
                     (unsigned)cli_uint(ctx, "threads"), cli_uint(ctx, "threads") == 1 ? "" : "s");

@@ -5,6 +5,7 @@
 #include "cli/fidelity.h"
 #include "cli/suite.h"
 #include "cli/validate/validate.h"
+#include "platform/needs.h"
 #include "report/html.h"
 #include "report/plot.h"
 
@@ -273,6 +274,12 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ls_status status = cli_platform_request(ctx, cli_text(ctx, "platform"), &e.platform, err);
     if (status == LS_OK)
         status = read_threads(&e, err);
+    ls_config *config = NULL;
+    if (status == LS_OK)
+        status = ls_config_load(&e.platform, &config, NULL, err);
+    if (status == LS_OK)
+        ls_config_log_idle(config);
+    ls_config_destroy(config);
     if (status == LS_OK)
         status = open_outputs(ctx, outputs, LS_COUNT_OF(outputs), err);
     bool same = true;

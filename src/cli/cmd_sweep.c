@@ -1,6 +1,7 @@
 /* cmd_sweep.c: `lockstep sweep`: a grid of configurations, each a process of its own, into one database. What
  * is done stays done: a sweep that was interrupted goes on where it stood. */
 #include "base/file.h"
+#include "base/log.h"
 #include "base/pool.h"
 #include "cli/emulate_object.h"
 #include "cli/fidelity.h"
@@ -12,6 +13,7 @@
 #include "cli/sweep/farm.h"
 #include "cli/sweep/sweep.h"
 #include "platform/config.h"
+#include "platform/needs.h"
 #include "report/progress.h"
 #include "workload/identity.h"
 #include "workloads/workload.h"
@@ -52,6 +54,7 @@ typedef struct session {
     uint64_t beat_ns; /* when the claims last showed that they are alive */
     ls_progress progress;
     ls_run_control control;
+    LS_VEC(const char *) warned; /* texts about keys without effect */
 } session;
 
 static ls_status no_memory(ls_error *err)
@@ -106,8 +109,22 @@ static const char *const *sets_of(const session *s, size_t point, size_t *count)
     return sets;
 }
 
+/* Of every key that does nothing at some point, whether it is varied or fixed. */
+static void warn_once(session *s, const ls_config *config)
+{
+    char text[1024];
+    for (size_t next = 0; ls_config_next_idle(config, &next, text, sizeof text);) {
+        bool known = false;
+        for (size_t i = 0; i < s->warned.count && !known; i++)
+            known = strcmp(s->warned.at[i], text) == 0;
+        const char *kept = known ? NULL : ls_arena_strdup(s->ctx->arena, text);
+        if (kept && ls_vec_push(&s->warned, kept))
+            ls_log_warn("%s", text);
+    }
+}
+
 /* Checks the configuration of a grid point and gives its hash. */
-static ls_status config_hash(const session *s, size_t point, ls_hash *out, ls_error *err)
+static ls_status config_hash(session *s, size_t point, ls_hash *out, ls_error *err)
 {
     const cli_context *ctx = s->ctx;
     ls_config_request request;
@@ -126,6 +143,7 @@ static ls_status config_hash(const session *s, size_t point, ls_hash *out, ls_er
     if (status != LS_OK)
         return status;
     *out = ls_config_hash(config);
+    warn_once(s, config);
     ls_config_destroy(config);
     return LS_OK;
 }
@@ -480,6 +498,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = sweep_all(&s, err);
     ls_points_close(s.store);
     ls_vec_fini(&s.sweep.columns.names);
+    ls_vec_fini(&s.warned);
     sweep_grid_fini(&s.sweep.grid);
     return status;
 }

@@ -52,7 +52,7 @@ static void count(const run_trace *t, size_t scope, numbers *out)
         .n = run_trace_count_scope(t, scope),
         .ctas = run_trace_counter(t, scope, "core/*", "ctas"),
         .resident_warps = run_trace_counter(t, scope, "core/*", "resident_warps"),
-        .active_cycles = run_trace_counter(t, scope, "core/*", "cycles"),
+        .active_cycles = run_trace_counter(t, scope, "core/*", "resident_cycles"),
         .replies = run_trace_counter(t, scope, "l2/*", "replies"),
         .shared_conflicts = run_trace_counter(t, scope, "core/*", "bank_conflict_cycles"),
         .l1_conflicts = run_trace_counter(t, scope, "core/*", "l1_bank_conflicts"),

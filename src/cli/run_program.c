@@ -320,7 +320,8 @@ static void print_caches(const run_program *p, FILE *to)
  * more than what is to be explained. */
 static void print_stack(const run_program *p, FILE *to)
 {
-    uint64_t cycles = count(p, "cu/*", NULL, "cycles"), insts = count(p, "cu/*", NULL, "instructions");
+    uint64_t cycles = count(p, "cu/*", NULL, "resident_cycles"),
+             insts = count(p, "cu/*", NULL, "instructions");
     if (insts == 0)
         return;
     double per = 1.0 / (double)insts;

@@ -36,8 +36,8 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
         .end = ls_clock_time(t->clock, kernel->end),
     };
     gpu_roofline_update(&t->roofline);
-    ls_log_info("kernel %s has ended: cycles %" PRIu64 " to %" PRIu64, kernel->name, kernel->begin,
-                kernel->end);
+    ls_log_info("kernel %" PRIu64 " %s has ended: cycles %" PRIu64 " to %" PRIu64, kernel->number,
+                kernel->name, kernel->begin, kernel->end);
     if (!ls_spans_add(&t->busy, kernel->begin, kernel->end) ||
         !ls_vec_push(&t->done_ns, ls_host_ns() - t->began_ns) ||
         !ls_vec_push(&t->intervals, ls_metrics_interval_count(t->metrics)))

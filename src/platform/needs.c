@@ -1,6 +1,8 @@
 /* needs.c: see needs.h. */
 #include "platform/needs.h"
 
+#include "base/log.h"
+
 #include <string.h>
 
 /* Whether one of the words of a list with '|' is the value. */
@@ -67,18 +69,46 @@ bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition
     return false;
 }
 
-ls_status ls_config_warn(const ls_config *config, ls_engine *engine, ls_error *err)
+/* Bases may describe hardware that a choice of models leaves out; what the user wrote is meant to act. */
+static bool is_users_own(const ls_config *config, const ls_origin *origin)
+{
+    return origin->kind == LS_ORIGIN_SET ||
+           (origin->kind == LS_ORIGIN_FILE && strcmp(origin->file, ls_config_path(config)) == 0);
+}
+
+bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size_t bytes)
 {
     char condition[512];
     const char *is;
-    for (size_t i = 0; i < ls_config_count(config); i++) {
-        const ls_config_value *value = ls_config_at(config, i);
-        if (value->origin_count == 0 || value->origins[0].kind != LS_ORIGIN_SET ||
+    while (*next < ls_config_count(config)) {
+        const ls_config_value *value = ls_config_at(config, (*next)++);
+        const ls_origin *origin = value->origins;
+        if (value->origin_count == 0 || !is_users_own(config, origin) ||
             !ls_config_unmet(config, value->key, condition, sizeof condition, &is))
             continue;
-        if (ls_engine_warn(engine, "key", "--set %s has no effect: it needs %s, which is %s", value->key->path,
-                           condition, is) != LS_OK)
-            return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+        int used = origin->kind == LS_ORIGIN_SET
+                       ? snprintf(text, bytes, "--set ")
+                       : snprintf(text, bytes, "%s:%u: ", origin->file, origin->line);
+        size_t at = used < 0 ? 0 : (size_t)used < bytes ? (size_t)used : bytes - 1;
+        snprintf(text + at, bytes - at, "%s has no effect: it needs %s, which is %s", value->key->path,
+                 condition, is);
+        return true;
     }
+    return false;
+}
+
+ls_status ls_config_warn(const ls_config *config, ls_engine *engine, ls_error *err)
+{
+    char text[1024];
+    for (size_t next = 0; ls_config_next_idle(config, &next, text, sizeof text);)
+        if (ls_engine_warn(engine, "key", "%s", text) != LS_OK)
+            return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return LS_OK;
+}
+
+void ls_config_log_idle(const ls_config *config)
+{
+    char text[1024];
+    for (size_t next = 0; ls_config_next_idle(config, &next, text, sizeof text);)
+        ls_log_warn("%s", text);
 }

@@ -10,7 +10,13 @@
 bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition, size_t bytes,
                      const char **is);
 
-/* A warning of kind "key" for every --set that does nothing. */
+/* The next key, from *next (at first 0), that the user set and that does nothing: by --set, or in the file that was
+ * named as the platform (not in its bases). Writes one line about it; false: there are no more. */
+bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size_t bytes);
+
+/* A warning of kind "key" for each of them: for results. */
 ls_status ls_config_warn(const ls_config *config, ls_engine *engine, ls_error *err);
+/* The same on standard error: for commands without results. */
+void ls_config_log_idle(const ls_config *config);
 
 #endif

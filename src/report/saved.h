@@ -19,7 +19,7 @@ typedef struct ls_saved_kernel {
 } ls_saved_kernel;
 
 typedef struct ls_saved_metric {
-    const char *type, *name, *unit; /* "core/cycle", "cycles", "cycles" */
+    const char *type, *name, *unit; /* "core/cycle", "resident_cycles", "cycles" */
     ls_metric_kind kind;
 } ls_saved_metric;
 

@@ -105,9 +105,10 @@ static void test_counted_everywhere(void **state)
                              *const basic[] = { "core.alu=hybrid", NULL },
                              *const memory[] = { "core.alu=hybrid", "core.memory=analytic", NULL };
     static const char *const *const presets[] = { detailed, basic, memory };
-    static const char *const names[] = { "issued",         "stall_memory",    "stall_barrier", "stack_memory",
-                                         "stack_barrier",  "l1_accesses",     "flops_single",  "peak_flops",
-                                         "register_reads", "shared_accesses", "cycles",        "ctas" };
+    static const char *const names[] = { "issued",          "stall_memory",    "stall_barrier",
+                                         "stack_memory",    "stack_barrier",   "l1_accesses",
+                                         "flops_single",    "peak_flops",      "register_reads",
+                                         "shared_accesses", "resident_cycles", "ctas" };
     for (size_t p = 0; p < LS_COUNT_OF(presets); p++) {
         for (size_t i = 0; i < LS_COUNT_OF(names); i++)
             if (count(gemm, presets[p], names[i]) == 0)
@@ -120,9 +121,25 @@ static void test_counted_everywhere(void **state)
     }
 }
 
+/* "cycles" alone is the run's: GPU cycles. A block that counts its own says which. */
+static void test_cycles_are_the_gpus(void **state)
+{
+    (void)state;
+    size_t with_metrics = 0;
+    for (size_t i = 0; i < ls_registry_block_count(); i++) {
+        const ls_block_type *type = ls_registry_block(i);
+        with_metrics += type->metric_count > 0;
+        for (size_t m = 0; m < type->metric_count; m++)
+            if (strcmp(type->metrics[m].name, "cycles") == 0)
+                fail_msg("%s/%s has a metric 'cycles' that is not the GPU's", type->slot, type->name);
+    }
+    assert_true(with_metrics > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_page),
+                                        cmocka_unit_test(test_cycles_are_the_gpus),
                                         cmocka_unit_test(test_counted_everywhere) };
     return cmocka_run_group_tests_name("table of metrics", tests, NULL, NULL);
 }

@@ -73,3 +73,23 @@ for db in serial single; do
         JOIN kernels k USING(interval) GROUP BY 1, 2, 3" >$db
 done
 cmp -s serial single || fail 'room for more kernels changes the counters of kernels that run alone'
+
+# Two streams of two kernels each: kernels end in one cycle, and their successors are launched in it. Each kernel is
+# one kernel with all of its blocks, also if successors begin at once.
+mkdir four
+for i in 1 2 3 4; do
+    sed "s/^-cuda stream id = .*/-cuda stream id = $((i % 2))/; s/^-kernel id = .*/-kernel id = $i/" a/kernel-1.traceg >four/kernel-$i.traceg
+    echo "kernel-$i.traceg" >>four/kernelslist.g
+done
+ctas=$(sqlite3 a-detailed.db "SELECT value FROM totals WHERE interval IS NULL AND type LIKE 'dispatch/%' AND metric = 'ctas'")
+for fidelity in detailed basic memory; do
+    for latency in 1560 0; do
+        rm -f four.db
+        run 0 run four "${on[@]}" -s dispatch.launch_latency_cycles=$latency --fidelity $fidelity -o four.db
+        counted=$(sqlite3 four.db "SELECT group_concat(n) FROM (SELECT k.kernel || ':' || group_concat(t.value, '/') AS n
+            FROM kernels k JOIN totals t USING(interval) WHERE k.shared = 0 AND t.type LIKE 'dispatch/%'
+            AND t.metric IN ('kernels', 'ctas') GROUP BY k.kernel ORDER BY k.kernel)")
+        [[ $counted == "1:1/$ctas,2:1/$ctas,3:1/$ctas,4:1/$ctas" ]] ||
+            fail "$fidelity, latency $latency: kernels and blocks of each kernel are $counted"
+    done
+done

@@ -10,7 +10,7 @@
 
 /* Metrics of the runs: a column for each that a pattern names. */
 typedef struct sweep_columns {
-    LS_VEC(const char *) names; /* "core/cycle.cycles" */
+    LS_VEC(const char *) names; /* "core/cycle.ipc" */
     double *values; /* of point p, column c: [p * names.count + c]; NaN: its run does not have it */
 } sweep_columns;
 

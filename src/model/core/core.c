@@ -148,14 +148,14 @@ static const ls_need needs[] = {
       .unit = "issue slots", .help = (help_) }
 
 static const ls_metric metrics[] = {
-    COUNT(cycles, "cycles", "cycles with a resident warp"),
+    COUNT(resident_cycles, "cycles", "cycles with a resident warp, summed over cores"),
     COUNT(warp_instructions, "instructions", "warp instructions completed"),
     COUNT(thread_instructions, "instructions", "active lanes of completed instructions"),
-    LS_METRIC_RATIO(core_counters, "ipc", warp_instructions, cycles, "instructions/cycle",
+    LS_METRIC_RATIO(core_counters, "ipc", warp_instructions, resident_cycles, "instructions/cycle",
                     "warp instructions per active core cycle"),
     COUNT(ctas, "blocks", "thread blocks run"),
     COUNT(resident_warps, "warp cycles", "resident warps, summed over cycles"),
-    LS_METRIC_RATIO(core_counters, "occupancy", resident_warps, cycles, "warps", "resident warps per cycle"),
+    LS_METRIC_RATIO(core_counters, "occupancy", resident_warps, resident_cycles, "warps", "resident warps per cycle"),
     COUNT(issue_slots, "issue slots", "issue opportunities of all schedulers"),
     COUNT(issued, "issue slots", "slots that issued"),
     LS_METRIC_RATIO(core_counters, "issue_rate", issued, issue_slots, "", "issued / issue slots"),
@@ -241,7 +241,7 @@ void core_book_sleep(core *c, ls_cycle now)
         return;
     }
     uint64_t slept = now - c->last_tick - 1;
-    c->n.cycles += slept;
+    c->n.resident_cycles += slept;
     c->n.resident_warps += slept * c->resident_warps_then;
     c->n.issue_slots += slept * c->sub_count;
     if (c->dozing) /* the turns of the schedulers go on */

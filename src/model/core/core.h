@@ -114,7 +114,7 @@ typedef enum core_flops { FLOPS_HALF, FLOPS_SINGLE, FLOPS_DOUBLE, FLOPS_TENSOR, 
 /* First those of the core's time and of its port to the network, which kernels that run side by side share;
  * from `issued` on those of work, each of which belongs to one kernel (banks.c). */
 typedef struct core_counters {
-    uint64_t cycles; /* with at least one resident warp */
+    uint64_t resident_cycles; /* with at least one resident warp */
     uint64_t issue_slots, stalls[STALL_COUNT];
     uint64_t stack[STALL_COUNT]; /* as stalls, but a slot counts for every reason that some warp had */
     uint64_t resident_warps;     /* summed over cycles */

@@ -10,7 +10,7 @@ static bool tick(void *self, ls_cycle now)
     c->now = now;
     c->last_tick = now;
     if (c->resident_warps > 0) {
-        c->n.cycles++;
+        c->n.resident_cycles++;
         c->n.resident_warps += c->resident_warps;
     }
     if (collect_due(c, now))

@@ -527,7 +527,7 @@ static void count_cycles(core *c, ls_cycle now)
 {
     flow *f = c->flow;
     if (f->busy) {
-        c->n.cycles += now - f->counted;
+        c->n.resident_cycles += now - f->counted;
         c->n.issue_slots += (now - f->counted) * c->sub_count;
     }
     f->counted = now;

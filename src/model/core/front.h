@@ -81,7 +81,8 @@ static inline void front_book_sub(core *c, sub_core *s, ls_cycle until)
 static inline void front_count_peak(core *c)
 {
     const core_class *fma = &c->spec->classes[LS_CLASS_fp32];
-    c->n.peak_flops = c->n.cycles * c->sub_count * 64 / (fma->interval_cycles > 0 ? fma->interval_cycles : 1);
+    c->n.peak_flops =
+        c->n.resident_cycles * c->sub_count * 64 / (fma->interval_cycles > 0 ? fma->interval_cycles : 1);
 }
 
 /* The sub-core does not issue in this cycle. `ready`: the warps that could but for their units. */

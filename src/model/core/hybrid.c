@@ -364,7 +364,7 @@ static bool tick(void *self, ls_cycle now)
     c->now = now;
     c->last_tick = now;
     if (c->resident_warps > 0) {
-        c->n.cycles++;
+        c->n.resident_cycles++;
         c->n.resident_warps += c->resident_warps;
     }
     uint32_t slot = (uint32_t)now % CORE_WHEEL;

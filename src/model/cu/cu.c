@@ -38,8 +38,10 @@ static const ls_metric cu_metrics[] = {
     CU_STALL("vmem", CU_WHY_UNIT + CU_UNIT_VMEM, "found the vector memory path full"),
     CU_STALL("lds", CU_WHY_UNIT + CU_UNIT_LDS, "found LDS busy"),
     CU_STALL("branch", CU_WHY_UNIT + CU_UNIT_BRANCH, "found the branch unit busy"),
-    LS_METRIC_RATIO(cu_counters, "ipc", instructions, cycles, "", "instructions per cycle with waves"),
-    LS_METRIC_RATIO(cu_counters, "occupancy_waves", wave_cycles, cycles, "waves", "resident waves on average"),
+    LS_METRIC_RATIO(cu_counters, "ipc", instructions, resident_cycles, "",
+                    "instructions per cycle with waves"),
+    LS_METRIC_RATIO(cu_counters, "occupancy_waves", wave_cycles, resident_cycles, "waves",
+                    "resident waves on average"),
     LS_METRIC_RATIO(cu_counters, "lines_per_access", vector_lines, vector_accesses, "requests",
                     "lines per vector memory instruction"),
     LS_METRIC_RATIO(cu_counters, "vector_load_latency", vector_load_cycles, vector_loads, "cycles",
@@ -74,7 +76,7 @@ void cu_book(cu *c, ls_cycle now)
     if (c->resident == 0)
         return;
     cu_counters *n = &c->counters;
-    n->cycles += cycles;
+    n->resident_cycles += cycles;
     n->wave_cycles += cycles * c->resident;
     n->active_cycles += active;
     cycles -= active;

@@ -12,6 +12,7 @@
 #define AHEAD_LIMIT (CORE_AHEAD_MAX - 96)
 #define GUESSED_CYCLES 4 /* of an instruction of a warp: a dependent one after another */
 
+/* Counted at ends, not at launches: the next kernel is launched before the last one's counters are read. */
 typedef struct dispatch_counters {
     uint64_t kernels, ctas;
     uint64_t busy_cycles;   /* summed over kernels */
@@ -61,6 +62,7 @@ typedef struct dispatch {
     dispatch_counters ended[KERNELS_MAX]; /* by slot: of the last kernel that had it */
     uint32_t slots;                       /* none of kernels[] from here on is in use */
     uint32_t active;
+    uint64_t launches;
     dispatch_kernel waiting; /* read ahead, waits for its stream */
     bool has_waiting, end, finished;
     ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
@@ -154,7 +156,7 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
     d->slots = slot >= d->slots ? slot + 1 : d->slots;
     if (d->active++ == 0)
         d->active_since = begin;
-    k->number = ++d->n.kernels;
+    k->number = ++d->launches;
     ls_domain_pending(d->domain, 1);
     return true;
 }
@@ -284,7 +286,6 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     load->shared_bytes += k->shared_bytes;
     load->by_kernel[slot]++;
     k->sent++;
-    d->n.ctas++;
     return true;
 }
 
@@ -310,7 +311,8 @@ static void finish_if_done(dispatch *d, uint32_t slot)
         set_full_for(d, core, 0);
     d->last_end = k->end;
     d->finished = true;
-    dispatch_counters n = { .kernels = 1, .ctas = k->sent, .busy_cycles = k->end - k->begin };
+    dispatch_counters n = { .kernels = 1, .ctas = k->done, .busy_cycles = k->end - k->begin };
+    d->n.kernels++;
     d->n.busy_cycles += n.busy_cycles;
     if (k->end > d->active_since) {
         n.active_cycles = k->end - d->active_since;
@@ -419,6 +421,7 @@ void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle 
     load->shared_bytes -= k->shared_bytes;
     load->by_kernel[done->kernel]--;
     k->done++;
+    d->n.ctas++;
     k->run_cycles += done->cycle - done->start;
     if (d->refill_cycles > 0 && !k->exhausted)
         set_ahead(d, k, k->run_cycles / k->done);
@@ -549,8 +552,8 @@ static const ls_param params[] = {
 };
 
 static const ls_metric metrics[] = {
-    LS_METRIC_COUNTER(dispatch_counters, kernels, "kernels", "kernels launched"),
-    LS_METRIC_COUNTER(dispatch_counters, ctas, "blocks", "thread blocks sent to cores"),
+    LS_METRIC_COUNTER(dispatch_counters, kernels, "kernels", "kernels that have ended"),
+    LS_METRIC_COUNTER(dispatch_counters, ctas, "blocks", "thread blocks that have ended"),
     LS_METRIC_COUNTER(dispatch_counters, busy_cycles, "cycles", "cycles from launches to ends of kernels"),
     LS_METRIC_COUNTER(dispatch_counters, active_cycles, "cycles",
                       "the same, kernels at the same time counted once"),
