@@ -157,8 +157,7 @@ static const cli_command check = {
     .summary = "check platform files",
     .about =
         "Prints every problem that can be found, not only the first, as file:line:column, and one line for "
-        "each platform that is good. A key of the file that has no effect, because another one switches it off, "
-        "is a warning.",
+        "each platform that is good. A key that the file changes against its bases without effect is a warning.",
     .order = 3,
     CLI_OPTIONS(check_options),
     CLI_POSITIONALS(check_positionals),

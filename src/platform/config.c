@@ -179,6 +179,11 @@ const char *ls_config_file(const ls_config *config, size_t index)
     return index < config->layers.file_count ? config->layers.files[index].place.file : NULL;
 }
 
+bool ls_config_is_own(const ls_config *config)
+{
+    return config->layers.is_own;
+}
+
 size_t ls_config_count(const ls_config *config)
 {
     return config->resolved.value_count;

@@ -63,6 +63,9 @@ const ls_schema *ls_config_schema(const ls_config *config);
 /* The files it was made of: the named one, its base, ...; NULL past the end. */
 const char *ls_config_file(const ls_config *config, size_t index);
 
+/* Whether the platform was given as a file, not by a name of the search path. */
+bool ls_config_is_own(const ls_config *config);
+
 /* The values in the order of the schema. */
 size_t ls_config_count(const ls_config *config);
 const ls_config_value *ls_config_at(const ls_config *config, size_t index);

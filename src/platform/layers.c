@@ -164,6 +164,7 @@ static bool read_chain(loader *l, const ls_config_request *request)
         ls_problems_copy(l->problems, &place, &error);
         return false;
     }
+    l->layers->is_own = strcmp(path, request->platform) == 0;
     bool complete = read_file(l, path, NULL, request->text, request->text_bytes);
     while (complete) {
         complete = l->layers->files[l->layers->file_count - 1].yaml.complete;

@@ -35,6 +35,7 @@ typedef struct ls_layers {
     ls_set *sets; /* in the order given */
     size_t set_count;
     ls_place set_place;
+    bool is_own;   /* the platform was given as a file, not by a name of the search path */
     bool complete; /* every file was read to its end and every base found */
 } ls_layers;
 

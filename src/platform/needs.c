@@ -69,11 +69,16 @@ bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition
     return false;
 }
 
-/* Bases may describe hardware that a choice of models leaves out; what the user wrote is meant to act. */
-static bool is_users_own(const ls_config *config, const ls_origin *origin)
+/* A whole platform may describe hardware that its choice of models leaves out. A change that the user made is meant
+ * to act: --set, or another value than the bases have in a file that the user gave as the platform. */
+static bool is_change(const ls_config *config, const ls_config_value *value)
 {
-    return origin->kind == LS_ORIGIN_SET ||
-           (origin->kind == LS_ORIGIN_FILE && strcmp(origin->file, ls_config_path(config)) == 0);
+    const ls_origin *origins = value->origins;
+    if (value->origin_count == 0 || origins[0].kind == LS_ORIGIN_SET)
+        return value->origin_count > 0;
+    return origins[0].kind == LS_ORIGIN_FILE && ls_config_is_own(config) &&
+           ls_config_file(config, 1) != NULL && strcmp(origins[0].file, ls_config_path(config)) == 0 &&
+           (value->origin_count < 2 || strcmp(origins[0].text, origins[1].text) != 0);
 }
 
 bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size_t bytes)
@@ -83,7 +88,7 @@ bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size
     while (*next < ls_config_count(config)) {
         const ls_config_value *value = ls_config_at(config, (*next)++);
         const ls_origin *origin = value->origins;
-        if (value->origin_count == 0 || !is_users_own(config, origin) ||
+        if (!is_change(config, value) ||
             !ls_config_unmet(config, value->key, condition, sizeof condition, &is))
             continue;
         int used = origin->kind == LS_ORIGIN_SET

@@ -10,8 +10,8 @@
 bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition, size_t bytes,
                      const char **is);
 
-/* The next key, from *next (at first 0), that the user set and that does nothing: by --set, or in the file that was
- * named as the platform (not in its bases). Writes one line about it; false: there are no more. */
+/* The next key, from *next (at first 0), that the user changed and that does nothing: by --set, or in a file that
+ * was given as the platform (not by a name), against its bases. Writes one line about it; false: there are no more. */
 bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size_t bytes);
 
 /* A warning of kind "key" for each of them: for results. */

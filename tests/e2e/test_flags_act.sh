@@ -32,6 +32,26 @@ grep -q 'platform rtx3070, machine gpu' stderr && grep -q 'kernel .* has ended' 
 run 0 "${trace[@]}" "${off[@]}" -s core.fetch=cycle
 [[ ! -s stderr ]] || fail 'a key that acts is warned about'
 
+# The same in a file of the user's, and in every command that takes keys; a whole platform describes what it likes.
+printf 'base: rtx3070\ncore:\n  icache:\n    l0_bytes: 2048\n' >own.yaml
+idle='core.icache.l0_bytes has no effect: it needs core.fetch=cycle, which is perfect'
+for command in 'run synth:vector-add,n=1024 -p own.yaml' 'config check own.yaml'; do
+    read -ra words <<<"$command"
+    run 0 "${words[@]}"
+    grep -qF "warning: own.yaml:4: $idle" stderr || fail "lockstep $command: no warning"
+done
+run 0 config show own.yaml --format yaml
+cp stdout whole.yaml
+run 0 run synth:vector-add,n=1024 -p whole.yaml
+[[ ! -s stderr ]] || fail 'a whole platform is warned about'
+for command in 'run synth:vector-add,n=1024 -n' 'profile synth:vector-add,n=1024 --no-cache' \
+    'scaling synth:vector-add,n=1024 -j 2 -r 1' 'sweep synth:vector-add,n=1024 -v cores=1,2 -o idle.db' 'exec'; do
+    read -ra words <<<"$command -p rtx3070 -s core.icache.l0_bytes=2048"
+    [[ $command == exec ]] && words=(exec -p r9nano -s l1.size_kib=32 -- true)
+    run 0 "${words[@]}"
+    [[ $(grep -c 'warning: --set .* has no effect: it needs' stderr) == 1 ]] || fail "lockstep $command: not one warning"
+done
+
 # L1 and the memory that it shares.
 refused 2 'shared_kib (100) is more than unified_kib (64)' "${trace[@]}" -s core.unified_kib=64
 refused 2 'l1.size_kib (64) and shared_kib (100) together' "${trace[@]}" -s core.l1.size_kib=64
