@@ -268,17 +268,33 @@ ls_status ls_points_beat(ls_points *p, ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
+/* Time with a kernel: kernels side by side count once. `spans` yields begins and ends in the order of begins. */
+static double busy_fs(sqlite3_stmt *spans, int64_t run, int *code)
+{
+    double total = 0, until = 0;
+    sqlite.reset(spans);
+    sqlite.bind_int64(spans, 1, run);
+    while ((*code = sqlite.step(spans)) == SQLITE_ROW) {
+        double begin = sqlite.column_double(spans, 0), end = sqlite.column_double(spans, 1);
+        begin = begin > until ? begin : until;
+        total += end > begin ? end - begin : 0;
+        until = end > until ? end : until;
+    }
+    return total;
+}
+
 ls_status ls_points_read(ls_points *p, ls_arena *arena, ls_point *list, size_t count, ls_error *err)
 {
-    sqlite3_stmt *run = NULL, *error = NULL;
+    sqlite3_stmt *run = NULL, *error = NULL, *spans = NULL;
     ls_status status = LS_OK;
     if (sqlite.prepare_v2(p->db, "SELECT error FROM points WHERE id = ?1", -1, &error, NULL) != SQLITE_OK)
         return fail_sqlite(p, err);
     if (sqlite.prepare_v2(p->db,
-                          "SELECT r.run, h.wall_seconds, (SELECT total(end_fs - begin_fs) FROM kernels k"
-                          " WHERE k.run = r.run) FROM runs r JOIN host h USING(run)"
+                          "SELECT r.run, h.wall_seconds, r.cycles FROM runs r JOIN host h USING(run)"
                           " WHERE h.run_id = ?1 AND r.partial = 0 ORDER BY r.run DESC LIMIT 1",
-                          -1, &run, NULL) != SQLITE_OK)
+                          -1, &run, NULL) != SQLITE_OK ||
+        sqlite.prepare_v2(p->db, "SELECT begin_fs, end_fs FROM kernels WHERE run = ?1 ORDER BY begin_fs", -1,
+                          &spans, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         ls_point *point = &list[i];
@@ -298,13 +314,17 @@ ls_status ls_points_read(ls_points *p, ls_arena *arena, ls_point *list, size_t c
             point->done = true;
             point->run = sqlite.column_int64(run, 0);
             point->wall_seconds = sqlite.column_double(run, 1);
-            point->time_ns = sqlite.column_double(run, 2) * 1e-6;
+            point->cycles = sqlite.column_double(run, 2);
+            point->time_ns = busy_fs(spans, point->run, &code) * 1e-6;
+            if (code != SQLITE_DONE)
+                status = fail_sqlite(p, err);
         } else if (code != SQLITE_DONE) {
             status = fail_sqlite(p, err);
         }
     }
     sqlite.finalize(run);
     sqlite.finalize(error);
+    sqlite.finalize(spans);
     return status;
 }
 

@@ -20,7 +20,8 @@ typedef struct ls_point {
     /* filled by ls_points_read() */
     bool done;
     int64_t run;         /* its number in the database */
-    double time_ns;      /* simulated, all kernels */
+    double time_ns;      /* simulated, with a kernel; kernels side by side count once */
+    double cycles;       /* GPU cycles, likewise; 0 without kernels */
     double wall_seconds; /* host */
     const char *error;   /* of the last try; NULL: none; in the arena of the read */
 } ls_point;

@@ -84,6 +84,8 @@ grep -qE '^ +[125]  _Z5saxpy' stdout && fail 'the text has another number'
 run 0 run many -p rtx3070 -k 3-4 --stats accelsim
 [[ $(grep -oE '^kernel_launch_uid = [0-9]+' stdout | tr '\n' ';') == 'kernel_launch_uid = 3;kernel_launch_uid = 4;' ]] ||
     fail "Accel-Sim's names do not number kernels 3 and 4"
+run 0 profile many -p rtx3070 -k 3-4 --no-cache
+[[ $(awk '/_Z/ { printf "%s ", $1 }' stdout) == '3 4 ' ]] || fail 'profile numbers kernels otherwise'
 run 0 trace info many -k 3-4 --each
 grep -qE '^ +3  ' stdout || fail 'trace info does not number kernel 3'
 if command -v sqlite3 >/dev/null; then

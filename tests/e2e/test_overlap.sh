@@ -93,3 +93,13 @@ for fidelity in detailed basic memory; do
             fail "$fidelity, latency $latency: kernels and blocks of each kernel are $counted"
     done
 done
+
+# A sweep ranks by time in which kernels side by side count once, and has GPU cycles beside it.
+run 0 sweep four -p rtx3070 -s cores=2 --vary dispatch.concurrent_kernels=1,4 -o ranked.db
+while IFS=, read -r _ kernels time cycles number _; do
+    [[ $kernels == dispatch* ]] && continue
+    expected=$(sqlite3 ranked.db "SELECT cycles FROM runs WHERE run = $number")
+    awk -v t="$time" -v c="$cycles" -v e="$expected" 'BEGIN { exit !(c == e && t > c / 1.725 - 1 && t < c / 1.725 + 1) }' ||
+        fail "$kernels kernels at once: $time ns and $cycles cycles instead of $expected"
+done <ranked.csv
+(($(sqlite3 ranked.db 'SELECT count(DISTINCT cycles) FROM runs') == 2)) || fail 'nothing ran side by side'

@@ -86,7 +86,7 @@ if command -v python3 >/dev/null; then
 else
     left_out 'python3 is not there: the JSON was not read'
 fi
-refused 2 'nearest: cycles' compare a.json a.csv --metric cycle
+refused 2 'nearest: resident_cycles' compare a.json a.csv --metric resident_cycle
 refused 2 'no run 99' compare a.json 'grid.db#99'
 head -c 1000 a.json >cut.json
 refused 2 'cut.json' compare a.json cut.json

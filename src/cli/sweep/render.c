@@ -148,7 +148,7 @@ void sweep_render_csv(const sweep *s, FILE *to)
         fputc(',', to);
         csv_cell(to, s->grid.axes.at[a].key);
     }
-    fputs(",time_ns,run,wall_seconds", to);
+    fputs(",time_ns,cycles,run,wall_seconds", to);
     for (size_t c = 0; c < s->columns.names.count; c++) {
         fputc(',', to);
         csv_cell(to, s->columns.names.at[c]);
@@ -163,10 +163,10 @@ void sweep_render_csv(const sweep *s, FILE *to)
             csv_cell(to, point->values[a]);
         }
         if (point->done)
-            fprintf(to, ",%s,%lld,%.3f", ls_format_real(point->time_ns, time, sizeof time),
+            fprintf(to, ",%s,%.0f,%lld,%.3f", ls_format_real(point->time_ns, time, sizeof time), point->cycles,
                     (long long)point->run, point->wall_seconds);
         else
-            fputs(",,,", to);
+            fputs(",,,,", to);
         for (size_t c = 0; c < s->columns.names.count; c++) {
             double value = s->columns.values[i * s->columns.names.count + c];
             fprintf(to, ",%s", isnan(value) ? "" : ls_format_real(value, time, sizeof time));
