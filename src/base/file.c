@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -492,4 +493,12 @@ ls_status ls_file_temp_publish(ls_temp *temp, const char *path, bool *existed, l
     ls_temp_discard(temp);
     free(target);
     return status;
+}
+
+const char *ls_file_write_reason(FILE *stream, int code)
+{
+    struct statvfs disk;
+    if (code == 0)
+        code = fstatvfs(fileno(stream), &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0 ? ENOSPC : EIO;
+    return strerror(code);
 }

@@ -57,4 +57,8 @@ ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err);
  * itself. */
 ls_status ls_library_dir(ls_arena *arena, char **dir, ls_error *err);
 
+/* Why writing to a stream failed. code: errno of the last call, or 0 if the stream keeps an older error whose reason
+ * is gone: then a full disk is told from other failures. */
+const char *ls_file_write_reason(FILE *stream, int code);
+
 #endif

@@ -1,6 +1,9 @@
 /* json.c: commas, indentation, escapes, and the rules of nesting. */
 #include "base/json.h"
 
+#include "base/file.h"
+
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -267,6 +270,7 @@ ls_status ls_json_finish(ls_json *j, ls_error *err)
     if (j->text != NULL && j->text->failed)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the JSON text");
     if (j->stream != NULL && (j->write_failed || ferror(j->stream)))
-        return ls_fail(err, LS_ERR_IO, "the JSON text could not be written");
+        return ls_fail(err, LS_ERR_IO, "the JSON text could not be written: %s",
+                       ls_file_write_reason(j->stream, errno == ENOSPC ? ENOSPC : 0));
     return LS_OK;
 }

@@ -1,5 +1,6 @@
 /* cli_main.c: the root command with the global options, and the way from argv to an exit code. The only place
  * that prints errors; it may read the environment and the terminal, and load plug-ins. */
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "lockstep/block.h"
@@ -171,7 +172,7 @@ static ls_status finish_output(FILE *out, ls_error *err)
     errno = 0;
     if (fflush(out) == 0 && !ferror(out))
         return LS_OK;
-    return ls_fail(err, LS_ERR_IO, "cannot write standard output: %s", strerror(errno ? errno : EIO));
+    return ls_fail(err, LS_ERR_IO, "cannot write standard output: %s", ls_file_write_reason(out, errno));
 }
 
 int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *out, FILE *err)

@@ -74,6 +74,22 @@ for file in limit.json limit.db; do
     grep -q "$file: cannot write the .*: File too large" stderr || fail 'the reason is missing'
     [[ ! -e $file ]] || fail 'half a file'
 done
+# The same on a real disk of 4 KiB, where root may mount one: also when the write that failed is long past.
+mkdir disk
+if mount -t tmpfs -o size=4k tmpfs disk 2>/dev/null; then
+    trap 'umount "$work/disk"; rm -rf "$work"' EXIT
+    run 2 run "${small[@]}" -o disk/r.json
+    grep -q 'disk/r.json: cannot write the file: No space left on device' stderr || fail 'the reason is missing'
+    [[ -z $(ls -A disk) ]] || fail "half a file: $(ls -A disk)"
+    "$LOCKSTEP" run "${small[@]}" -f json >disk/out 2>stderr && fail 'standard output on a full disk is a success'
+    grep -q 'could not be written: No space left on device' stderr || fail "the reason is missing: $(cat stderr)"
+    "$LOCKSTEP" run "${small[@]}" >disk/out 2>stderr && fail 'standard output on a full disk is a success'
+    grep -q 'cannot write standard output: No space left on device' stderr || fail "the reason is missing: $(cat stderr)"
+    run 2 emulate fir --trace-instructions disk/steps
+    grep -q 'instruction trace could not be written: No space left' stderr || fail 'the reason is missing'
+else
+    left_out 'no tmpfs can be mounted: a full disk was not tried'
+fi
 left=$(find . -name '.*.tmp' -o -name '*-journal')
 [[ -z $left ]] || fail "temporary files stay: $left"
 exit 0

@@ -1,9 +1,11 @@
 /* trace.c: the instruction trace: one line of JSON per executed instruction with the registers that it
  * wrote. Scalars are compared with what they were before, so that vcc, exec and m0 show up whoever writes
  * them. */
+#include "base/file.h"
 #include "runtime/emulate/emulate.h"
 #include "runtime/emulate/emulate_impl.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +152,9 @@ void emulate_trace_hook(void *self, const emulate_step *step)
 
 ls_status emulate_trace_finish(emulate_trace *trace, ls_error *err)
 {
+    errno = 0;
     bool bad = fflush(trace->file) != 0 || ferror(trace->file) != 0;
+    const char *reason = bad ? ls_file_write_reason(trace->file, errno) : "";
     free(trace);
-    return bad ? ls_fail(err, LS_ERR_IO, "the instruction trace could not be written") : LS_OK;
+    return bad ? ls_fail(err, LS_ERR_IO, "the instruction trace could not be written: %s", reason) : LS_OK;
 }
