@@ -7,6 +7,7 @@
 #define ONE_LINE(line)                                                                                        \
     HEADER("3", "80", "(1,1,1)", "(32,1,1)") BLOCK("warp = 0\ninsts = 1\n" line "\n") /* line 19 */
 #define ONE_LINE_V5(line) HEADER("5", "80", "(1,1,1)", "(32,1,1)") BLOCK("warp = 0\ninsts = 1\n" line "\n")
+#define ONE_LINE_SM90(line) HEADER("3", "90", "(1,1,1)", "(32,1,1)") BLOCK("warp = 0\ninsts = 1\n" line "\n")
 #define NOP "0000 ffffffff 0 NOP 0 0 \n"
 
 typedef struct defect_case {
@@ -87,10 +88,18 @@ static void test_lines(void **state)
           "the address '0x11112222333344445' is not a hexadecimal number of up to 16 digits" },
         { ONE_LINE("0000 00000001 1 R1 LDG.E 1 R2 4 1 0x10 4x"), ACC_bad_line, 19,
           "the stride '4x' is not a decimal number of 64 bits" },
-        { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 3 2 0x10 0x20"), ACC_unsupported, 19,
-          "the addresses of UTMALDG.2D, a bulk copy, are not supported" },
-        { ONE_LINE("0000 00000001 0 UBLKCP.S.G 0 0 0x0 0 0 0 4 0x0 0 0 0"), ACC_unsupported, 19,
-          "the addresses of UBLKCP.S.G, a bulk copy, are not supported" },
+        { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x400 0 32 0 2 0x10 4"), ACC_bad_line, 19,
+          "the address format of a bulk copy '2' is not 3 or 4" },
+        { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x400 2 32 0 3 2 0x10 0x20"), ACC_bad_line, 19,
+          "the multicast flag '2' is not a number that is possible here" },
+        { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x400 0 32 0 4 0x10"), ACC_bad_line, 19,
+          "the line ends before its number of addresses" },
+        { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x400 1 0x3 32 0 4 0x10 2 x 0 0"), ACC_bad_line, 19,
+          "the address 'x' is not a number" },
+        { ONE_LINE_SM90("0000 00000001 0 UBLKCP.S.G 0 0 0x0 0 0 0 4 0x0 0 0 0"), ACC_unmodelled_opcode, 19,
+          "UBLKCP.S.G at pc 0x0 is not modelled" },
+        { ONE_LINE_SM90("0000 00000001 0 UTMALDG.2D 0 16 0x400 1 0x3 32 0 3 2 0x10 0x20"),
+          ACC_unmodelled_opcode, 19, "UTMALDG.2D at pc 0x0 is not modelled" },
         { ONE_LINE("0000 00000001 1 R1 LDG.E 1 R2 4 3 2 0x10 0x20"), ACC_unsupported, 19,
           "address format 3 of bulk copies is not supported" },
         { ONE_LINE("0000 00000001 0 ARRIVES.LDGSTSBAR.64 1 R2 0"), ACC_unmodelled_opcode, 19,

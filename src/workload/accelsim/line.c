@@ -233,7 +233,8 @@ typedef struct parse {
     size_t opcode_bytes;
     int64_t imm;
     uint32_t addr;
-    bool bulk; /* an address format of bulk copies, which is not supported */
+    bool bulk;  /* a bulk copy whose addresses would be lost, or an address format that is not supported */
+    bool whole; /* everything up to the last word has been read */
     /* the line's own bytes */
     const char *text, *text_end, *tail, *tail_end, *values;
     bool regular; /* they have the form that the fast way expects */
@@ -393,6 +394,11 @@ static bool parse_body(parse *s)
     return true;
 }
 
+static bool is_word(const parse *s, const char *text)
+{
+    return s->bytes == strlen(text) && memcmp(s->word, text, s->bytes) == 0;
+}
+
 /* Bulk copies of newer tracers have their own fields here, from the mbarrier's address on. */
 static bool is_bulk(const parse *s)
 {
@@ -404,17 +410,48 @@ static bool is_bulk(const parse *s)
     return s->width > 0 || (s->end - at > 1 && at[0] == '0' && at[1] == 'x');
 }
 
-static bool parse_addresses(parse *s, ls_cta *cta)
+/* mbarrier, multicast [block mask], bytes, bytes out of bounds, format (3 or 4) and its addresses. No model uses them, so
+ * that they are checked and forgotten; a reader that keeps whole lines refuses them. With bytes out of bounds there
+ * may be fewer differences than the count says: the addresses end where the line's last words begin. */
+static bool parse_bulk(parse *s, const acc_reader *r)
+{
+    uint64_t word, multicast, format;
+    int64_t number;
+    if (!r->options.drop_values) {
+        s->bulk = true;
+        return fail(s, "the addresses of %.*s, a bulk copy, cannot be kept", (int)s->opcode_bytes, s->opcode);
+    }
+    if (!word_address(s, &word) || !word_number(s, "multicast flag", 1, &multicast) ||
+        (multicast == 1 && !word_address(s, &word)) || !word_signed(s, "bytes", &number) ||
+        !word_signed(s, "bytes out of bounds", &number) || !word_number(s, "address format", 9, &format))
+        return false;
+    if (format != 3 && format != 4)
+        return wrong(s, "address format of a bulk copy", "3 or 4");
+    if (format == 4 && !word_address(s, &word))
+        return false;
+    if (!word_signed(s, "number of addresses", &number))
+        return false;
+    s->width = 0;
+    s->regular = false;
+    s->whole = true;
+    while (next(s, "addresses", true)) {
+        if (r->kernel.info.tracer_version >= 6 && is_word(s, "NoVal"))
+            return true;
+        if (hex_read_address(s->word, &word) != s->word + s->bytes &&
+            ls_parse_i64(s->word, s->bytes, &number, NULL) != LS_OK)
+            return wrong(s, "address", "a number");
+    }
+    return r->kernel.info.tracer_version < 6 || fail(s, "the line ends before its NoVal");
+}
+
+static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
 {
     uint64_t *words = cta->addrs + cta->addr_count, mode = 0;
     unsigned lanes = (unsigned)__builtin_popcount(s->mask), count = lanes;
     int64_t difference;
     s->addr = LS_ADDR_NONE;
-    if (is_bulk(s)) {
-        s->bulk = true;
-        return fail(s, "the addresses of %.*s, a bulk copy, are not supported", (int)s->opcode_bytes,
-                    s->opcode);
-    }
+    if (is_bulk(s))
+        return parse_bulk(s, r);
     if (s->width == 0)
         return true;
     if (!word_number(s, "address format", 9, &mode))
@@ -448,11 +485,6 @@ static bool parse_addresses(parse *s, ls_cta *cta)
     return true;
 }
 
-static bool is_word(const parse *s, const char *text)
-{
-    return s->bytes == strlen(text) && memcmp(s->word, text, s->bytes) == 0;
-}
-
 /* "1 5" or "32 0 1 2 ...": the values of one register after the other. */
 static bool parse_values(parse *s)
 {
@@ -478,6 +510,8 @@ static bool parse_values(parse *s)
 static bool parse_tail(parse *s, uint32_t version)
 {
     int64_t second;
+    if (s->whole)
+        version = 0;
     if (version >= 5) {
         if (!word_signed(s, "immediate", &s->imm) || !keep(s, s->tail_words, sizeof s->tail_words))
             return false;
@@ -610,7 +644,7 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
         return is_full(cta) ? ls_fail(err, LS_ERR_UNSUPPORTED, "a thread block has more than 2^30 addresses")
                             : no_memory(err);
     parse s = { .at = r->at, .end = end };
-    bool good = parse_prefix(&s, r, cta, &other_place) && parse_body(&s) && parse_addresses(&s, cta) &&
+    bool good = parse_prefix(&s, r, cta, &other_place) && parse_body(&s) && parse_addresses(&s, r, cta) &&
                 parse_tail(&s, r->kernel.info.tracer_version);
     if (!good && r->open_end && next_line == r->end) {
         status = acc_reader_defect(r, ACC_truncated, err, "the file ends inside a line");
