@@ -144,6 +144,7 @@ static ls_status config_hash(session *s, size_t point, ls_hash *out, ls_error *e
         return status;
     *out = ls_config_hash(config);
     warn_once(s, config);
+    s->sweep.assumptions = ls_config_assumption_count(config);
     ls_config_destroy(config);
     return LS_OK;
 }

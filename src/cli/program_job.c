@@ -77,6 +77,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
     ls_spans_fini(&watch.copies);
     if (status != LS_OK)
         return status;
+    out->assumptions = ls_config_assumption_count(timing_config(system));
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {

@@ -29,6 +29,7 @@ typedef struct program_result {
     uint64_t launches, instructions;
     uint64_t reads[PROGRAM_LEVELS], hits[PROGRAM_LEVELS]; /* of caches; hits include lines on their way */
     double host_seconds;                                  /* of the run, without building the machine */
+    size_t assumptions;                                   /* values of the platform that no source gives */
     ls_hash hash;
 } program_result;
 

@@ -6,11 +6,13 @@
 #include "base/text.h"
 #include "opencl/ending.h"
 #include "opencl/settings.h"
+#include "runtime/timing/timing.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 ocl_library ocl = { .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -146,6 +148,22 @@ cl_int ocl_start(void)
 
 /* ------------------------------------------------------------------------------------------------- ending */
 
+/* Results in simulated time list the values of the platform that no source gives. */
+static void add_assumptions(ls_text *text)
+{
+    size_t count = 0;
+    const ls_engine *engine = timing_engine(ocl.system);
+    const ls_warning *warnings = engine != NULL ? ls_engine_warnings(engine, &count) : NULL;
+    const char *before = ", \"assumptions\": [";
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(warnings[i].kind, "assumption") == 0) {
+            ls_text_printf(text, "%s\"%.*s\"", before, (int)strcspn(warnings[i].text, " "), warnings[i].text);
+            before = ", ";
+        }
+    if (before[2] == '\0')
+        ls_text_printf(text, "]");
+}
+
 static ls_status write_metrics(const char *path, ls_error *err)
 {
     const ls_gpu_counts *c = &ocl.counts;
@@ -160,10 +178,11 @@ static ls_status write_metrics(const char *path, ls_error *err)
     ls_text_printf(&text,
                    ", \"active_lanes\": %" PRIu64 ", \"loads\": %" PRIu64 ", \"stores\": %" PRIu64
                    ", \"atomics\": %" PRIu64 ", \"load_bytes\": %" PRIu64 ", \"store_bytes\": %" PRIu64
-                   ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"simulated_ns\": %" PRIu64
-                   "}\n",
+                   ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"simulated_ns\": %" PRIu64,
                    c->active_lanes, c->loads, c->stores, c->atomics, c->load_bytes, c->store_bytes,
                    c->atomic_bytes, c->barriers, c->simulated_ns);
+    add_assumptions(&text);
+    ls_text_printf(&text, "}\n");
     status = text.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
                          : ls_file_write(path, ls_text_get(&text), text.count, err);
     ls_text_fini(&text);

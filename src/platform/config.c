@@ -68,6 +68,14 @@ bool ls_config_assumes(const ls_config_value *value)
     return origin->kind == LS_ORIGIN_FILE && strstr(origin->comment, "assumption:") != NULL;
 }
 
+size_t ls_config_assumption_count(const ls_config *config)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ls_config_count(config); i++)
+        count += ls_config_assumes(ls_config_at(config, i));
+    return count;
+}
+
 const char *ls_origin_text(const ls_origin *origin, char *out, size_t out_bytes)
 {
     if (origin->kind == LS_ORIGIN_FILE)

@@ -90,6 +90,8 @@ ls_hash ls_config_hash(const ls_config *config);
 const char *ls_origin_text(const ls_origin *origin, char *out, size_t out_bytes);
 /* Whether the platform file says of the value that no source gives it: "assumption:" in the comment on its line. */
 bool ls_config_assumes(const ls_config_value *value);
+/* How many values are such assumptions. */
+size_t ls_config_assumption_count(const ls_config *config);
 /* Adds a value as it stands in YAML: quoted if the type or the text needs it. */
 void ls_config_add_scalar(ls_text *out, const ls_param *param, const char *text);
 

@@ -12,6 +12,11 @@ sed -n '/^assumptions/,/^$/p' stdout | grep -q "$key[, ]" || fail "text does not
 grep -qF "\"kind\": \"assumption\", \"text\": \"$text" a.json || fail "JSON does not list $key"
 grep -qF "assumption,$key" a.csv || grep -F 'assumption' a.csv | grep -qF "$text" || fail "CSV does not list $key"
 grep -aqF "$text" a.db || fail "SQLite does not list $key"
+# Sweeps and studies, which show no counters, say how many there are.
+run 0 sweep fir --size 1024 -p rx5500xt -v l2.ways=8,16
+says ' values of rx5500xt are assumptions'
+run 0 study navisim-9 -w fir:1024
+says 'values that are assumptions, by configuration:'
 run 0 config explain $key -p rx5500xt
 says 'an assumption: results of this platform list it'
 

@@ -124,6 +124,7 @@ for platform in r9nano rx5500xt; do
     run 0 exec --platform "$platform" --set command.dispatchers=2 --metrics time.json -- ./add
     [[ $(<stdout) == "$platform (Lockstep): 5 63" ]] || fail "the program printed something else on $platform"
     grep -qE '"simulated_ns": [1-9]' time.json || fail "no time on $platform"
+    grep -qE '"assumptions": \[".*"\]}' time.json || fail "no assumptions of $platform"
 done
 
 # Time is simulated for one GPU: the driver says so, and there is no platform.

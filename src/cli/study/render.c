@@ -27,6 +27,23 @@ static void print_rate(FILE *to, double rate)
         fprintf(to, " %5.1f%%", 100 * rate);
 }
 
+/* Values of the platforms that no source gives; a platform with several configurations counts once each. */
+static void print_assumptions(const study_result *result, FILE *to)
+{
+    const study *s = result->study;
+    const program_result *first = result->row_count > 0 ? result->rows[0].results : NULL;
+    bool any = false;
+    for (size_t c = 0; first != NULL && c < s->config_count; c++) {
+        if (first[c].assumptions > 0)
+            fprintf(to, "%s %s %zu",
+                    any ? "," : "  values that are assumptions, by configuration:", s->configs[c].label,
+                    first[c].assumptions);
+        any |= first[c].assumptions > 0;
+    }
+    if (any)
+        fputs("\n\n", to);
+}
+
 void study_render_text(const study_result *result, FILE *to)
 {
     const study *s = result->study;
@@ -67,6 +84,7 @@ void study_render_text(const study_result *result, FILE *to)
         fputc('\n', to);
     }
     fputc('\n', to);
+    print_assumptions(result, to);
     cli_help_fill(to, s->discussion, 2, 100, true);
     fputc('\n', to);
 }

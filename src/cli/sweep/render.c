@@ -75,7 +75,7 @@ static void print_line(const sweep *s, size_t rank, int64_t run, size_t point, d
 }
 
 /* All traces together: the geometric mean of the time relative to the fastest of each trace. */
-static void tell_mean(const sweep *s, size_t top, FILE *to)
+static void print_mean(const sweep *s, size_t top, FILE *to)
 {
     ranked *list = calloc(s->grid.points, sizeof *list);
     size_t count = 0;
@@ -121,7 +121,11 @@ void sweep_render(const sweep *s, size_t top, FILE *to)
     }
     free(order);
     if (s->trace_count > 1)
-        tell_mean(s, top, to);
+        print_mean(s, top, to);
+    if (s->assumptions > 0)
+        fprintf(to,
+                "\n%zu values of %s are assumptions that no source gives; the results of each run list them\n",
+                s->assumptions, s->platform);
 }
 
 /* ---------------------------------------------------------------------------------------------------- csv */

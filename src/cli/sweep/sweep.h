@@ -1,5 +1,5 @@
 /* sweep.h: a grid of configurations over some traces: what cmd_sweep.c prepares, farm.c runs,
- * columns.c reads back and tell.c shows. */
+ * columns.c reads back and render.c prints. */
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
 
@@ -18,6 +18,7 @@ typedef struct sweep_columns {
 typedef struct sweep {
     sweep_grid grid;
     const char *platform;
+    size_t assumptions; /* values of the platform that no source gives */
     const char *const *traces;
     size_t trace_count;
     ls_point *points;
