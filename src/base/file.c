@@ -362,7 +362,7 @@ static ls_status open_out(ls_file_writer *w, const char *path, ls_error *err)
     return open_stream(w) ? LS_OK : fail_nomem(err, path);
 }
 
-/* Closes everything that is still open and removes what is not published. Zero, or why closing failed. */
+/* Closes all open files and removes unpublished ones. Returns zero or the errno of a failed close. */
 static int writer_close(ls_file_writer *w)
 {
     int reason = 0;

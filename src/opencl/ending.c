@@ -71,7 +71,7 @@ static bool wait_until(const struct timespec *until)
     return code == 0;
 }
 
-/* Executes what can be executed: what waits for an event that nobody sets any more never can. */
+/* Executes every command that can run. A command never can if its event is never set any more. */
 static void drain(const struct timespec *until)
 {
     for (;;) {
@@ -99,7 +99,7 @@ bool ocl_stop(void)
     pthread_mutex_lock(&ocl.lock);
     ocl.is_ending = true;
     drain(&until);
-    ocl.is_stopping = true; /* who waits for what cannot run any more waits no longer */
+    ocl.is_stopping = true; /* a waiter is released when its command can no longer run */
     pthread_cond_broadcast(&ocl.done);
     until = patience();
     while (is_idle && is_busy_elsewhere())

@@ -203,7 +203,7 @@ void ocl_call_back(cl_event event, cl_int status, ocl_event_callback *list);
 
 /* All of these with ocl.lock held. */
 void ocl_event_complete(cl_event event, cl_int status);
-void ocl_wait_event(cl_event event); /* executes what it can meanwhile */
+void ocl_wait_event(cl_event event); /* executes ready commands meanwhile */
 void ocl_wait_queue(cl_command_queue queue);
 void ocl_wake_workers(void);
 /* Executes one command of the device; false if none is ready, or somebody else does. In simulated time one
@@ -282,7 +282,7 @@ ls_status ocl_box_copy(ls_gpu_context *gpu, const ocl_box *to, const ocl_box *fr
 /* Adds a mapping of a mem, or finds (and takes out) the one of a pointer. Take ocl.lock themselves. */
 cl_int ocl_mapping_add(cl_mem mem, const ocl_mapping *mapping, ocl_mapping **out);
 ocl_mapping *ocl_mapping_take(cl_mem mem, void *pointer);
-/* For clEnqueueUnmapMemObject of an image (image.c): writes back what was mapped. */
+/* For clEnqueueUnmapMemObject of an image (image.c): writes back the mapped part. */
 ls_status ocl_image_unmap(cl_mem image, const ocl_mapping *mapping, ls_error *err);
 
 /* ----------------------------------------------------------------------------------------------- samplers */

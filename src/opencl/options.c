@@ -13,7 +13,7 @@ typedef enum how {
     PASS,     /* to the compiler */
     PASS_TWO, /* with the next word, if nothing follows in the same */
     PREFIX,   /* whatever begins so */
-    DROP,     /* what it asks for is always so */
+    DROP,     /* the option asks for the default behaviour */
 } how;
 
 static const struct {

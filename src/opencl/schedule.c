@@ -288,7 +288,7 @@ void ocl_wait_queue(cl_command_queue queue)
 {
     cl_event last = queue->last;
     bool helped = false;
-    /* Only what was there at the time of the call: others may go on enqueuing. */
+    /* Only commands enqueued before the call count: others may go on enqueuing. */
     if (ocl_is_in_order(queue)) {
         if (last) {
             ocl_retain(last);

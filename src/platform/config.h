@@ -29,7 +29,7 @@ typedef struct ls_origin {
     ls_origin_kind kind;
     const char *file; /* "" unless the kind is LS_ORIGIN_FILE */
     uint32_t line, column;
-    const char *text;    /* what it says, in canonical form */
+    const char *text;    /* the value in canonical form */
     const char *comment; /* the comment on the value's line: the source of the number; "" if there is none */
 } ls_origin;
 

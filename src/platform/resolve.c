@@ -182,7 +182,7 @@ static void add_history(resolver *r, slot *to, ls_origin origin)
     to->last = &entry->next;
 }
 
-/* Reads what was said about a key that is in force. */
+/* Parses the value in force of a key. */
 static void apply(resolver *r, const setting *s, const ls_key *key)
 {
     slot *to = &r->slots[key - r->out->schema.keys];

@@ -1,4 +1,4 @@
-/* resolve.h: from what was said (layers.h) to one value per key (config.h). Only config.c uses it. */
+/* resolve.h: turns the entries of all layers (layers.h) into one value per key (config.h). Only config.c uses it. */
 #ifndef PLATFORM_RESOLVE_H
 #define PLATFORM_RESOLVE_H
 

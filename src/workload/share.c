@@ -19,7 +19,7 @@ typedef struct body {
     uint32_t insts;
     uint64_t *slope
         [3]; /* of a generator: how far each instruction's addresses move with x, y and z; NULL: not known */
-    bool alone; /* what was said to be like it was not */
+    bool alone; /* another block was announced as alike and was not */
     struct body *next;
 } body;
 

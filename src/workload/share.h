@@ -17,7 +17,7 @@ ls_status ls_share_create(ls_kernel *kernel, ls_share **out, ls_error *err);
 ls_status ls_share_next(ls_share *share, ls_cta *cta, bool *end, ls_error *err);
 void ls_share_destroy(ls_share *share);
 
-/* The kernel says of its next block what it is like: it costs little to read. */
+/* The kernel announces which earlier block its next one resembles: cheap to read. */
 bool ls_share_is_told(const ls_share *share);
 
 typedef struct ls_share_counts {

@@ -8,7 +8,7 @@
 typedef struct ls_access_stats {
     uint64_t insts; /* warp instructions that access this space with at least one lane */
     uint64_t lanes; /* accesses of single lanes */
-    uint64_t bytes; /* what they ask for */
+    uint64_t bytes; /* requested by all lanes */
 } ls_access_stats;
 
 /* Opcodes to name to the user. */

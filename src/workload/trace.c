@@ -21,7 +21,7 @@ static const ls_trace_source *const sources[] = {
     &ls_accelsim_source,
 };
 
-/* As much of the file as tells its format; nothing of what cannot be read: opening it will say why. */
+/* The first bytes, which tell the format. A file that cannot be read gives none: opening it will say why. */
 static size_t read_head(const char *path, unsigned char *head, size_t bytes)
 {
     int fd;

@@ -75,7 +75,7 @@ const char *amd_format_name(amd_format format); /* "SOP1" */
 /* What VOP1, VOP2 and VOPC may carry in a second word. */
 typedef enum amd_form { AMD_PLAIN, AMD_SDWA, AMD_DPP16, AMD_DPP8 } amd_form;
 
-/* What a core issues it to, and what waits for it. */
+/* The pipe that a core issues it to, and the wait counter that tracks it. */
 typedef enum amd_class {
     AMD_CLASS_SALU,
     AMD_CLASS_VALU,

@@ -86,9 +86,9 @@ typedef struct drv_backend {
     ls_status (*close_trace)(void *self, ls_error *err);
 
     ls_status (*alloc)(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err);
-    /* NULL is fine. What was allocated, to the byte: programs may use no more of it. */
+    /* NULL is fine. The exact size of an allocation: programs may use no byte beyond it. */
     ls_status (*bound)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
-    /* NULL is fine. What was allocated has a content that counts: 0. */
+    /* NULL is fine. The allocation has a defined content: zeros. */
     ls_status (*zeroed)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
     ls_status (*free)(void *self, uint64_t address, ls_error *err);
     /* Whole pages become read-only for programs, after the host wrote them. */
@@ -102,7 +102,7 @@ typedef struct drv_backend {
                       uint64_t bytes, ls_error *err);
 
     void (*facts)(void *self, size_t gpu, drv_facts *out);
-    /* Decodes; refuses what it cannot execute. */
+    /* Decodes the kernel; refuses instructions without a body. */
     ls_status (*prepare)(void *self, size_t gpu, const drv_code *code, void **program, ls_error *err);
     void (*release)(void *self, void *program);
     /* Adds to *counts, also when it fails. */

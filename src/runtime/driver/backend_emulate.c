@@ -171,7 +171,7 @@ static ls_status emu_protect(void *self, uint64_t address, uint64_t bytes, ls_er
     return status;
 }
 
-/* A command that succeeded: what it wrote is defined, and it belongs into the recording. */
+/* After a command succeeded: its bytes are defined, and the recording takes it. */
 static ls_status keep(emu *e, amd_file_command command, ls_status status, ls_error *err)
 {
     if (status == LS_OK && e->strict && command.kind == AMD_FILE_COPY)

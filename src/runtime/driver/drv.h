@@ -70,7 +70,7 @@ struct ls_gpu_queue {
     drv_command *head, *tail;  /* pending; the running one is the head */
     bool is_running;
     bool is_default; /* of blocking calls: one's failure is not another's */
-    bool is_closing; /* what waits for the host fails */
+    bool is_closing; /* commands that wait for the host fail */
     bool has_failed;
     ls_error failure;
 };

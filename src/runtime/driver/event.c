@@ -22,7 +22,7 @@ ls_gpu_event_state ls_gpu_event_get_state(const ls_gpu_event *event)
 {
     ls_gpu_event_state state;
     pthread_mutex_lock(&event->system->lock);
-    /* With timing nobody else lets time pass: whoever asks again and again must see an end. */
+    /* With timing only a question lets time pass: a program that polls must see an end. */
     if (event->system->backend->advance && !event->is_users && !drv_event_is_over(event))
         drv_step_locked(event->system);
     state = event->state;

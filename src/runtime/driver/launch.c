@@ -84,7 +84,7 @@ static ls_status set_sizes(const ls_gpu_kernel *kernel, drv_dispatch *d, const l
 
 /* ----------------------------------------------------------------------------------------------- programs */
 
-/* Decoded once, by whoever launches it first. */
+/* Decoded once, at its first launch. */
 static ls_status prepare(ls_gpu_kernel *kernel, void **program, ls_error *err)
 {
     ls_gpu_module *module = kernel->module;

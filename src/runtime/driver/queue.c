@@ -1,4 +1,4 @@
-/* queue.c: who runs which command when: submission, executors, workers, waiting. drv.h has the idea. */
+/* queue.c: the order and the thread of commands: submission, executors, workers, waiting. drv.h explains it. */
 #include "runtime/driver/drv.h"
 
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static void *work(void *self)
     return NULL;
 }
 
-/* Without a worker the commands wait for somebody who waits: slower, not wrong. */
+/* Without a worker, commands run in the thread that waits for them: slower, not wrong. */
 static void start_worker_locked(ls_gpu_system *system, drv_gpu *gpu)
 {
     void **self = malloc(2 * sizeof *self);

@@ -40,7 +40,7 @@ ls_status record_end(record_launch *launch, bool good, ls_error *err);
 void record_hook(void *self, const emulate_step *step);
 
 /* For compute units: what tapes count by, and a work-group that has ended with the tapes of its waves. From
- * any thread; what goes wrong is reported by record_end(). */
+ * any thread; record_end() reports errors. */
 const amd_tape_code *record_code(const record_launch *launch);
 void record_group(void *self, const uint32_t id[3], amd_tape_writer *waves, uint32_t wave_count);
 

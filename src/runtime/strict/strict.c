@@ -129,7 +129,7 @@ static void start_wave(strict *s, strict_wave *shadow, const amd_wave *wave)
                 vgpr[row * lanes + lane] = 0;
 }
 
-/* Private memory has the bytes of whoever used it before. */
+/* Private memory holds the bytes of its last user. */
 static void start_private(strict *s)
 {
     uint64_t from = s->launch.scratch, bytes = s->launch.scratch_bytes;

@@ -364,7 +364,7 @@ static bool exchange(strict *s, uint64_t exec)
 
 /* --- all of them ---------------------------------------------------------------------------------------- */
 
-/* What was published there before happened before what comes now. */
+/* Accesses published there happened before the accesses that follow. */
 static void acquire(strict *s, const amd_access *a)
 {
     MEM_FOR_LANES(lane, a->lanes)
@@ -420,7 +420,7 @@ bool strict_memory(strict *s)
                 return false;
         }
     if (a->kind == AMD_ACCESS_ATOMIC)
-        memset(a->data, 0, sizeof a->data); /* what it returns was defined */
+        memset(a->data, 0, sizeof a->data); /* the returned value was defined */
     if (a->returns)
         write_back(s, row, a);
     if (a->kind == AMD_ACCESS_ATOMIC && a->lanes != 0)

@@ -36,7 +36,7 @@ static bool keep_values(acc_reader *r, const ls_cta *cta, const char *text, cons
     return !r->value_text.failed && ls_vec_push(&r->value_list, value);
 }
 
-/* For the report only: what is not wrong with a line alone. */
+/* For the report only: defects that one line alone does not show. */
 static ls_status inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
 {
     uint32_t holes = dyn->mask & (dyn->mask + (dyn->mask & (0u - dyn->mask)));
@@ -132,7 +132,7 @@ static bool is_full(const ls_cta *cta)
     return cta->addr_count + LANES >= 1u << 30 || cta->dyn_count >= UINT32_MAX;
 }
 
-/* Room for one more line, whatever it has. */
+/* Room for one more line of any length. */
 static inline bool reserve(ls_cta *cta)
 {
     if (cta->dyn_count < cta->dyn_capacity && cta->addr_count + LANES <= cta->addr_capacity)
@@ -220,7 +220,7 @@ ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err)
 
 /* One line in words. `what` is the first thing that is wrong with it; later steps do nothing. */
 typedef struct parse {
-    const char *at, *end; /* what is not read yet */
+    const char *at, *end; /* the unread rest */
     const char *word;
     size_t bytes;
     char what[160];

@@ -72,7 +72,7 @@ ls_status acc_header_read(acc_reader *r, ls_error *err);
 /* --- line.c --- */
 /* Reads instruction lines into the block, the fast way, until one comes that needs the other functions. */
 ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err);
-/* Reads the one line at r->at, whatever it takes. */
+/* Reads the one line at r->at by the general path. */
 ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err);
 
 /* Opens a kernel file and reads its header. file_name NULL: path. */

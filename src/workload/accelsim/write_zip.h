@@ -11,7 +11,8 @@ ls_status ls_zip_create(const char *path, ls_compression compression, ls_zip_wri
 ls_status ls_zip_write(ls_zip_writer *zip, const void *data, size_t bytes, ls_error *err);
 /* Ends the stream and closes the file; the writer is gone in every case. */
 ls_status ls_zip_finish(ls_zip_writer *zip, ls_error *err);
-void ls_zip_abort(ls_zip_writer *zip); /* NULL is fine; the file stays, for whoever made its directory */
+void ls_zip_abort(ls_zip_writer
+                      *zip); /* NULL is fine; the file stays, and the owner of its directory removes it */
 
 /* ".xz", ".zst", ".gz", "" for the rest. */
 const char *ls_zip_suffix(ls_compression compression);

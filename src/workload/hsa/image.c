@@ -164,7 +164,7 @@ void image_take_notes(image_file *out, const uint8_t *at, size_t bytes)
         name = ((uint64_t)head[0] + 3) & ~(uint64_t)3;
         total = 12 + name + (((uint64_t)head[1] + 3) & ~(uint64_t)3);
         if (12 + name + head[1] > bytes)
-            return; /* what was read so far counts; missing metadata is noticed later */
+            return; /* notes read so far count; missing metadata is reported later */
         take_note(out, head[2], (const char *)at + 12, head[0], (image_note){ at + 12 + name, head[1] });
         if (total >= bytes)
             return;

@@ -173,7 +173,7 @@ static ls_status read_arg(ls_arena *arena, const meta_node *node, uint64_t *end,
     return LS_OK;
 }
 
-/* Explicit arguments first: whoever launches indexes them by position. */
+/* Explicit arguments first: a launch indexes them by position. */
 static void move_hidden_last(hsa_arg *args, hsa_arg *scratch, size_t count, hsa_kernel *kernel)
 {
     size_t at = 0;

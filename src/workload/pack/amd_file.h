@@ -47,7 +47,7 @@ typedef struct amd_file_launch {
         scratch_bytes; /* where private memory was, and how much of it; 0: not to be used again */
     uint64_t groups, waves, instructions; /* work-groups; instructions of wavefronts. Set by the file */
     uint32_t code;                        /* number of its code section. Set by the file */
-    ls_extent *extents;                   /* what was mapped, by address */
+    ls_extent *extents;                   /* mapped ranges, by address */
     size_t extent_count;
 } amd_file_launch;
 

@@ -89,7 +89,7 @@ ls_status ls_pack_out_init_flags(ls_pack_out *out, FILE *stream, const char *pat
         /* The section header has the sizes and the checksum already. */
         ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_contentSizeFlag, 0);
         memcpy(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES);
-        /* Recordings are what they were in the first version. */
+        /* The layout of recordings has not changed since the first version. */
         ls_put_u32(header + 8, flags & LS_PACK_FLAG_AMD ? LS_PACK_FIRST_VERSION : LS_PACK_VERSION);
         ls_put_u32(header + 12, flags);
         ls_put_u64(header + 24, checksum(header, 24));

@@ -149,7 +149,7 @@ static void age(level *l, uint32_t i, level_victim *victim)
     line->valid = line->dirty = line->fresh = line->deep = 0;
 }
 
-/* What goes for a line that takes a free place of a full level. */
+/* The victim of a line that takes a place of a full level. */
 static void drive_out_copy(const level *l, uint32_t set, level_victim *victim)
 {
     if (l->filled[set] == 0)

@@ -324,7 +324,7 @@ static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
                                          d->hash,        d->bank_bits,       d->in_order };
     for (size_t i = 0; i < LS_COUNT_OF(numbers_of_dram); i++)
         add_number(hasher, numbers_of_dram[i]);
-    /* The map by what it does. */
+    /* The address map, by its effect on addresses. */
     add_number(hasher, shape->map.channels);
     add_number(hasher, shape->map.slice_count);
     for (uint32_t bit = 5; bit < 48; bit++) {

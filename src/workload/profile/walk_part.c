@@ -8,7 +8,7 @@ static void to_dram(ls_profiler *p, uint32_t channel, uint64_t line, uint8_t sec
     dram_estimate_add(&p->channels[channel], at.bank, at.row, walk_ones(sectors), write);
 }
 
-/* What it finds for a read or an atomic. */
+/* The level that serves a read or an atomic. */
 static void fetch(ls_profiler *p, walk_part *part, sent_request *r, level_line *line, uint32_t slice,
                   uint32_t channel)
 {

@@ -34,7 +34,7 @@ typedef struct synth_program {
     uint32_t version; /* 61, 70, ... */
     uint32_t tracer_version;
     LS_VEC(ls_inst_text) rows;
-    uint32_t mark[SYNTH_MARKS]; /* row numbers; what they mean is the kind's own */
+    uint32_t mark[SYNTH_MARKS]; /* row numbers; their meaning is the kind's own */
     ls_arena arena;
     bool failed; /* without memory: sticky */
 } synth_program;

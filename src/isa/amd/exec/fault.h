@@ -1,4 +1,4 @@
-/* fault.h: the sentence about a program that faulted: the same for whoever ran it. */
+/* fault.h: the sentence about a program that faulted: the same from emulator and compute unit. */
 #ifndef ISA_AMD_EXEC_FAULT_H
 #define ISA_AMD_EXEC_FAULT_H
 

@@ -21,7 +21,7 @@ typedef struct amd_memory {
     ls_extent last[2][AMD_MEMORY_SLOTS]; /* [0] for reading, [1] for writing; start == end: none */
 } amd_memory;
 
-/* Also forgets what was remembered: call it once per launch. */
+/* Also clears cached addresses: call it once per launch. */
 void amd_memory_init(amd_memory *memory, ls_address_space *window);
 
 /* --- one access ----------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 /* Copies `dwords` registers from `code` on into the data of the lanes, from dword `at` on. */
 static void address_take(const amd_wave *wave, amd_access *access, unsigned code, unsigned dwords, unsigned at)
 {
-    for (unsigned i = 0; i < dwords; i++) { /* of all lanes: what is not active does no harm */
+    for (unsigned i = 0; i < dwords; i++) { /* of all lanes: inactive ones do no harm */
         const uint32_t *from = mem_vgpr(wave, code + i);
         for (unsigned lane = 0; lane < wave->lanes; lane++)
             access->data[lane][at + i] = from[lane];

@@ -189,7 +189,7 @@ static ls_status program_build(program_walk *walk, ls_error *err)
         if (op->body)
             program->place[(inst->pc - first) / 4] = (uint32_t)i + 1;
         else if (i > 0)
-            program->ops[i].last = 1; /* padding: whoever gets there faults */
+            program->ops[i].last = 1; /* padding: a wave that gets there faults */
     }
     return LS_OK;
 }

@@ -168,7 +168,7 @@ typedef struct amd_tape {
     uint32_t run_left;  /* of the run behind it */
     uint64_t exec;      /* before it */
     uint64_t exec_left; /* steps until EXEC changes; UINT64_MAX: never */
-    uint64_t exec_next; /* what it becomes then */
+    uint64_t exec_next; /* its value from then on */
     uint64_t last_base[2];
     struct {
         const uint8_t *ops, *lists;

@@ -207,7 +207,7 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
         if ((inst->abs | inst->neg) >> k & 1 && (is_float || inst->format != AMD_VOP3P))
             NAME(modify)(inst, k, type, s[k]);
     }
-    /* A kernel may not touch what it does not compute. */
+    /* A body may not touch lanes that it does not compute. */
     memset(t, 0, sizeof t);
     unsigned saved = row->env ? lanes_env_enter(w->mode, (lanes_env)row->env) : 0;
     uint64_t bits = row->kernel(t, s[0], s[1], s[2], lanes_ones, w);
