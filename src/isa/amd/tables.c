@@ -171,7 +171,7 @@ static const uint16_t format_size[AMD_FORMAT_COUNT] = {
 };
 
 /* An entry is the row's number plus 1; 0 is no instruction. A row that the target has not got goes behind the
- * index, to a place of its own that nobody looks at. */
+ * index, to an unused place of its own. */
 #define SLOT(format, opcode, number)                                                                          \
     ((opcode) == NO ? INDEX_COUNT + (number) : BASE_##format + ((opcode)&0xfff))
 #define ENTRY(opcode, format, name, gfx803, gfx1010, gfx1030)                                                 \

@@ -10,7 +10,7 @@ bool cu_access_free(const cu *c, bool large)
     return c->free_small != CU_NONE || c->fresh_small < small;
 }
 
-/* One that nobody has had yet: memory is not touched before it is needed. */
+/* A slot that was never used: memory is not touched before it is needed. */
 static uint16_t access_fresh(cu *c, bool large)
 {
     uint16_t number = large ? c->fresh_large++ : c->fresh_small++;

@@ -363,7 +363,7 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
                       .scalar = inst->format <= AMD_SMEM };
     memset(out->limit, UINT8_MAX, sizeof out->limit);
     out->time = inst->op == AMD_S_MEMTIME || inst->op == AMD_S_MEMREALTIME || inst->op == AMD_S_GETREG_B32;
-    if (step->body == amd_limits_body) { /* it faults when it issues, whatever it would have been */
+    if (step->body == amd_limits_body) { /* it faults when it issues, so its class does not matter */
         out->unit = CU_UNIT_SCALAR;
         return;
     }

@@ -73,7 +73,8 @@ typedef struct cu_inst {
     bool time;                  /* reads the clock */
     bool plain;                 /* a load whose registers are the dwords of memory */
     bool writes_scalar; /* a vector operation that writes a scalar register: v_cmp, v_readlane, carries */
-    bool alone;         /* concerns nobody but its wave: neither memory nor its way, its lanes or the clock */
+    /* A wave-local instruction: it uses only registers of its own wave. No memory, branch, EXEC or timing state. */
+    bool alone;
     /* Registers it reads and writes, or for memory those that get something later: bit n % 64 for VGPR n in
      * [0], for scalar n in [1]. */
     uint64_t touches[2];

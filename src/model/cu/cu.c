@@ -153,7 +153,7 @@ void cu_scalar_free(cu *c, ls_cycle now)
 static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
 {
     ls_cycle next = fetch ? now + 1 : c->timed_next;
-    for (unsigned i = 0; i < c->simd_count; i += 2) /* what is not there never has anything to do */
+    for (unsigned i = 0; i < c->simd_count; i += 2) /* an absent SIMD is never due */
         next = cu_earlier(next, cu_earlier(c->next[i], c->next[i + 1]));
     for (uint32_t left = c->sending; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);

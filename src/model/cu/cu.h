@@ -165,8 +165,8 @@ typedef struct cu_wave {
     uint8_t pending_count;
     uint64_t issued, most;          /* instructions: so far, and that it may */
     uint64_t scalar_touches;        /* what its scalar accesses in flight write, and some that ended */
-    amd_tape *tape;                 /* what it does is read from here; NULL: it executes */
-    amd_tape_writer *record;        /* what it does is written here; NULL: nowhere */
+    amd_tape *tape;                 /* the wave replays this recording; NULL: it executes */
+    amd_tape_writer *record;        /* the wave is recorded here; NULL: it is not */
     cu_pending pending[CU_PENDING]; /* registers that are being written: RDNA */
     amd_wave arch;
 } cu_wave;
@@ -187,7 +187,7 @@ typedef struct cu_group {
 
 #define CU_RING 64u
 
-/* What was issued ahead of time, and what it was before (ahead.c). */
+/* Instructions issued ahead of time, and the state before them (ahead.c). */
 typedef struct cu_ahead {
     ls_cycle end;         /* behind the last of them; in the past: there is none */
     ls_cycle begin;       /* of the first of them */
@@ -283,7 +283,7 @@ typedef struct cu {
 
     cu_access *accesses;
     cu_pool pool;
-    /* Those that were given back; where a list is empty, the next one that nobody has had. */
+    /* Free lists. When a list is empty, the next slot that was never used is taken. */
     uint16_t free_small, free_large, fresh_small, fresh_large;
     cu_pipe pipes[2];
     ls_cycle lds_free[2];
@@ -390,8 +390,8 @@ static inline uint32_t cu_issue_unmet(const cu_wave *w, const cu_inst *inst)
 /* The wave has just issued, and nobody else is ready on its SIMD: goes on with it as far as nobody can
  * notice. */
 void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now);
-/* Somebody else is ready on the SIMD at `at`, or its wave ends: what was issued for then or later has not
- * been. */
+/* Another wave of the SIMD is ready at `at`, or its wave ends: takes back instructions issued for `at` or
+ * later. */
 void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now);
 
 /* --- fetch.c --- */
@@ -446,8 +446,8 @@ void cu_source_again(cu_wave *w);
 void cu_source_step(cu_wave *w, ls_cycle now);
 /* Where the memory instruction goes: into *access. False: it faulted. */
 bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now);
-/* The access in c->scratch happens in LDS, and what it gave is kept in *a. The other: only these lanes of
- * it, and the results stay in c->scratch. */
+/* Performs the access in c->scratch on LDS and keeps its results in *a. The second function performs only
+ * these lanes of it and leaves the results in c->scratch. */
 void cu_source_lds(cu *c, cu_wave *w, cu_access *a);
 void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes);
 /* The same for an instruction whose lanes lie as the shape says, all in range: whole registers. Its lanes are

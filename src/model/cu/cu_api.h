@@ -44,7 +44,7 @@ typedef struct cu_kernel {
     uint64_t max_instructions; /* of one wavefront; 0: no limit */
     bool lenient_barriers;
     const cu_tapes *tapes;           /* NULL: waves execute */
-    const cu_recorder *recorder;     /* NULL: nobody records */
+    const cu_recorder *recorder;     /* NULL: waves are not recorded */
     struct ls_address_space *window; /* the simulated memory: for page states and code only, never for data */
 } cu_kernel;
 

@@ -31,7 +31,7 @@ void cu_fetch_start(cu *c, cu_wave *w)
     cu_fetch_room(c, w);
 }
 
-/* Lines ahead of the buffer are brought into the cache; nobody waits for them. */
+/* Lines ahead of the buffer are prefetched into the cache; no wave waits for them. */
 static void fetch_ahead(cu *c, cu_wave *w, uint64_t line, ls_cycle now)
 {
     line_message *m = &c->message;

@@ -58,13 +58,13 @@ static uint32_t issue_latency(const cu *c, const cu_wave *w, const cu_inst *inst
     return inst->what == CU_MEMORY ? UINT16_MAX : (uint32_t)c->spec->scalar_latency_cycles;
 }
 
-/* When the registers that an instruction reads have been written, and what it writes comes behind what is
- * on its way. */
+/* The first cycle in which the source registers of an instruction are written and its result would come
+ * after all pending results of the same register. */
 static ls_cycle issue_depends(const cu *c, cu_wave *w, const cu_inst *inst, ls_cycle at)
 {
     ls_cycle ready = at;
     uint32_t latency = issue_latency(c, w, inst);
-    bool memory = inst->what == CU_MEMORY; /* what it reads is not among what it touches */
+    bool memory = inst->what == CU_MEMORY; /* its touches leave out its sources */
     unsigned kept = 0;
     for (unsigned i = 0; i < w->pending_count; i++) {
         if (w->pending[i].ready <= at)

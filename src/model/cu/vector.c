@@ -1,6 +1,6 @@
 /* vector.c: vector memory. The lanes of an instruction become messages of one line each when it is issued;
- * they leave in order, so many per cycle, after the depth of the path; what comes back is put into the
- * places of the lanes. */
+ * they leave in order, so many per cycle, after the depth of the path; replies are scattered to the
+ * lanes' registers. */
 #include "model/cu/cu.h"
 
 #define VECTOR_ACCESS_BITS 12 /* of a token; the rest is the number of the line */
@@ -116,7 +116,7 @@ static void vector_lines_atomic(const cu *c, cu_access *a, const amd_access *s)
     }
 }
 
-/* What is not there reads 0. */
+/* An absent component reads 0. */
 static void vector_absent(cu_access *a, const amd_access *s)
 {
     unsigned dwords = (s->piece_bytes + 3u) / 4;

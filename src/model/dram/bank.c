@@ -144,7 +144,7 @@ static inline bool has_room(const bank_channel *c, uint32_t token)
     return reply->ready(c->reply.self, token);
 }
 
-/* One read from the return queue. A read that waits behind nobody is taken from the pipe directly. */
+/* One read from the return queue. A read with an empty queue before it is taken from the pipe directly. */
 static inline void answer_read(bank_channel *c, ls_cycle now)
 {
     if (LS_UNLIKELY(c->return_head != c->return_tail)) {
@@ -205,7 +205,7 @@ static inline ls_cycle next_wake(const bank_channel *c, ls_cycle now)
     return at;
 }
 
-/* The commands of this very cycle may wait for the next time: nobody sees them before. */
+/* The commands of this very cycle may wait for the next call: their effects are not visible before. */
 void bank_wake(void *self, ls_cycle now)
 {
     bank_channel *c = self;

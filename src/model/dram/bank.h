@@ -1,4 +1,4 @@
-/* bank.h: the command-level DRAM channel (model `bank`), shared by the bank*.c files and by nobody else.
+/* bank.h: the command-level DRAM channel (model `bank`), shared by the bank*.c files only.
  *
  *   bank_setup.c    keys of the platform file -> numbers; the block
  *   bank_queue.c    requests that wait for their bank: FR-FCFS or FIFO

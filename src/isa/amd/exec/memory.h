@@ -84,7 +84,7 @@ bool amd_mem_perform(amd_wave *wave, const amd_inst *inst, amd_access *access);
 /* Step 3. */
 void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *access);
 
-/* An atomic on a place that nobody else touches: an aligned one of `bytes` 4 or 8. data: the operand, then
+/* An atomic on a place that no other thread touches: an aligned one of `bytes` 4 or 8. data: the operand, then
  * the comparand; becomes the old value. */
 void amd_atomic_apply(uint8_t *place, uint32_t bytes, amd_atomic what, uint32_t data[4]);
 

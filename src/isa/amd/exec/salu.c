@@ -1,5 +1,5 @@
 /* salu.c: the bodies of the scalar unit, stamped from salu.def, and its operands and hardware registers.
- * Knows one wave only; what a barrier or the end of a wave means is up to whoever runs it. */
+ * Knows one wave only; its caller decides how a barrier or the end of a wave acts. */
 #include "isa/amd/exec/salu.h"
 #include "isa/amd/exec/ints.h"
 

@@ -1,5 +1,5 @@
 /* wave.h: the architectural state of one wavefront and of its work-group, and how one instruction acts on it.
- * The emulator and the timing core both hold these; neither the state nor the bodies know who runs them. */
+ * The emulator and the timing core both hold these; neither the state nor the bodies depend on the caller. */
 #ifndef ISA_AMD_EXEC_WAVE_H
 #define ISA_AMD_EXEC_WAVE_H
 
@@ -43,7 +43,7 @@ typedef struct amd_fault {
 /* One wavefront. A lane's registers lie apart: VGPR r of lane l is vgpr[r * lanes + l], so that a body walks
  * adjacent words. Scalars are indexed by operand code: sgpr[AMD_VCC_LO], sgpr[AMD_M0], sgpr[AMD_EXEC_LO]. */
 typedef struct amd_wave {
-    uint32_t sgpr[128]; /* [AMD_NULL] stays 0: bodies may write it, whoever runs them need not care */
+    uint32_t sgpr[128]; /* [AMD_NULL] stays 0: bodies may write it, the caller need not check */
     uint32_t *vgpr;     /* 64-byte aligned, [vgpr_count][lanes] */
     uint64_t pc;        /* byte address of the next instruction; a body that jumps sets it */
     uint32_t scc;       /* 0 or 1 */
