@@ -2,6 +2,7 @@
  *
  *   engine   the whole simulation
  *   domain   simulated serially; owns its memory, its random stream and its regions. Domains run in parallel
+ *   group    domains that share windows: a GPU, the host, a switch. One group unless the machine makes more
  *   region   the part of a domain that runs on one clock: an event wheel and the blocks that tick. Most
  *            domains have one region; a memory partition has two (L2 clock, DRAM clock)
  *   event    a call at a given cycle of a region
@@ -28,6 +29,7 @@
 #include <stdio.h>
 
 typedef struct ls_engine ls_engine;
+typedef struct ls_group ls_group;
 typedef struct ls_domain ls_domain;
 typedef struct ls_region ls_region;
 typedef struct ls_link ls_link;
@@ -68,10 +70,31 @@ LS_API ls_time ls_region_time(ls_region *region);
 LS_API void ls_domain_pending(ls_domain *domain, int64_t delta);
 /* Says that real work was done; the watchdog watches this. Deliveries count by themselves. */
 LS_API void ls_domain_progress(ls_domain *domain);
-/* Ends the whole run one lookahead from now (the time the news needs to reach every domain; 10 us where links
- * are longer or there are none): every domain runs exactly its cycles before that time, whatever the window
- * size. */
+/* Ends the whole run one stop delay from now: every domain runs exactly its cycles before that time, whatever
+ * the windows, threads and groups. */
 LS_API void ls_domain_stop(ls_domain *domain);
+/* How long a stop takes to reach every domain. The default is the lookahead, and 10 us where links are longer or
+ * there are none. No window and no meeting of groups is longer than the stop delay, so a machine of several
+ * groups sets it to about the shortest link between them. 1 fs to 10 us; before the run only. */
+LS_API ls_status ls_engine_set_stop_delay(ls_engine *engine, ls_time delay_fs, ls_error *err);
+LS_API ls_time ls_engine_stop_delay(const ls_engine *engine);
+
+/* ---------------------------------------------------------------------------------------------- groups */
+
+/* A group's windows are as long as its shortest link inside. Groups meet at windows as long as the shortest link
+ * between groups. Results do not depend on groups; they decide only how long domains may run without meeting.
+ * Every domain starts in group 0, named "machine". Names are unique. */
+LS_API ls_status ls_group_create(ls_engine *engine, const char *name, ls_group **out, ls_error *err);
+/* Before the first run. */
+LS_API ls_status ls_domain_set_group(ls_domain *domain, ls_group *group, ls_error *err);
+LS_API ls_group *ls_domain_group(const ls_domain *domain);
+LS_API uint32_t ls_group_count(const ls_engine *engine);
+LS_API ls_group *ls_group_at(const ls_engine *engine, uint32_t index); /* NULL past the end */
+LS_API const char *ls_group_name(const ls_group *group);
+/* The shortest link inside the group; LS_TIME_MAX without links. *limiting may be NULL, as below. */
+LS_API ls_time ls_group_lookahead(const ls_group *group, const ls_link **limiting);
+/* The shortest link between two groups; LS_TIME_MAX without. */
+LS_API ls_time ls_engine_cross_lookahead(const ls_engine *engine, const ls_link **limiting);
 
 /* ----------------------------------------------------------------------------------------------- events */
 
@@ -242,11 +265,13 @@ typedef enum ls_assignment {
 typedef struct ls_run_options {
     uint32_t threads;  /* 0 counts as 1 */
     ls_time until;     /* cycles at or after this time are not run; 0: no limit */
-    ls_time window_fs; /* upper bound of the window; 0: the lookahead */
+    ls_time window_fs; /* upper bound of windows and meetings; 0: as long as links allow */
     ls_assignment assignment;
     uint64_t shuffle_seed;
-    ls_time watchdog_fs; /* no progress for so long with work pending is a deadlock; 0: only at rest */
-    bool scaling;        /* measure the work per domain and window (ls_scaling_report) */
+    /* No progress for so long with work pending is a deadlock, unless nothing is due for as long again: that is a
+     * timer, not polling. 0: only a machine at rest is a deadlock. */
+    ls_time watchdog_fs;
+    bool scaling; /* measure the work per domain and window (ls_scaling_report) */
     ls_run_control *control;
     FILE *dump_to;
     void (*progress)(void *self, const ls_run_progress *progress); /* about ten times a second */
@@ -257,7 +282,7 @@ typedef struct ls_run_result {
     ls_time end_time; /* of the last cycle run */
     /* Of all runs so far. region_cycles: cycles with work, summed over regions: the engine's steps, no time. */
     uint64_t events, messages, ticks, region_cycles;
-    uint64_t windows; /* of this run; host side: depends on the window size */
+    uint64_t windows; /* of this run, summed over groups; host side: depends on the window size */
     ls_time lookahead_fs;
     bool partial; /* stopped by control->stop */
     bool limited; /* stopped by options.until: something is scheduled at or after that time */
@@ -274,15 +299,16 @@ LS_API const char *ls_engine_report(const ls_engine *engine);
 /* Writes what every domain is doing and who waits for whom. */
 LS_API void ls_engine_dump(ls_engine *engine, FILE *to);
 
-/* The smallest link latency, LS_TIME_MAX without links; *limiting: the link to blame (may be NULL). */
+/* The smallest link latency of all groups, LS_TIME_MAX without links; *limiting: the link to blame (may be
+ * NULL). */
 LS_API ls_time ls_engine_lookahead(const ls_engine *engine, const ls_link **limiting);
-/* Fails, naming the link, if the lookahead is below `minimum`. */
+/* Fails, naming the link (and its group, if there are several), if the lookahead is below `minimum`. */
 LS_API ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, ls_error *err);
 
 /* What other machines would make of the last run with options.scaling. */
 #define LS_SCALING_POINTS 6
 typedef struct ls_scaling {
-    uint64_t windows;
+    uint64_t windows;                    /* with several groups: meetings */
     double work_seconds;                 /* summed over domains */
     double span_seconds;                 /* sum over windows of the longest domain: no machine is faster */
     double barrier_seconds;              /* measured cost of one window's barrier, 0 with one thread */
@@ -290,5 +316,16 @@ typedef struct ls_scaling {
     double speedup[LS_SCALING_POINTS];
 } ls_scaling;
 LS_API bool ls_scaling_report(const ls_engine *engine, ls_scaling *out);
+
+/* The part of one group in that run. */
+typedef struct ls_scaling_group {
+    const char *name;
+    uint32_t domains;
+    uint64_t windows;
+    ls_time window_fs;                 /* their length, at most */
+    double work_seconds, span_seconds; /* as above */
+} ls_scaling_group;
+/* False past the end and for a run that measured nothing. */
+LS_API bool ls_scaling_report_group(const ls_engine *engine, uint32_t index, ls_scaling_group *out);
 
 #endif

@@ -349,6 +349,7 @@ static ls_status report(session *s, ls_error *err)
         FILE *to = format == LS_EXPORT_TEXT ? ctx->out : ctx->err; /* not into somebody's JSON */
         fputc('\n', to);
         ls_scaling_text(&scaling, to);
+        ls_scaling_groups_text(s->engine, to);
     }
     return written == LS_OK ? status : written;
 }

@@ -52,6 +52,7 @@ ls_status ls_domain_create(ls_engine *engine, const char *name, ls_clock clock, 
     if (domain == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for domain '%s'", name);
     domain->engine = engine;
+    domain->group = engine->groups.at[0];
     domain->arena.huge_arena = &engine->huge_arena;
     domain->id = (uint32_t)engine->domains.count;
     domain->name = ls_arena_strdup(&engine->arena, name);
@@ -142,8 +143,8 @@ void ls_domain_stop(ls_domain *domain)
 {
     const ls_region *current = domain->current != NULL ? domain->current : domain->regions[0];
     ls_time now = ls_clock_time(&current->clock, current->now);
-    ls_time lookahead = domain->engine->lookahead < WINDOW_MAX_FS ? domain->engine->lookahead : WINDOW_MAX_FS;
-    ls_time stop = lookahead > LS_TIME_MAX - now ? LS_TIME_MAX - 1 : now + lookahead;
+    ls_time delay = ls_engine_stop_delay(domain->engine);
+    ls_time stop = delay > LS_TIME_MAX - now ? LS_TIME_MAX - 1 : now + delay;
     if (stop < domain->stop_time)
         domain->stop_time = stop;
     atomic_store_explicit(&domain->engine->stop_requested, true, memory_order_relaxed);
@@ -227,9 +228,10 @@ static ls_time run_regions(ls_domain *domain, const ls_cycle *limits, ls_time en
 void domain_run_window(ls_domain *domain)
 {
     ls_engine *engine = domain->engine;
-    unsigned before = (engine->window_index + 1) & 1;
-    domain->window = engine->window_index;
-    _Atomic uint8_t *mail = &engine->mail[before][domain->id];
+    const ls_group *group = domain->group;
+    unsigned before = (group->window_index + 1) & 1;
+    domain->window = group->window_index;
+    _Atomic uint8_t *mail = &engine->mail[before][domain->place];
     if (atomic_load_explicit(mail, memory_order_relaxed) != 0) {
         atomic_store_explicit(mail, 0, memory_order_relaxed);
         link_exchange(domain, before);
@@ -240,9 +242,10 @@ void domain_run_window(ls_domain *domain)
         region->window = domain->window;
         domain->current = region;
         uint64_t before_run = region->cycles_run;
-        ls_cycle next = region_run(region, engine->limits[region->clock_id]);
+        ls_cycle next = region_run(region, group->limits[region->clock_id]);
         domain->work = region->cycles_run - before_run;
-        engine->next_time[domain->id] = next == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, next);
+        engine->next_time[domain->place] =
+            next == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, next);
         domain->sent_min =
             region->sent_min == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, region->sent_min);
     } else {
@@ -252,7 +255,7 @@ void domain_run_window(ls_domain *domain)
             domain->regions[i]->window = domain->window;
             cycles -= domain->regions[i]->cycles_run;
         }
-        engine->next_time[domain->id] = run_regions(domain, engine->limits, engine->window_end);
+        engine->next_time[domain->place] = run_regions(domain, group->limits, group->window_end);
         domain->sent_min = LS_TIME_MAX;
         for (uint32_t i = 0; i < domain->region_count; i++) {
             const ls_region *region = domain->regions[i];

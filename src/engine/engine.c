@@ -14,7 +14,9 @@ ls_status ls_engine_create(uint64_t seed, ls_engine **out, ls_error *err)
     engine->arena.huge_arena = &engine->huge_arena;
     ls_random_init(&engine->random, seed);
     engine->lookahead = LS_TIME_MAX;
-    ls_status status = hooks_init(engine, err);
+    ls_status status = groups_init(engine, err);
+    if (status == LS_OK)
+        status = hooks_init(engine, err);
     if (status != LS_OK) {
         ls_engine_destroy(engine);
         return status;
@@ -42,7 +44,9 @@ void ls_engine_destroy(ls_engine *engine)
     hooks_fini(engine);
     scaling_free(engine);
     ls_vec_fini(&engine->domains);
+    ls_vec_fini(&engine->groups);
     ls_vec_fini(&engine->links);
+    ls_vec_fini(&engine->cross);
     ls_vec_fini(&engine->clocks);
     ls_vec_fini(&engine->blocks);
     ls_vec_fini(&engine->wait_sources);
@@ -71,12 +75,18 @@ ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, 
 {
     if (engine->lookahead >= minimum)
         return LS_OK;
-    char is[32], wanted[32];
+    const ls_link *link = engine->limiting_link;
+    const ls_group *from = link->from->domain->group, *to = link->to->domain->group;
+    char is[32], wanted[32], where[192] = "";
+    if (from != to)
+        snprintf(where, sizeof where, " between groups '%s' and '%s'", from->name, to->name);
+    else if (engine->groups.count > 1)
+        snprintf(where, sizeof where, " in group '%s'", from->name);
     return ls_fail(
         err, LS_ERR_USAGE,
-        "link '%s' from '%s' to '%s' is too short to be a domain boundary: %s, at least %s is needed",
-        engine->limiting_link->name, engine->limiting_link->from_name, engine->limiting_link->to_name,
-        ls_format_time(engine->lookahead, is, sizeof is), ls_format_time(minimum, wanted, sizeof wanted));
+        "link '%s' from '%s' to '%s'%s is too short to be a domain boundary: %s, at least %s is needed",
+        link->name, link->from_name, link->to_name, where, ls_format_time(engine->lookahead, is, sizeof is),
+        ls_format_time(minimum, wanted, sizeof wanted));
 }
 
 ls_status ls_engine_warn(ls_engine *engine, const char *kind, const char *fmt, ...)

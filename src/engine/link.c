@@ -9,7 +9,10 @@
  * Credits travel back in a ring of (cycle, count), which the sender looks at when it needs some: nobody is
  * told. It may find credits that the receiver gives in the same window, or not find them yet, depending on
  * the threads; that makes no difference, because their cycle is after the window. A sender that waits and
- * finds none looks again in each window. */
+ * finds none looks again in each window.
+ *
+ * A link between groups works the same way with meetings for windows, except that its news go through one byte
+ * of the engine, which the planner reads between meetings. */
 #include "engine/state.h"
 
 #include <string.h>
@@ -93,6 +96,13 @@ static void set_width(ls_link *link, const ls_link_spec *spec)
     }
 }
 
+ls_time link_lookahead(const ls_link *link)
+{
+    ls_time there = ls_clock_span(&link->from->clock, link->latency_cycles);
+    ls_time back = ls_clock_span(&link->to->clock, link->credit_latency_cycles);
+    return there < back ? there : back;
+}
+
 /* Ends have few different names: one that the link before had is not copied again. */
 static const char *end_name(ls_engine *engine, const char *given, const ls_region *region)
 {
@@ -156,9 +166,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     if (!ls_vec_push(&spec->to->domain->incoming, link) || !ls_vec_push(&engine->links, link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s'", link->name);
 
-    ls_time there = ls_clock_span(&link->from->clock, link->latency_cycles);
-    ls_time back = ls_clock_span(&link->to->clock, link->credit_latency_cycles);
-    ls_time shorter = there < back ? there : back;
+    ls_time shorter = link_lookahead(link);
     if (shorter < engine->lookahead) {
         engine->lookahead = shorter;
         engine->limiting_link = link;
@@ -236,9 +244,12 @@ static inline void tell(const end_mark *mark)
 void link_set_marks(ls_link *link)
 {
     const ls_domain *domain = link->to->domain;
+    ls_engine *engine = domain->engine;
     for (int parity = 0; parity < 2; parity++)
-        link->to_mark[parity] = (end_mark){ .dirty = &domain->dirty[parity][link->to_end],
-                                            .mail = &domain->engine->mail[parity][domain->id] };
+        link->to_mark[parity] = link->cross_news != NULL
+                                    ? (end_mark){ .dirty = link->cross_news, .mail = &engine->cross_mail }
+                                    : (end_mark){ .dirty = &domain->dirty[parity][link->to_end],
+                                                  .mail = &engine->mail[parity][domain->place] };
 }
 
 /* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit
@@ -365,17 +376,23 @@ void link_prepare(ls_link *link)
                     link->engine->hook_deliver->subscribers != 0;
 }
 
-/* The sender's domain runs in the next window, whatever else it has to do there, and comes back to
- * arm_wake(). */
+/* The sender's domain runs in the next window, whatever else it has to do there, and comes back to arm_wake().
+ * Between groups the planner comes back after the meeting: credits given in it count only from its end on. */
 static void look_again(ls_link *link)
 {
     ls_domain *domain = link->from->domain;
+    if (link->cross_news != NULL) {
+        link->looks = true;
+        *link->cross_news = 1;
+        atomic_store_explicit(&link->engine->cross_mail, 1, memory_order_relaxed);
+        return;
+    }
     if (!link->looks) {
         link->looks = true;
         link->next_looking = domain->looking;
         domain->looking = link;
     }
-    atomic_store_explicit(&domain->engine->mail[domain->window & 1][domain->id], 1, memory_order_relaxed);
+    atomic_store_explicit(&domain->engine->mail[domain->window & 1][domain->place], 1, memory_order_relaxed);
 }
 
 /* Puts the link into the sender's wheel for the first cycle in which it will be ready, if that is known. */
@@ -453,9 +470,10 @@ static void link_serve(void *self, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------- receiver's half */
 
-static void link_receive_window(ls_link *link, unsigned parity)
+/* Messages before `seen` may be delivered. */
+static inline void show_messages(ls_link *link, uint64_t seen)
 {
-    link->seen = link->published_tail[parity];
+    link->seen = seen;
     if (!link->delivery.queued && link->head != link->seen) {
         const slot_header *slot = slot_at(link, link->head);
         link->delivery.cycle = slot->cycle;
@@ -537,7 +555,8 @@ void link_exchange(ls_domain *domain, unsigned parity)
             continue;
         memset(dirty + base, 0, 8);
         do {
-            link_receive_window(incoming[base + (unsigned)__builtin_ctzll(eight) / 8], parity);
+            ls_link *link = incoming[base + (unsigned)__builtin_ctzll(eight) / 8];
+            show_messages(link, link->published_tail[parity]);
             eight &= eight - 1; /* a byte is 0 or 1 */
         } while (eight != 0);
     }
@@ -549,4 +568,26 @@ void link_exchange(ls_domain *domain, unsigned parity)
         if (looking->waiters != NULL)
             arm_wake(looking);
     }
+}
+
+/* The domain may have got work: its group, which has come to the end of the meeting, takes notice. */
+static void note_work(const ls_domain *domain)
+{
+    ls_time next = domain_next_time(domain);
+    domain->engine->next_time[domain->place] = next;
+    ls_group *group = domain->group;
+    group->next_start = next < group->next_start ? next : group->next_start;
+}
+
+void link_exchange_cross(ls_link *link)
+{
+    show_messages(link, link->tail);
+    note_work(link->to->domain);
+    if (!link->looks)
+        return;
+    link->looks = false;
+    if (link->waiters == NULL)
+        return;
+    arm_wake(link);
+    note_work(link->from->domain);
 }

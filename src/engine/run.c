@@ -1,12 +1,13 @@
-/* run.c: windows and threads.
+/* run.c: runs windows on threads.
  *
- * The planner picks the next window [S, S + W): S is the earliest pending cycle or arrival of any domain, W
- * the lookahead, so nothing that is sent inside the window can arrive inside it and every domain may run
- * alone. With one thread the planner and the domains alternate, without any atomic operation. With more,
- * every thread meets at one barrier per window; the last to arrive is the planner, and runs windows that are
- * too small to share by itself, without waking anybody. */
-#include "base/pool.h"
-#include "engine/state.h"
+ * With one thread the planner (plan.c) and the domains alternate, without any atomic operation. With more, all
+ * threads wait at one barrier per window. The last to arrive is the planner; it runs windows that are too small
+ * to share by itself, without waking anybody.
+ *
+ * With several groups the threads share a meeting in one of two ways. Each takes whole groups and runs all their
+ * windows up to the end of the meeting, with one barrier per meeting. Or, if the groups are too few or too
+ * unequal for that, all threads share the domains of one window of each group, with a barrier per window. */
+#include "engine/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,181 +17,10 @@
  * thread, which windows do once in a while, long ones rarely, to keep the estimate fresh. None of this can change a
  * result. */
 #define SHARE_MIN_NS 2500.0
+#define BARRIER_NS 1000.0
 #define SAMPLE_MAX_NS 20000.0
 #define SAMPLE_MASK 63u
 #define RARE_SAMPLE_MASK 1023u
-
-#define PROGRESS_INTERVAL_NS UINT64_C(100000000)
-
-typedef struct worker {
-    _Alignas(LS_CACHE_LINE) atomic_uint cursor; /* next domain of its queue to take */
-    uint32_t count;
-    ls_domain **queue;
-} worker;
-
-typedef struct run {
-    ls_engine *engine;
-    const ls_run_options *options;
-    uint32_t threads;
-    ls_time window_fs, until;
-    ls_domain **runnable; /* of the window, in domain order (or shuffled) */
-    size_t runnable_count;
-    ls_time sent_before; /* earliest arrival of what the last window of an earlier run sent */
-    uint32_t *order;     /* domain ids in the order of assignment */
-    uint32_t *owner;     /* by domain id */
-    worker *workers;
-    ls_barrier barrier;
-    bool finished;
-    ls_status status;
-    ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
-    ls_error *err;
-    bool partial, limited;
-    bool shared;         /* the window that ran was handed out to all threads */
-    double ns_per_cycle; /* of a region, on this host */
-    uint64_t windows;
-    /* watchdog */
-    uint64_t progress_seen;
-    ls_time stuck_fs; /* time simulated in windows since the last progress */
-    /* progress */
-    uint64_t next_callback_ns, looked_ns, look_mask;
-} run;
-
-/* ----------------------------------------------------------------------------------------------- planning */
-
-static uint64_t total_progress(const ls_engine *engine)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < engine->domains.count; i++) {
-        const ls_domain *domain = engine->domains.at[i];
-        total += domain->progress;
-        for (uint32_t r = 0; r < domain->region_count; r++)
-            total += domain->regions[r]->messages_in;
-    }
-    return total;
-}
-
-static bool finish(run *r, ls_status status, ls_time present)
-{
-    r->status = status;
-    r->present = present;
-    r->finished = true;
-    return false;
-}
-
-static void report_progress(run *r)
-{
-    ls_engine *engine = r->engine;
-    ls_run_progress progress = { .now = engine->window_start, .windows = r->windows };
-    for (size_t i = 0; i < engine->domains.count; i++)
-        for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
-            progress.events += engine->domains.at[i]->regions[k]->events_run;
-            progress.messages += engine->domains.at[i]->regions[k]->messages_in;
-        }
-    r->options->progress(r->options->progress_self, &progress);
-}
-
-/* The clock is looked at every 2^n windows, which should be a few milliseconds. */
-static void look_at_clock(run *r)
-{
-    uint64_t now = ls_host_ns();
-    if (now - r->looked_ns < PROGRESS_INTERVAL_NS / 100)
-        r->look_mask = r->look_mask < 1023 ? 2 * r->look_mask + 1 : r->look_mask;
-    else if (now - r->looked_ns > PROGRESS_INTERVAL_NS / 10)
-        r->look_mask >>= 1;
-    r->looked_ns = now;
-    if (now >= r->next_callback_ns) {
-        r->next_callback_ns = now + PROGRESS_INTERVAL_NS;
-        report_progress(r);
-    }
-}
-
-/* Signals, watchdog and progress: everything that is looked at between windows. False ends the run. */
-static bool between_windows(run *r)
-{
-    ls_engine *engine = r->engine;
-    ls_run_control *control = r->options->control;
-    if (control != NULL) {
-        if (atomic_load_explicit(&control->stop, memory_order_relaxed) != 0) {
-            r->partial = true;
-            return finish(r, LS_OK, engine->window_end);
-        }
-        if (atomic_load_explicit(&control->dump, memory_order_relaxed) != 0) {
-            atomic_store_explicit(&control->dump, 0, memory_order_relaxed);
-            if (r->options->dump_to != NULL)
-                ls_engine_dump(engine, r->options->dump_to);
-        }
-    }
-    if (LS_UNLIKELY(atomic_load_explicit(&engine->out_of_memory, memory_order_relaxed)))
-        return finish(r, ls_fail(r->err, LS_ERR_NOMEM, "no memory for the event heap"), engine->window_end);
-    if (LS_UNLIKELY(atomic_load_explicit(&engine->stop_requested, memory_order_relaxed)))
-        for (size_t i = 0; i < engine->domains.count; i++)
-            if (engine->domains.at[i]->stop_time < r->until)
-                r->until = engine->domains.at[i]->stop_time;
-    if (r->options->watchdog_fs != 0 && r->stuck_fs >= r->options->watchdog_fs) {
-        uint64_t progress = total_progress(engine);
-        if (progress == r->progress_seen && waits_any(engine)) {
-            char reason[80], time[32];
-            snprintf(reason, sizeof reason, "no progress for %s",
-                     ls_format_time(r->options->watchdog_fs, time, sizeof time));
-            return finish(r, waits_deadlock(engine, reason, r->err), engine->window_end);
-        }
-        r->progress_seen = progress;
-        r->stuck_fs = 0;
-    }
-    if (r->options->progress != NULL && (r->windows & r->look_mask) == 0)
-        look_at_clock(r);
-    return true;
-}
-
-/* Sets the engine's window and the list of domains that have something to do in it. False: nothing is
- * left. */
-static bool plan_window(run *r)
-{
-    ls_engine *engine = r->engine;
-    if (!between_windows(r))
-        return false;
-    size_t count = engine->domains.count;
-    const ls_time *next_time = engine->next_time;
-    ls_time start = LS_TIME_MAX;
-    for (size_t i = 0; i < count; i++)
-        start = next_time[i] < start ? next_time[i] : start;
-    /* What was sent in the window before is in nobody's wheel yet. */
-    for (size_t i = 0; i < r->runnable_count; i++)
-        start = r->runnable[i]->sent_min < start ? r->runnable[i]->sent_min : start;
-    start = r->sent_before < start ? r->sent_before : start;
-    r->sent_before = LS_TIME_MAX;
-    if (start == LS_TIME_MAX) {
-        ls_status status = LS_OK;
-        if (waits_any(engine))
-            status = waits_deadlock(engine, "nothing can happen any more and work is pending", r->err);
-        return finish(r, status, engine->window_index == 0 ? 0 : engine_last_cycle(engine) + 1);
-    }
-    if (start >= r->until) {
-        r->limited = r->options->until != 0 && start >= r->options->until;
-        return finish(r, LS_OK, r->until);
-    }
-    ls_time end = r->window_fs > LS_TIME_MAX - start ? LS_TIME_MAX : start + r->window_fs;
-    end = end < r->until ? end : r->until;
-
-    engine->window_index++;
-    engine->window_start = start;
-    engine->window_end = end;
-    r->windows++;
-    r->stuck_fs += end - start;
-    for (size_t i = 0; i < engine->clocks.count; i++)
-        engine->limits[i] = ls_clock_cycle_at(&engine->clocks.at[i], end);
-
-    const _Atomic uint8_t *mail = engine->mail[(engine->window_index + 1) & 1];
-    const uint32_t *order = r->order;
-    size_t runnable = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t id = order[i];
-        if (next_time[id] < end || atomic_load_explicit(&mail[id], memory_order_relaxed) != 0)
-            r->runnable[runnable++] = engine->domains.at[id];
-    }
-    r->runnable_count = runnable;
-    return true;
-}
 
 /* ------------------------------------------------------------------------------------------------ running */
 
@@ -205,12 +35,72 @@ static inline void run_domain(const run *r, ls_domain *domain)
     domain->host_ns = ls_host_ns() - start;
 }
 
+/* The window of r->runnable, of one group or of several. */
 static void run_window_alone(run *r)
 {
     for (size_t i = 0; i < r->runnable_count; i++)
         run_domain(r, r->runnable[i]);
+}
+
+/* Accounts for a window of a group that ran. */
+static void close_window(const run *r, ls_group *group)
+{
+    for (size_t i = 0; i < group->runnable_count; i++)
+        group->work += group->runnable[i]->work;
     if (r->options->scaling)
-        scaling_window(r->engine, r->runnable, r->runnable_count);
+        scaling_window(group, group->runnable, group->runnable_count);
+}
+
+/* After r->runnable ran. */
+static void close_windows(run *r)
+{
+    if (r->grouped) {
+        for (size_t i = 0; i < r->active_count; i++)
+            close_window(r, r->active[i]);
+    } else if (r->options->scaling) {
+        scaling_window(r->active[0], r->runnable, r->runnable_count);
+        scaling_meeting(r->engine);
+    }
+}
+
+/* All windows of a group up to the end of the meeting. */
+static void run_group(const run *r, ls_group *group)
+{
+    while (plan_group(r, group, r->engine->window_end)) {
+        for (size_t i = 0; i < group->runnable_count; i++)
+            run_domain(r, group->runnable[i]);
+        close_window(r, group);
+    }
+}
+
+static void run_meeting_alone(run *r)
+{
+    for (size_t i = 0; i < r->active_count; i++)
+        run_group(r, r->active[i]);
+    r->active_count = 0;
+}
+
+/* The meeting that was planned last has run, if there was one. */
+static void close_meeting(const run *r)
+{
+    if (r->options->scaling && r->windows > 0)
+        scaling_meeting(r->engine);
+}
+
+static void run_on_one_thread(run *r)
+{
+    if (!r->grouped) {
+        while (plan_window(r)) {
+            run_window_alone(r);
+            if (LS_UNLIKELY(r->options->scaling))
+                close_windows(r);
+        }
+        return;
+    }
+    while (plan_meeting(r)) {
+        run_meeting_alone(r);
+        close_meeting(r);
+    }
 }
 
 /* Of the window, from what its domains did in their last ones; *others: without the busiest of them. */
@@ -241,16 +131,57 @@ static bool worth_sharing(const run *r)
     return ns >= SHARE_MIN_NS && (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) != 0;
 }
 
+static void learn_speed(run *r, uint64_t ns, uint64_t cycles)
+{
+    if (cycles > 0)
+        r->ns_per_cycle += ((double)ns / (double)cycles - r->ns_per_cycle) / 4;
+}
+
 static void run_window_timed(run *r)
 {
     uint64_t start = ls_host_ns();
     run_window_alone(r);
-    double ns = (double)(ls_host_ns() - start);
-    /* After the window: the domains' own counts are now what they did in it. A window in which a message only gets on
-     * its way has none. */
-    uint64_t others, cycles = expected_cycles(r, &others);
-    if (cycles > 0)
-        r->ns_per_cycle += (ns / (double)cycles - r->ns_per_cycle) / 4;
+    uint64_t ns = ls_host_ns() - start;
+    /* After the window: the domains' own counts are now those of this window. A window in which a message only
+     * gets on its way has none. */
+    uint64_t others;
+    learn_speed(r, ns, expected_cycles(r, &others));
+    close_windows(r);
+}
+
+static void run_meeting_timed(run *r)
+{
+    uint64_t cycles = 0, start = ls_host_ns();
+    size_t count = r->active_count;
+    run_meeting_alone(r);
+    uint64_t ns = ls_host_ns() - start;
+    for (size_t i = 0; i < count; i++)
+        cycles += r->active[i]->work;
+    learn_speed(r, ns, cycles);
+}
+
+/* How the meeting that was planned is run, from the work of the groups in the one before. */
+static share_kind share_of_meeting(const run *r)
+{
+    if (r->options->assignment == LS_ASSIGN_FIXED)
+        return SHARE_DOMAINS;
+    if (r->options->assignment == LS_ASSIGN_SHUFFLED) /* tests see both ways */
+        return r->windows % 2 != 0 ? SHARE_GROUPS : SHARE_DOMAINS;
+    uint64_t cycles = 0, most = 0;
+    for (size_t i = 0; i < r->active_count; i++) {
+        uint64_t work = r->active[i]->last_work;
+        cycles += work;
+        most = work > most ? work : most;
+    }
+    double ns = (double)cycles * r->ns_per_cycle;
+    if (ns < SHARE_MIN_NS || (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) == 0)
+        return SHARE_NOTHING;
+    /* Windows cost a barrier each; whole groups leave threads idle if one has more than its share. */
+    double idle_ns = (double)most * r->ns_per_cycle - ns / r->threads;
+    uint64_t windows = 1;
+    for (size_t i = 0; i < r->active_count; i++)
+        windows = r->active[i]->last_windows > windows ? r->active[i]->last_windows : windows;
+    return idle_ns > (double)windows * BARRIER_NS ? SHARE_DOMAINS : SHARE_GROUPS;
 }
 
 static void hand_out(run *r)
@@ -265,22 +196,52 @@ static void hand_out(run *r)
     }
 }
 
-/* The last thread at the barrier: closes the window that ran, and plans the next one that is worth
- * sharing. */
-static void plan_parallel(void *self)
+/* Plans windows, and runs those that are not worth sharing, up to the first that is. */
+static share_kind next_shared_window(run *r)
 {
-    run *r = self;
-    if (r->options->scaling && r->shared)
-        scaling_window(r->engine, r->runnable, r->runnable_count);
-    r->shared = false;
     while (plan_window(r)) {
         if (worth_sharing(r)) {
             hand_out(r);
-            r->shared = true;
-            return;
+            return SHARE_DOMAINS;
         }
         run_window_timed(r);
     }
+    return SHARE_NOTHING;
+}
+
+/* The same with several groups: rounds of windows inside a meeting, or a whole meeting. */
+static share_kind next_shared_round(run *r)
+{
+    for (;;) {
+        while (r->active_count > 0 && plan_round(r)) {
+            if (worth_sharing(r)) {
+                hand_out(r);
+                return SHARE_DOMAINS;
+            }
+            run_window_timed(r);
+        }
+        close_meeting(r);
+        if (!plan_meeting(r))
+            return SHARE_NOTHING;
+        share_kind share = share_of_meeting(r);
+        if (share == SHARE_NOTHING)
+            run_meeting_timed(r);
+        if (share != SHARE_GROUPS)
+            continue;
+        atomic_store_explicit(&r->group_cursor, 0, memory_order_relaxed);
+        return SHARE_GROUPS;
+    }
+}
+
+/* The last thread at the barrier: closes the window that ran, and plans the next one that is worth sharing. */
+static void plan_parallel(void *self)
+{
+    run *r = self;
+    if (r->shared == SHARE_DOMAINS)
+        close_windows(r);
+    else if (r->shared == SHARE_GROUPS)
+        r->active_count = 0;
+    r->shared = r->grouped ? next_shared_round(r) : next_shared_window(r);
 }
 
 static void take_from(const run *r, worker *w)
@@ -293,6 +254,16 @@ static void take_from(const run *r, worker *w)
     }
 }
 
+static void take_groups(run *r)
+{
+    for (;;) {
+        uint32_t i = atomic_fetch_add_explicit(&r->group_cursor, 1, memory_order_relaxed);
+        if (i >= r->active_count)
+            return;
+        run_group(r, r->active[i]);
+    }
+}
+
 static void run_thread(void *self, uint32_t thread)
 {
     run *r = self;
@@ -300,6 +271,10 @@ static void run_thread(void *self, uint32_t thread)
         ls_barrier_wait(&r->barrier, plan_parallel, r);
         if (r->finished)
             return;
+        if (r->shared == SHARE_GROUPS) {
+            take_groups(r);
+            continue;
+        }
         take_from(r, &r->workers[thread]);
         if (r->options->assignment != LS_ASSIGN_FIXED)
             for (uint32_t t = 1; t < r->threads; t++)
@@ -314,9 +289,11 @@ static void run_thread(void *self, uint32_t thread)
 static ls_status prepare_engine(ls_engine *engine, ls_error *err)
 {
     size_t count = engine->domains.count;
+    ls_status status = groups_prepare(engine, err);
+    if (status != LS_OK)
+        return status;
     engine->next_time = ls_arena_array(&engine->arena, count, sizeof *engine->next_time);
-    engine->limits = ls_arena_array(&engine->arena, engine->clocks.count, sizeof *engine->limits);
-    bool ok = engine->next_time != NULL && engine->limits != NULL;
+    bool ok = engine->next_time != NULL;
     for (int parity = 0; parity < 2; parity++) {
         engine->mail[parity] = ls_arena_alloc_aligned(&engine->arena, count, LS_CACHE_LINE);
         ok = ok && engine->mail[parity] != NULL;
@@ -334,28 +311,99 @@ static ls_status prepare_engine(ls_engine *engine, ls_error *err)
     return LS_OK;
 }
 
+/* The order in which a window's domains are taken: as created, or shuffled. */
+static void order_domains(const run *r, ls_group *group, ls_random *random)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        group->order[i] = group->first + i;
+    if (r->options->assignment != LS_ASSIGN_SHUFFLED)
+        return;
+    for (size_t i = group->count; i > 1; i--) {
+        size_t k = (size_t)ls_random_below(random, i);
+        uint32_t place = group->order[i - 1];
+        group->order[i - 1] = group->order[k];
+        group->order[k] = place;
+    }
+}
+
 static void assign(run *r)
 {
-    size_t count = r->engine->domains.count;
-    for (uint32_t i = 0; i < count; i++)
-        r->order[i] = i;
-    if (r->options->assignment == LS_ASSIGN_SHUFFLED) {
-        ls_random random;
-        ls_random_init(&random, r->options->shuffle_seed);
-        for (size_t i = count; i > 1; i--) {
-            size_t k = (size_t)ls_random_below(&random, i);
-            uint32_t id = r->order[i - 1];
-            r->order[i - 1] = r->order[k];
-            r->order[k] = id;
-        }
+    ls_engine *engine = r->engine;
+    size_t count = engine->domains.count;
+    ls_random random;
+    ls_random_init(&random, r->options->shuffle_seed);
+    for (size_t g = 0; g < engine->groups.count; g++)
+        order_domains(r, engine->groups.at[g], &random);
+    /* Neighbours share cache lines (of next_time above all), so a thread gets several of them; it gets at least
+     * two such parts, so that kinds of domains that were created together are spread. */
+    size_t part = count / (2 * (size_t)r->threads);
+    part = part < 1 ? 1 : part > LS_CACHE_LINE / sizeof(ls_time) ? LS_CACHE_LINE / sizeof(ls_time) : part;
+    for (size_t g = 0; g < engine->groups.count; g++) {
+        const ls_group *group = engine->groups.at[g];
+        for (uint32_t i = 0; i < group->count; i++)
+            r->owner[engine->at_place[group->order[i]]->id] =
+                r->options->assignment == LS_ASSIGN_DYNAMIC
+                    ? 0
+                    : (uint32_t)((group->first + i) / part % r->threads);
     }
-    /* Neighbours share cache lines (of next_time above all), so a thread gets them in small groups; at least
-     * two groups, so that kinds of domains that were created together are spread. */
-    size_t group = count / (2 * (size_t)r->threads);
-    group = group < 1 ? 1 : group > LS_CACHE_LINE / sizeof(ls_time) ? LS_CACHE_LINE / sizeof(ls_time) : group;
-    for (uint32_t i = 0; i < count; i++)
-        r->owner[r->order[i]] =
-            r->options->assignment == LS_ASSIGN_DYNAMIC ? 0 : (uint32_t)(i / group % r->threads);
+}
+
+/* Windows are as long as links allow, but not longer than the caller wants, nor than a stop needs. */
+static ls_time window_length(const run *r, ls_time lookahead)
+{
+    ls_time length = ls_engine_stop_delay(r->engine);
+    length = lookahead < length ? lookahead : length;
+    if (r->options->window_fs != 0 && r->options->window_fs < length)
+        length = r->options->window_fs;
+    return length;
+}
+
+static bool prepare_groups(run *r, ls_arena *arena)
+{
+    ls_engine *engine = r->engine;
+    size_t count = engine->groups.count, used = 0;
+    r->active = ls_arena_array(arena, count, sizeof *r->active);
+    r->runnable = ls_arena_array(arena, engine->domains.count, sizeof *r->runnable);
+    if (r->active == NULL || r->runnable == NULL)
+        return false;
+    r->meeting_fs = window_length(r, ls_engine_cross_lookahead(engine, NULL));
+    r->active[0] = engine->groups.at[0];
+    for (size_t i = 0; i < count; i++) {
+        ls_group *group = engine->groups.at[i];
+        group->window_fs = window_length(r, group->lookahead);
+        group->runnable = ls_arena_array(arena, group->count, sizeof *group->runnable);
+        group->order = ls_arena_array(arena, group->count, sizeof *group->order);
+        if (group->runnable == NULL || group->order == NULL)
+            return false;
+        group->runnable_count = 0;
+        group->windows = group->windows_before = group->work = group->last_work = group->last_windows = 0;
+        group->sent_before = group->next_start = LS_TIME_MAX;
+        used += group->count > 0;
+        if (group->count > 0)
+            r->active[0] = group;
+    }
+    r->grouped = used > 1;
+    if (!r->grouped)
+        r->runnable = r->active[0]->runnable;
+    return true;
+}
+
+/* Where every domain stands after an earlier run, if there was one. */
+static void take_up(const run *r)
+{
+    ls_engine *engine = r->engine;
+    for (size_t i = 0; i < engine->domains.count; i++) {
+        ls_domain *domain = engine->domains.at[i];
+        ls_group *group = domain->group;
+        ls_time next = engine->next_time[domain->place] = domain_next_time(domain);
+        /* Messages of the last window of an earlier run have not been handed over yet. */
+        if (domain->window == group->window_index && domain->window != 0 &&
+            domain->sent_min < group->sent_before)
+            group->sent_before = domain->sent_min;
+        next = group->sent_before < next ? group->sent_before : next;
+        group->next_start = next < group->next_start ? next : group->next_start;
+        domain->stop_time = LS_TIME_MAX;
+    }
 }
 
 static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
@@ -366,18 +414,13 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
     r->threads = options->threads == 0 ? 1 : options->threads;
     r->threads = r->threads > count && count > 0 ? (uint32_t)count : r->threads;
     r->until = options->until == 0 ? LS_TIME_MAX : options->until;
-    r->window_fs = engine->lookahead < WINDOW_MAX_FS ? engine->lookahead : WINDOW_MAX_FS;
-    if (options->window_fs != 0 && options->window_fs < r->window_fs)
-        r->window_fs = options->window_fs;
+    r->deadline = options->watchdog_fs == 0 ? LS_TIME_MAX : 0; /* the first look begins a period */
+    plan_set_horizon(r);
     r->ns_per_cycle = 100;
-    r->sent_before = LS_TIME_MAX;
-    r->progress_seen = total_progress(engine);
     r->next_callback_ns = ls_host_ns() + PROGRESS_INTERVAL_NS;
-    r->runnable = ls_arena_array(arena, count, sizeof *r->runnable);
-    r->order = ls_arena_array(arena, count, sizeof *r->order);
     r->owner = ls_arena_array(arena, count, sizeof *r->owner);
     r->workers = ls_arena_alloc_aligned(arena, r->threads * sizeof *r->workers, LS_CACHE_LINE);
-    bool ok = r->runnable != NULL && r->order != NULL && r->owner != NULL && r->workers != NULL;
+    bool ok = prepare_groups(r, arena) && r->owner != NULL && r->workers != NULL;
     for (uint32_t t = 0; t < r->threads && ok; t++) {
         r->workers[t].queue = ls_arena_array(arena, count, sizeof(ls_domain *));
         ok = r->workers[t].queue != NULL;
@@ -385,14 +428,7 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %u threads and %zu domains", r->threads, count);
     assign(r);
-    for (size_t i = 0; i < count; i++) {
-        ls_domain *domain = engine->domains.at[i];
-        engine->next_time[i] = domain_next_time(domain);
-        /* What was sent in the last window of an earlier run has not been handed over yet. */
-        if (domain->window == engine->window_index && domain->window != 0 && domain->sent_min < r->sent_before)
-            r->sent_before = domain->sent_min;
-        domain->stop_time = LS_TIME_MAX;
-    }
+    take_up(r);
     for (size_t i = 0; i < engine->links.count; i++)
         link_prepare(engine->links.at[i]);
     atomic_store_explicit(&engine->stop_requested, false, memory_order_relaxed);
@@ -402,9 +438,10 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
 static void fill_result(const run *r, ls_run_result *result)
 {
     const ls_engine *engine = r->engine;
-    *result = (ls_run_result){
-        .windows = r->windows, .lookahead_fs = engine->lookahead, .partial = r->partial, .limited = r->limited
-    };
+    *result =
+        (ls_run_result){ .lookahead_fs = engine->lookahead, .partial = r->partial, .limited = r->limited };
+    for (size_t i = 0; i < engine->groups.count; i++)
+        result->windows += engine->groups.at[i]->windows;
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
             const ls_region *region = engine->domains.at[i]->regions[k];
@@ -442,8 +479,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
         status = ls_pool_create(r.threads, &pool, err);
     if (status == LS_OK) {
         if (r.threads == 1) {
-            while (plan_window(&r))
-                run_window_alone(&r);
+            run_on_one_thread(&r);
         } else {
             ls_barrier_init(&r.barrier, r.threads);
             ls_pool_run(pool, run_thread, &r);

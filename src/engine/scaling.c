@@ -2,8 +2,11 @@
  *
  * While a run measures itself, every domain's time in every window is noted. A window on P threads takes what
  * greedy list scheduling makes of those times (each domain goes to the thread that is free first: what
- * stealing does), plus the cost of a barrier, measured here with two threads and grown with log2(P); or what
- * one thread needs, if that is less, because the planner does not share such windows. */
+ * stealing does), plus the cost of a barrier, measured here with two threads and grown with log2(P). Or it takes
+ * the time of one thread, if that is less, because the planner does not share such windows.
+ *
+ * Groups are independent between two meetings. A meeting takes the smaller of two times: every group in turn on
+ * all threads, or each group on one thread, laid out by list scheduling, with one barrier. */
 #include "base/pool.h"
 #include "engine/state.h"
 
@@ -11,11 +14,20 @@
 
 #define THREADS_MAX 64
 
+typedef struct scaling_group {
+    uint64_t windows, work_ns, span_ns;
+    /* Of the meeting that runs. */
+    uint64_t meeting_work_ns, meeting_span_ns;
+    double meeting_parallel_ns[LS_SCALING_POINTS];
+} scaling_group;
+
 typedef struct scaling_state {
-    uint64_t windows;
+    uint64_t windows; /* meetings, if there are several groups */
     uint64_t work_ns, span_ns;
     double parallel_ns[LS_SCALING_POINTS];
     double barrier_ns;
+    size_t group_count;
+    scaling_group groups[];
 } scaling_state;
 
 static const uint32_t points[LS_SCALING_POINTS] = { 2, 4, 8, 16, 32, 64 };
@@ -57,45 +69,109 @@ static double measure_barrier(void)
 
 ls_status scaling_start(ls_engine *engine, ls_error *err)
 {
-    if (engine->scaling == NULL)
-        engine->scaling = calloc(1, sizeof *engine->scaling);
-    if (engine->scaling == NULL)
+    size_t count = engine->groups.count;
+    scaling_free(engine);
+    scaling_state *s = calloc(1, sizeof *s + count * sizeof s->groups[0]);
+    engine->scaling = s;
+    if (s == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the scaling report");
-    *engine->scaling = (scaling_state){ .barrier_ns = measure_barrier() };
+    s->barrier_ns = measure_barrier();
+    s->group_count = count;
+    for (size_t i = 0; i < count; i++)
+        engine->groups.at[i]->scaling = &s->groups[i];
     return LS_OK;
 }
 
 void scaling_free(ls_engine *engine)
 {
+    for (size_t i = 0; i < engine->groups.count; i++)
+        engine->groups.at[i]->scaling = NULL;
     free(engine->scaling);
+    engine->scaling = NULL;
 }
 
-void scaling_window(ls_engine *engine, ls_domain *const *domains, size_t count)
+/* Puts ns of work on the thread that is free first. */
+static void place_work(uint64_t *free_at, uint32_t threads, uint64_t ns)
 {
-    scaling_state *s = engine->scaling;
+    uint32_t first = 0;
+    for (uint32_t t = 1; t < threads; t++)
+        if (free_at[t] < free_at[first])
+            first = t;
+    free_at[first] += ns;
+}
+
+static double makespan(const uint64_t *free_at, uint32_t threads)
+{
+    uint64_t longest = 0;
+    for (uint32_t t = 0; t < threads; t++)
+        longest = free_at[t] > longest ? free_at[t] : longest;
+    return (double)longest;
+}
+
+void scaling_window(ls_group *group, ls_domain *const *domains, size_t count)
+{
+    scaling_group *g = group->scaling;
+    double barrier_ns = group->engine->scaling->barrier_ns;
     uint64_t longest = 0, work = 0;
     for (size_t i = 0; i < count; i++) {
         work += domains[i]->host_ns;
         longest = domains[i]->host_ns > longest ? domains[i]->host_ns : longest;
     }
-    s->work_ns += work;
+    g->windows++;
+    g->meeting_work_ns += work;
+    g->meeting_span_ns += longest;
+    for (int p = 0; p < LS_SCALING_POINTS; p++) {
+        uint64_t free_at[THREADS_MAX] = { 0 };
+        for (size_t i = 0; i < count; i++)
+            place_work(free_at, points[p], domains[i]->host_ns);
+        double shared = makespan(free_at, points[p]) + barrier_ns * (p + 1); /* p + 1 is log2 of the threads */
+        g->meeting_parallel_ns[p] += shared < (double)work ? shared : (double)work;
+    }
+}
+
+void scaling_meeting(ls_engine *engine)
+{
+    scaling_state *s = engine->scaling;
+    uint64_t longest = 0;
+    for (size_t i = 0; i < s->group_count; i++) {
+        const scaling_group *g = &s->groups[i];
+        longest = g->meeting_span_ns > longest ? g->meeting_span_ns : longest;
+        s->work_ns += g->meeting_work_ns;
+    }
     s->span_ns += longest;
     s->windows++;
     for (int p = 0; p < LS_SCALING_POINTS; p++) {
         uint64_t free_at[THREADS_MAX] = { 0 };
-        for (size_t i = 0; i < count; i++) {
-            uint32_t first = 0;
-            for (uint32_t t = 1; t < points[p]; t++)
-                if (free_at[t] < free_at[first])
-                    first = t;
-            free_at[first] += domains[i]->host_ns;
+        double in_turn = 0;
+        for (size_t i = 0; i < s->group_count; i++) {
+            in_turn += s->groups[i].meeting_parallel_ns[p];
+            place_work(free_at, points[p], s->groups[i].meeting_work_ns);
         }
-        uint64_t makespan = 0;
-        for (uint32_t t = 0; t < points[p]; t++)
-            makespan = free_at[t] > makespan ? free_at[t] : makespan;
-        double shared = (double)makespan + s->barrier_ns * (p + 1); /* p + 1 is log2 of the thread count */
-        s->parallel_ns[p] += shared < (double)work ? shared : (double)work;
+        double by_group = makespan(free_at, points[p]) + s->barrier_ns * (p + 1);
+        s->parallel_ns[p] += by_group < in_turn ? by_group : in_turn;
     }
+    for (size_t i = 0; i < s->group_count; i++) {
+        scaling_group *g = &s->groups[i];
+        g->work_ns += g->meeting_work_ns;
+        g->span_ns += g->meeting_span_ns;
+        *g = (scaling_group){ .windows = g->windows, .work_ns = g->work_ns, .span_ns = g->span_ns };
+    }
+}
+
+bool ls_scaling_report_group(const ls_engine *engine, uint32_t index, ls_scaling_group *out)
+{
+    const scaling_state *s = engine->scaling;
+    if (s == NULL || s->windows == 0 || index >= s->group_count)
+        return false;
+    const ls_group *group = engine->groups.at[index];
+    const scaling_group *g = &s->groups[index];
+    *out = (ls_scaling_group){ .name = group->name,
+                               .domains = group->count,
+                               .windows = g->windows,
+                               .window_fs = group->window_fs,
+                               .work_seconds = (double)g->work_ns * 1e-9,
+                               .span_seconds = (double)g->span_ns * 1e-9 };
+    return true;
 }
 
 bool ls_scaling_report(const ls_engine *engine, ls_scaling *out)

@@ -1,14 +1,15 @@
 /* state.h: the engine's own structs, shared by the files of src/engine and by nobody else.
  *
  * Reading order: ls_region and its wheel (wheel.c), ls_link (link.c), ls_domain (domain.c), ls_engine
- * (run.c).
+ * (plan.c, run.c).
  *
  * Who may touch what while windows run: a domain and its regions belong to the thread that runs the domain in
- * this window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`); what
- * one half writes for the other is read one window later, with a barrier in between, from the copy of the
- * other parity. Only credits may be looked at in the window in which they were given: each says from which
- * cycle on it counts, which is never one of that window. Everything in ls_engine is written by the planner
- * only, while all other threads wait. */
+ * this window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`). The
+ * receiver reads the sender's news one window later, with a barrier in between, from the copy of the other
+ * parity. Only credits may be looked at in the window in which they were given: each says from which cycle on it
+ * counts, which is never one of that window. The planner alone writes to ls_engine, while all other threads
+ * wait. With several groups, a group belongs to its planner during a meeting, and links between groups are
+ * exchanged between meetings, by the engine's planner. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -198,6 +199,7 @@ struct ls_link {
     arrival delivery;
 
     ls_engine *engine;
+    uint8_t *cross_news; /* NULL inside a group */
     uint32_t credit_total;
     uint32_t to_end; /* index among the incoming links of the receiving domain */
     const char *name, *from_name, *to_name;
@@ -207,7 +209,10 @@ struct ls_link {
 
 struct ls_domain {
     ls_engine *engine;
+    ls_group *group;
     uint32_t id, region_count;
+    uint32_t
+        place; /* in the engine's arrays, where the domains of a group are neighbours; set at the first run */
     ls_region **regions;
     ls_region *current; /* whose cycle is running; NULL outside of a window */
     bool touched;       /* a region that is not running may have got or lost work */
@@ -224,6 +229,36 @@ struct ls_domain {
     ls_random random;
     ls_arena arena;
     const char *name;
+};
+
+/* ------------------------------------------------------------------------------------------------ group */
+
+/* Domains that share windows. Its planner is one thread at a time: the last one at a barrier, or the thread that
+ * runs the whole group. */
+struct ls_group {
+    ls_engine *engine;
+    const char *name;
+    uint32_t id;
+    uint32_t first, count; /* its domains' places; set at the first run */
+    ls_time lookahead;     /* shortest link inside; LS_TIME_MAX without links */
+    const ls_link *limiting_link;
+
+    /* The window being run. */
+    uint64_t window_index; /* from 1; parity: window_index & 1 */
+    ls_time window_end;
+    ls_cycle *limits; /* per clock: the first cycle that is not in the window */
+
+    /* Of this run. */
+    ls_time window_start, window_fs;
+    ls_domain **runnable; /* of the window, in the order of assignment */
+    size_t runnable_count;
+    uint32_t *order;     /* places of its domains in the order of assignment */
+    ls_time sent_before; /* earliest arrival of messages that the last window of an earlier run sent */
+    ls_time next_start;  /* when it next has work, if that is not before the end of the meeting */
+    uint64_t windows, windows_before; /* before: when the meeting began */
+    uint64_t work;                    /* region cycles in this meeting */
+    uint64_t last_work, last_windows; /* of the meeting before: estimates */
+    struct scaling_group *scaling;    /* NULL unless the run measures itself */
 };
 
 /* ----------------------------------------------------------------------------------------------- engine */
@@ -257,7 +292,9 @@ struct ls_engine {
     ls_arena arena;
     ls_random random;
     LS_VEC(ls_domain *) domains;
+    LS_VEC(ls_group *) groups; /* the first is the default */
     LS_VEC(ls_link *) links;
+    LS_VEC(ls_link *) cross; /* links between groups; found at the first run */
     LS_VEC(ls_clock) clocks; /* the different ones */
     LS_VEC(ls_block *) blocks;
     LS_VEC(wait_source) wait_sources;
@@ -265,15 +302,18 @@ struct ls_engine {
     LS_VEC(ls_warning) warnings; /* texts in the arena */
     ls_map domain_names, block_names;
     ls_hook *hook_send, *hook_deliver;
-    ls_time lookahead;
+    ls_time lookahead; /* shortest of all links */
     const ls_link *limiting_link;
+    ls_time stop_delay; /* 0: the lookahead */
 
-    /* The window being run. */
-    uint64_t window_index; /* from 1; parity: window_index & 1 */
+    /* The window being run; with several groups the meeting, in which every group runs windows of its own. */
+    uint64_t window_index;
     ls_time window_start, window_end;
-    ls_cycle *limits;         /* per clock: the first cycle that is not in the window */
-    ls_time *next_time;       /* per domain: its next cycle with work */
-    _Atomic uint8_t *mail[2]; /* by parity, per domain: it has to look */
+    ls_domain **at_place;       /* by place */
+    ls_time *next_time;         /* by place: the domain's next cycle with work */
+    _Atomic uint8_t *mail[2];   /* by parity of the group's window, by place: it has to look */
+    uint8_t *cross_news;        /* per link between groups: it was sent to or is waited for in this meeting */
+    _Atomic uint8_t cross_mail; /* some of them has news */
 
     ls_time last_cycle; /* time of the last cycle of the runs before this one */
     ls_text report;
@@ -300,7 +340,10 @@ void region_move_up(ls_region *region, ls_time present); /* the same between run
 /* link.c */
 void link_deliver(ls_link *link, ls_cycle now);
 void link_wake(ls_link *link, ls_cycle now);
+ls_time link_lookahead(const ls_link *link); /* the shorter of a message's and a credit's way */
 void link_exchange(ls_domain *domain, unsigned parity);
+/* The same between groups, with all threads at rest. */
+void link_exchange_cross(ls_link *link);
 void link_set_marks(ls_link *link); /* once, when the marks of all domains have their places */
 void link_prepare(ls_link *link);   /* before a run: hooks may have got subscribers */
 
@@ -313,9 +356,15 @@ void domain_run_window(ls_domain *domain);
 ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err);
 bool waits_any(const ls_engine *engine);
 
+/* group.c */
+ls_status groups_init(ls_engine *engine, ls_error *err);
+ls_status groups_prepare(ls_engine *engine, ls_error *err); /* at the first run */
+
 /* scaling.c */
 ls_status scaling_start(ls_engine *engine, ls_error *err);
-void scaling_window(ls_engine *engine, ls_domain *const *domains, size_t count);
+/* A window of one group ran; then, after every group's windows, the meeting ends. */
+void scaling_window(ls_group *group, ls_domain *const *domains, size_t count);
+void scaling_meeting(ls_engine *engine);
 void scaling_free(ls_engine *engine);
 
 /* hook.c */

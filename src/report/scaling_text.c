@@ -48,3 +48,21 @@ void ls_scaling_text(const ls_scaling *s, FILE *to)
     fputs("\n\n", to);
     write_limit(s, to);
 }
+
+void ls_scaling_groups_text(const ls_engine *engine, FILE *to)
+{
+    ls_scaling_group g;
+    uint32_t used = 0;
+    for (uint32_t i = 0; ls_scaling_report_group(engine, i, &g); i++)
+        used += g.domains > 0;
+    if (used < 2)
+        return;
+    fputs("\n  group             domains     windows      window        work        span\n", to);
+    for (uint32_t i = 0; ls_scaling_report_group(engine, i, &g); i++)
+        if (g.domains > 0)
+            fprintf(to, "  %-16s  %7u  %10s  %10s  %10s  %10s\n", g.name, g.domains,
+                    ls_format_count(g.windows, (char[32]){ 0 }, 32),
+                    ls_format_time(g.window_fs, (char[32]){ 0 }, 32),
+                    ls_format_si(g.work_seconds, "s", (char[32]){ 0 }, 32),
+                    ls_format_si(g.span_seconds, "s", (char[32]){ 0 }, 32));
+}

@@ -17,6 +17,7 @@
 #define RM_DOMAINS_MAX 10
 #define RM_LINKS_MAX 40
 #define RM_QUEUE 4096
+#define RM_GROUPS_MAX 4
 
 typedef struct rm_message {
     uint32_t hops_left;
@@ -48,6 +49,7 @@ typedef struct rm_node {
     ls_event poke;           /* scheduled by the sibling, from its own clock */
     ls_ticker nudge;         /* woken by the sibling; runs a few cycles */
     uint32_t nudges;
+    uint64_t stop_after;
     uint64_t received, forwarded, ended, far_runs, pokes;
     uint64_t log; /* hash of every delivery and its cycle */
 } rm_node;
@@ -65,7 +67,17 @@ typedef struct rm_machine {
     rm_node *nodes[RM_DOMAINS_MAX * 2];
     rm_log sends[RM_DOMAINS_MAX], deliveries[RM_DOMAINS_MAX];
     uint64_t injected;
+    uint32_t group_count; /* 1: all domains stay in the engine's own group */
 } rm_machine;
+
+/* What the seed leaves open. */
+typedef struct rm_options {
+    uint32_t messages;
+    bool late;            /* some nodes hold the input entry while they wait for the output: may deadlock */
+    bool polls;           /* nodes that tick poll while they wait, also if late: only the watchdog sees it */
+    uint64_t groups_seed; /* 0: one group; the same machine otherwise */
+    uint64_t stop_after;  /* the first node to forward so many messages stops the run; 0: none */
+} rm_options;
 
 static inline uint64_t rm_mix(uint64_t hash, uint64_t value)
 {
@@ -113,6 +125,8 @@ static bool rm_forward(rm_node *node)
         out->hops_left--;
         out->way = rm_mix(out->way, node->forwarded);
         node->forwarded++;
+        if (node->forwarded == node->stop_after)
+            ls_domain_stop(ls_region_domain(node->region));
     }
     if (held->from != NULL)
         ls_link_release(held->from, 1);
@@ -207,9 +221,46 @@ static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle 
 
 static const uint64_t rm_hertz[] = { 1365000000, 1000000000, 3500500000, 850000000, 1132000000, 333333333 };
 
-/* late: some nodes hold the input entry while they wait for the output, which may deadlock. */
-static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
+/* Deals the domains out to groups. */
+static void rm_group(rm_machine *m, uint64_t groups_seed)
 {
+    ls_error err = { 0 };
+    ls_random random;
+    ls_random_init(&random, groups_seed);
+    ls_group *groups[RM_GROUPS_MAX];
+    m->group_count = 2 + (uint32_t)ls_random_below(&random, RM_GROUPS_MAX - 1);
+    ls_status status = LS_OK;
+    for (uint32_t g = 0; g < m->group_count; g++) {
+        char name[16];
+        snprintf(name, sizeof name, "g%u", g);
+        groups[g] = ls_group_at(m->engine, 0);
+        if (g > 0) /* the engine's own is one of them */
+            status = ls_group_create(m->engine, name, &groups[g], &err);
+        assert(status == LS_OK);
+    }
+    bool by_halves = ls_random_below(&random, 2) == 0; /* then all links between the groups are long */
+    for (uint32_t d = 0; d < m->domain_count; d++) {
+        uint64_t g = by_halves ? d % 2 : ls_random_below(&random, m->group_count);
+        status = ls_domain_set_group(m->domains[d], groups[g], &err);
+        assert(status == LS_OK);
+    }
+}
+
+/* Domains of different halves are far apart: a link between them is as long as several short ones. */
+static uint32_t rm_latency(ls_random *random, uint64_t range, const rm_node *from, const rm_node *to)
+{
+    uint32_t cycles = 12 + (uint32_t)ls_random_below(random, range);
+    bool far =
+        ls_domain_id(ls_region_domain(from->region)) % 2 != ls_domain_id(ls_region_domain(to->region)) % 2;
+    return far ? cycles * 6 : cycles;
+}
+
+#define RM_STOP_DELAY_FS UINT64_C(400000000)
+
+static void rm_build_with(rm_machine *m, uint64_t seed, const rm_options *options)
+{
+    uint32_t messages = options->messages;
+    bool late = options->late;
     ls_error err = { 0 };
     ls_random random;
     ls_random_init(&random, seed);
@@ -237,7 +288,8 @@ static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
             node->region = region;
             node->random = ls_random_split(ls_domain_random(m->domains[d]), r + 100);
             /* A ticker polls: a deadlock of such nodes never comes to rest, only the watchdog sees it. */
-            node->ticks = ls_random_below(&random, 2) == 0 && !late;
+            node->ticks = ls_random_below(&random, 2) == 0 && (!late || options->polls);
+            node->stop_after = options->stop_after;
             node->release_late = late && ls_random_below(&random, 2) == 0;
             node->stall = (uint32_t)ls_random_below(&random, 60);
             ls_event_init(&node->event, rm_event, node);
@@ -263,14 +315,13 @@ static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
         ls_link_spec spec = { .name = "link",
                               .from = from->region,
                               .to = to->region,
-                              .latency_cycles = 12 + (uint32_t)ls_random_below(&random, 30),
+                              .latency_cycles = rm_latency(&random, 30, from, to),
                               .width_bytes = (uint32_t)ls_random_below(&random, 4) * 24,
                               .width_cycles = 1 + (uint32_t)ls_random_below(&random, 3),
                               .flit_bytes = (uint32_t)ls_random_below(&random, 3) * 8,
                               .credits = 1 + (uint32_t)ls_random_below(&random, 12),
-                              .credit_latency_cycles = ls_random_below(&random, 2) == 0
-                                                           ? 0
-                                                           : 12 + (uint32_t)ls_random_below(&random, 20),
+                              .credit_latency_cycles =
+                                  ls_random_below(&random, 2) == 0 ? 0 : rm_latency(&random, 20, from, to),
                               .payload_bytes = sizeof(rm_message),
                               .receive = rm_receive,
                               .receiver = to };
@@ -286,6 +337,11 @@ static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
         m->injected++;
         rm_start(node, ls_random_below(&random, 2000));
     }
+    status = ls_engine_set_stop_delay(m->engine, RM_STOP_DELAY_FS, &err);
+    assert(status == LS_OK);
+    m->group_count = 1;
+    if (options->groups_seed != 0)
+        rm_group(m, options->groups_seed);
     /* Links take a longer way while somebody listens: half of the machines go the short one. */
     if (seed % 2 != 0)
         return;
@@ -293,6 +349,11 @@ static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
     assert(status == LS_OK);
     status = ls_hook_subscribe(m->engine, "link.deliver", rm_log_hook, m->deliveries, &err);
     assert(status == LS_OK);
+}
+
+static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
+{
+    rm_build_with(m, seed, &(rm_options){ .messages = messages, .late = late });
 }
 
 static void rm_destroy(rm_machine *m)

@@ -24,60 +24,87 @@ static const variant variants[] = {
     { 1, 0, LS_ASSIGN_STATIC },   { 2, 0, LS_ASSIGN_DYNAMIC },
 };
 
-static ls_status run_variant(uint64_t seed, const variant *v, bool late, uint64_t *fingerprint, char *what)
+/* A machine, and whether it is run with groups: its fingerprint must not tell. */
+typedef struct trial {
+    rm_options machine;
+    bool grouped;
+    ls_time watchdog_fs;
+} trial;
+
+static void check_conservation(const rm_machine *m, const ls_run_result *result)
+{
+    /* Every message that was made has ended, every link is empty, every credit is home. */
+    uint64_t received = 0, forwarded = 0, ended = 0;
+    for (uint32_t i = 0; i < m->node_count; i++) {
+        received += m->nodes[i]->received;
+        forwarded += m->nodes[i]->forwarded;
+        ended += m->nodes[i]->ended;
+        assert_int_equal(m->nodes[i]->head, m->nodes[i]->tail);
+    }
+    assert_int_equal(received, forwarded);
+    assert_int_equal(ended, m->injected);
+    assert_int_equal(result->messages, forwarded);
+}
+
+static ls_status run_variant(uint64_t seed, const variant *v, const trial *t, uint64_t *fingerprint,
+                             char *what)
 {
     rm_machine *m = malloc(sizeof *m);
     assert_non_null(m);
-    rm_build(m, seed, MESSAGES, late);
+    rm_options machine = t->machine;
+    if (t->grouped)
+        machine.groups_seed = seed * 77 + v->threads * 5 + v->window_divisor + 1;
+    rm_build_with(m, seed, &machine);
     ls_error err = { 0 };
     ls_run_result result;
     ls_run_options options = { .threads = v->threads,
                                .assignment = v->assignment,
-                               .shuffle_seed = seed * 31 + v->threads };
+                               .shuffle_seed = seed * 31 + v->threads,
+                               .watchdog_fs = t->watchdog_fs };
     ls_time lookahead = ls_engine_lookahead(m->engine, NULL);
-    options.window_fs = v->window_divisor == 0 ? 1 : lookahead / v->window_divisor;
+    if (v->window_divisor != 1)
+        options.window_fs = v->window_divisor == 0 ? 1 : lookahead / v->window_divisor;
     ls_status status = ls_run(m->engine, &options, &result, &err);
     snprintf(what, sizeof err.what, "%s", err.what);
     *fingerprint = rm_fingerprint(m, &result);
-    if (status == LS_OK) {
-        /* Conservation: every message that was made has ended, every link is empty, every credit is home. */
-        uint64_t received = 0, forwarded = 0, ended = 0;
-        for (uint32_t i = 0; i < m->node_count; i++) {
-            received += m->nodes[i]->received;
-            forwarded += m->nodes[i]->forwarded;
-            ended += m->nodes[i]->ended;
-            assert_int_equal(m->nodes[i]->head, m->nodes[i]->tail);
-        }
-        assert_int_equal(received, forwarded);
-        assert_int_equal(ended, m->injected);
-        assert_int_equal(result.messages, forwarded);
-    } else {
+    if (status != LS_OK)
         assert_int_equal(status, LS_ERR_DEADLOCK);
-        assert_true(late);
-    }
+    else if (machine.stop_after == 0)
+        check_conservation(m, &result);
     rm_destroy(m);
     free(m);
     return status;
 }
 
-static void check_machines(bool late)
+/* Runs every machine in all variants; returns how many of the machines deadlock. */
+static unsigned check_trial(unsigned machines, const trial *t)
 {
     char first_what[sizeof((ls_error *)0)->what], what[sizeof first_what];
     unsigned deadlocks = 0;
-    for (uint64_t seed = 1; seed <= MACHINES; seed++) {
+    trial reference = *t;
+    reference.grouped = false;
+    for (uint64_t seed = 1; seed <= machines; seed++) {
         uint64_t first, other;
-        ls_status status = run_variant(seed, &variants[0], late, &first, first_what);
+        ls_status status = run_variant(seed, &variants[0], &reference, &first, first_what);
         deadlocks += status == LS_ERR_DEADLOCK;
-        for (size_t i = 1; i < LS_COUNT_OF(variants); i++) {
-            ls_status again = run_variant(seed, &variants[i], late, &other, what);
+        for (size_t i = t->grouped ? 0 : 1; i < LS_COUNT_OF(variants); i++) {
+            ls_status again = run_variant(seed, &variants[i], t, &other, what);
             if (again != status || other != first || strcmp(what, first_what) != 0)
-                fail_msg("machine %u differs with %u threads, window 1/%u, assignment %d: %s | %s",
+                fail_msg("machine %u differs with %u threads, window 1/%u, assignment %d%s: %s | %s",
                          (unsigned)seed, variants[i].threads, variants[i].window_divisor,
-                         (int)variants[i].assignment, first_what, what);
+                         (int)variants[i].assignment, t->grouped ? ", in groups" : "", first_what, what);
         }
     }
+    return deadlocks;
+}
+
+static void check_machines(bool late, bool grouped)
+{
+    trial t = { .machine = { .messages = MESSAGES, .late = late }, .grouped = grouped };
+    unsigned machines = grouped ? MACHINES / 2 : MACHINES;
+    unsigned deadlocks = check_trial(machines, &t);
     if (late)
-        assert_in_range(deadlocks, 1, MACHINES - 1); /* both outcomes must have been met */
+        assert_in_range(deadlocks, 1, machines - 1); /* both outcomes must have been met */
     else
         assert_int_equal(deadlocks, 0);
 }
@@ -85,13 +112,44 @@ static void check_machines(bool late)
 static void test_free_flow(void **state)
 {
     (void)state;
-    check_machines(false);
+    check_machines(false, false);
 }
 
 static void test_with_deadlocks(void **state)
 {
     (void)state;
-    check_machines(true);
+    check_machines(true, false);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    check_machines(false, true);
+    check_machines(true, true);
+}
+
+/* A stop ends all domains at the same time, whatever the windows and groups. */
+static void test_stop(void **state)
+{
+    (void)state;
+    for (uint64_t after = 1; after < 20; after += 6) {
+        trial t = { .machine = { .messages = MESSAGES, .stop_after = after } };
+        check_trial(MACHINES / 8, &t);
+        t.grouped = true;
+        check_trial(MACHINES / 8, &t);
+    }
+}
+
+/* Nodes that poll never come to rest: the watchdog ends them at the same cycle, whatever the windows and groups. */
+static void test_watchdog(void **state)
+{
+    (void)state;
+    trial t = { .machine = { .messages = MESSAGES, .late = true, .polls = true },
+                .watchdog_fs = UINT64_C(3000000000) };
+    unsigned deadlocks = check_trial(MACHINES / 4, &t);
+    assert_in_range(deadlocks, 1, MACHINES / 4 - 1);
+    t.grouped = true;
+    assert_int_equal(check_trial(MACHINES / 4, &t), deadlocks);
 }
 
 /* A run cut into pieces is the same run. */
@@ -110,7 +168,7 @@ static void test_resumed(void **state)
         whole = rm_fingerprint(m, &result);
         rm_destroy(m);
 
-        rm_build(m, seed, MESSAGES, false);
+        rm_build_with(m, seed, &(rm_options){ .messages = MESSAGES, .groups_seed = seed % 3 * seed });
         for (ls_time until = end / 7; until < end; until += end / 7)
             assert_int_equal(ls_run(m->engine, &(ls_run_options){ .threads = 2, .until = until }, &result,
                                     &err),
@@ -126,9 +184,9 @@ static void test_resumed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_flow),
-        cmocka_unit_test(test_with_deadlocks),
-        cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_free_flow), cmocka_unit_test(test_with_deadlocks),
+        cmocka_unit_test(test_groups),    cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_watchdog),  cmocka_unit_test(test_resumed),
     };
     return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
 }

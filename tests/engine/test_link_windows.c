@@ -119,12 +119,12 @@ static void test_a_sender_that_waits_looks_again(void **state)
     for (int i = 0; i < 16; i++)
         assert_non_null(ls_link_send(link, 1));
     ls_link_wait(link, &event);
-    assert_int_equal(domain->engine->mail[1][domain->id], 1);
+    assert_int_equal(domain->engine->mail[1][domain->place], 1);
     assert_ptr_equal(domain->looking, link);
     assert_false(link->wake.queued);
     domain->window = 2;
     link_exchange(domain, 1); /* still none: once more */
-    assert_int_equal(domain->engine->mail[0][domain->id], 1);
+    assert_int_equal(domain->engine->mail[0][domain->place], 1);
     assert_ptr_equal(domain->looking, link);
     link->seen = link->head = link->held = 16;
     enter(m->to, 2, 23);

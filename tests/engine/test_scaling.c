@@ -50,7 +50,8 @@ static void window(machine *m, const uint64_t *ns, size_t count, const uint64_t 
         work += (double)ns[i];
         longest = ns[i] > longest ? ns[i] : longest;
     }
-    scaling_window(m->engine, m->domains, count);
+    scaling_window(m->engine->groups.at[0], m->domains, count);
+    scaling_meeting(m->engine);
     ls_scaling report;
     assert_true(ls_scaling_report(m->engine, &report));
     m->work += work;
@@ -152,7 +153,8 @@ static void test_a_new_measurement_starts_anew(void **state)
     machine *m = *state;
     static const uint64_t ns[] = { 100 };
     static const uint64_t expected[] = { 100, 100, 100, 100, 100, 100 };
-    scaling_window(m->engine, m->domains, 0);
+    scaling_window(m->engine->groups.at[0], m->domains, 0);
+    scaling_meeting(m->engine);
     assert_int_equal(scaling_start(m->engine, NULL), LS_OK);
     window(m, ns, 1, expected);
     check(m);

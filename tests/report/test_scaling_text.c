@@ -56,6 +56,64 @@ static void test_table(void **state)
                     "give it less work.\n");
 }
 
+static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    (void)self;
+    (void)payload;
+    (void)now;
+    ls_link_release(link, 1);
+}
+
+static void idle(void *self, ls_cycle now)
+{
+    (void)self;
+    (void)now;
+}
+
+/* Two groups are listed with their windows; a single one is the machine itself and is not. */
+static void test_groups(void **state)
+{
+    (void)state;
+    for (int groups = 1; groups <= 2; groups++) {
+        ls_engine *engine;
+        ls_domain *domain[2];
+        ls_group *group;
+        ls_link *link;
+        ls_event event[2];
+        ls_clock clock;
+        assert_int_equal(ls_engine_create(1, &engine, NULL), LS_OK);
+        assert_int_equal(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), NULL), LS_OK);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(ls_domain_create(engine, i == 0 ? "a" : "b", clock, &domain[i], NULL), LS_OK);
+            ls_event_init(&event[i], idle, NULL);
+            ls_schedule(ls_domain_region(domain[i], 0), &event[i], 5);
+        }
+        assert_int_equal(ls_group_create(engine, "gpu1", &group, NULL), LS_OK);
+        if (groups == 2)
+            assert_int_equal(ls_domain_set_group(domain[1], group, NULL), LS_OK);
+        ls_link_spec spec = { .name = "link",
+                              .from = ls_domain_region(domain[0], 0),
+                              .to = ls_domain_region(domain[1], 0),
+                              .latency_cycles = 500,
+                              .credits = 1,
+                              .receive = receive };
+        assert_int_equal(ls_link_create(engine, &spec, &link, NULL), LS_OK);
+        assert_int_equal(ls_run(engine, &(ls_run_options){ .scaling = true }, NULL, NULL), LS_OK);
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *to = open_memstream(&text, &bytes);
+        ls_scaling_groups_text(engine, to);
+        fclose(to);
+        static const char *const lines[] = { "\n  machine                 1           1      500 ns  ",
+                                             "\n  gpu1                    1           1      500 ns  " };
+        for (int i = 0; i < 2; i++)
+            if ((strstr(text, lines[i]) != NULL) != (groups == 2))
+                fail_msg("%d groups, line %d:\n%s", groups, i, text);
+        free(text);
+        ls_engine_destroy(engine);
+    }
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -75,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

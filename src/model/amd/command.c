@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define STOP_FS_MAX UINT64_C(10000000000) /* of ls_domain_stop(), where links are longer */
-
 /* ------------------------------------------------------------------------------------------------- pump */
 
 static void pump_at(command *c, ls_cycle cycle)
@@ -31,9 +29,8 @@ static void on_rest(void *self, ls_cycle now)
 /* Cycles after which the stop that follows a packet's end is certainly past. */
 static uint64_t rest_cycles(const command *c)
 {
-    ls_time lookahead = ls_engine_lookahead(ls_domain_engine(c->domain), NULL);
-    lookahead = lookahead < STOP_FS_MAX ? lookahead : STOP_FS_MAX;
-    return lookahead / ls_clock_span(ls_region_clock(c->region), 1) + 2;
+    ls_time delay = ls_engine_stop_delay(ls_domain_engine(c->domain));
+    return delay / ls_clock_span(ls_region_clock(c->region), 1) + 2;
 }
 
 static void packet_over(command *c, command_queue *q, command_packet *p)
