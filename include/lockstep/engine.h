@@ -73,6 +73,9 @@ LS_API void ls_domain_progress(ls_domain *domain);
 /* Ends the whole run one stop delay from now: every domain runs exactly its cycles before that time, whatever
  * the windows, threads and groups. */
 LS_API void ls_domain_stop(ls_domain *domain);
+/* The same for a run that cannot go on: ls_run() returns LS_ERR_INPUT with this reason, which is not copied. The
+ * first reason of a domain counts, and that of the first domain that has one. */
+LS_API void ls_domain_fail(ls_domain *domain, const char *reason);
 /* How long a stop takes to reach every domain. The default is the lookahead, and 10 us where links are longer or
  * there are none. No window and no meeting of groups is longer than the stop delay, so a machine of several
  * groups sets it to about the shortest link between them. 1 fs to 10 us; before the run only. */

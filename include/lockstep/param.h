@@ -41,6 +41,9 @@ typedef struct ls_param {
     const char *const *choices; /* NULL-terminated, for LS_PARAM_TYPE_CHOICE */
     const char *unit;           /* "cycles", "KiB", "entries", ...; "" if none */
     const char *help;           /* one line, no full stop */
+    /* LS_PARAM_TYPE_CHOICE: block types of this slot are choices too; their numbers follow those of `choices`, in
+     * the order of the registry. NULL: there are none. */
+    const char *slot;
 } ls_param;
 
 /* Keys that act only while others have certain values. An override (--set) of one that does not act is a

@@ -1,6 +1,7 @@
 /* cmd_blocks.c: `lockstep blocks`: what can be built, read from the registry's declarations. */
 #include "cli/cli.h"
 #include "lockstep/block.h"
+#include "platform/value.h"
 
 #include <string.h>
 
@@ -58,8 +59,8 @@ static const char *param_type(const ls_param *param, ls_arena *arena)
     if (param->type != LS_PARAM_TYPE_CHOICE)
         return text;
     text = "";
-    for (size_t i = 0; param->choices[i] && text; i++)
-        text = ls_arena_printf(arena, "%s%s%s", text, i ? "|" : "", param->choices[i]);
+    for (size_t i = 0; ls_value_choice(param, i) != NULL && text; i++)
+        text = ls_arena_printf(arena, "%s%s%s", text, i ? "|" : "", ls_value_choice(param, i));
     return text;
 }
 

@@ -150,6 +150,13 @@ void ls_domain_stop(ls_domain *domain)
     atomic_store_explicit(&domain->engine->stop_requested, true, memory_order_relaxed);
 }
 
+void ls_domain_fail(ls_domain *domain, const char *reason)
+{
+    if (domain->failure == NULL)
+        domain->failure = reason;
+    ls_domain_stop(domain);
+}
+
 /* ------------------------------------------------------------------------------------------------ windows */
 
 ls_time domain_next_time(const ls_domain *domain)

@@ -226,6 +226,7 @@ struct ls_domain {
     uint64_t host_ns;  /* of this window, while measuring */
     ls_time sent_min;  /* earliest arrival of what was sent in the last window that it ran */
     ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    const char *failure; /* of ls_domain_fail(); NULL: none */
     ls_random random;
     ls_arena arena;
     const char *name;

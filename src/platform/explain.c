@@ -27,12 +27,15 @@ static void add_owner(ls_table *table, const ls_schema *schema, const ls_key *ke
 
 static void add_choices(ls_table *table, const ls_key *key)
 {
-    for (size_t i = 0; key->param->choices[i]; i++) {
+    const char *choice;
+    for (size_t i = 0; (choice = ls_value_choice(key->param, i)) != NULL; i++) {
         const ls_block_type *model = NULL;
         char line[PLACE_BYTES];
         if (ls_key_is_model(key))
-            model = ls_registry_find_block(key->section->slot, key->param->choices[i]);
-        snprintf(line, sizeof line, "%s%s%s", key->param->choices[i], model && model->help ? ": " : "",
+            model = ls_registry_find_block(key->section->slot, choice);
+        else if (key->param->slot != NULL)
+            model = ls_registry_find_block(key->param->slot, choice);
+        snprintf(line, sizeof line, "%s%s%s", choice, model && model->help ? ": " : "",
                  model && model->help ? model->help : "");
         ls_table_add(table, i == 0 ? "choices" : "", line);
     }

@@ -117,7 +117,7 @@ static bool put_choice(importer *im, const import_row *row, const char *const *n
 
 bool import_convert_dram_scheduler(importer *im, const import_row *row)
 {
-    static const char *const names[] = { "fifo", "frfcfs" };
+    static const char *const names[] = { "fcfs", "frfcfs" };
     return put_choice(im, row, names, LS_COUNT_OF(names));
 }
 

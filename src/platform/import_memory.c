@@ -236,7 +236,7 @@ static bool put_cache(importer *im, const import_row *row, const cache_string *c
         { "replacement", c->replacement == 'L' ? "lru" : "fifo" },
         { "hash", c->hash == 'P'   ? "ipoly"
                   : c->hash == 'X' ? "xor"
-                                   : "linear" },
+                                   : "none" },
     };
     char key[64];
     for (size_t i = 0; i < LS_COUNT_OF(numbers); i++) {

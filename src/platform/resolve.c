@@ -3,6 +3,7 @@
 #include "platform/resolve.h"
 
 #include "base/vec.h"
+#include "platform/retired.h"
 
 #include <string.h>
 
@@ -321,6 +322,11 @@ static void report_unknown(resolver *r, const setting *s)
     if (above) {
         ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a value, so there is no key '%s'",
                         above->path, quoted);
+        return;
+    }
+    char now[128];
+    if (ls_retired_key(s->path, now, sizeof now) != NULL) {
+        ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is an old key: write '%s'", quoted, now);
         return;
     }
     bool section = ls_schema_is_section(&r->out->schema, s->path);

@@ -1,7 +1,10 @@
-/* value.c: one value of each parameter type: reading, checking, writing. Uses base only. */
+/* value.c: one value of each parameter type: reading, checking, writing. Uses base and, for
+ * names of policies, the registry. */
 #include "platform/value.h"
 
 #include "base/text.h"
+#include "lockstep/block.h"
+#include "platform/retired.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,13 +47,25 @@ const char *ls_value_range_text(const ls_param *param, char *out, size_t out_byt
     return out;
 }
 
+const char *ls_value_choice(const ls_param *param, size_t number)
+{
+    size_t count = 0;
+    for (; param->choices != NULL && param->choices[count] != NULL; count++)
+        if (count == number)
+            return param->choices[count];
+    for (size_t i = 0; param->slot != NULL && i < ls_registry_block_count(); i++)
+        if (strcmp(ls_registry_block(i)->slot, param->slot) == 0 && count++ == number)
+            return ls_registry_block(i)->name;
+    return NULL;
+}
+
 const char *ls_value_choices_text(const ls_param *param, char *out, size_t out_bytes)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; param->choices && param->choices[i]; i++) {
+    for (size_t i = 0; ls_value_choice(param, i) != NULL; i++) {
         size_t left = out_bytes - used;
-        int added = snprintf(out + used, left, "%s%s", i > 0 ? ", " : "", param->choices[i]);
+        int added = snprintf(out + used, left, "%s%s", i > 0 ? ", " : "", ls_value_choice(param, i));
         if (added < 0 || (size_t)added >= left) {
             if (out_bytes > 3)
                 memcpy(out + out_bytes - 4, "...", 4);
@@ -146,13 +161,17 @@ static ls_status read_choice(const ls_param *param, const char *path, const ls_y
                              ls_value *value, ls_error *err)
 {
     size_t count = 0;
-    for (; param->choices[count]; count++) {
-        if (strcmp(param->choices[count], item->text) == 0) {
+    for (const char *choice; (choice = ls_value_choice(param, count)) != NULL; count++) {
+        if (strcmp(choice, item->text) == 0) {
             value->choice = (uint32_t)count;
             return LS_OK;
         }
     }
-    char quoted[QUOTE_BYTES], choices[256];
+    char quoted[QUOTE_BYTES], choices[256], now[128];
+    if (ls_retired_value(path, item->text, now, sizeof now) != NULL)
+        return ls_fail(err, LS_ERR_INPUT, "'%s' is '%s', an old spelling: write '%s'", path, item->text, now);
+    for (count = 0; param->choices[count] != NULL;)
+        count++;
     ls_fail(err, LS_ERR_INPUT, "'%s' is '%s', but must be one of %s", path,
             ls_quote(item->text, strlen(item->text), quoted, sizeof quoted),
             ls_value_choices_text(param, choices, sizeof choices));

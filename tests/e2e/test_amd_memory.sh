@@ -17,7 +17,7 @@ for policy in through around back evict; do
     right r9nano -s vector_cache.write_policy=$policy
     right rx5500xt -s l1.write_policy=$policy -s vector_cache.write_policy=back
 done
-for replacement in fifo random; do
+for replacement in fifo random plru srrip; do
     right r9nano -s vector_cache.replacement=$replacement -s l2.replacement=$replacement -s vector_cache.size_kib=1
 done
 
@@ -30,7 +30,7 @@ for cache in vector_cache scalar_cache instruction_cache l2; do
     done
 done
 right r9nano "${options[@]}" -s channel.queue_entries=1
-right r9nano "${options[@]}" -s dram.model=fixed -s vector_cache.write_policy=back -s vector_cache.hashed_sets=true
+right r9nano "${options[@]}" -s dram.model=fixed -s vector_cache.write_policy=back -s vector_cache.hash=ipoly
 for key in "${tiny[@]}"; do
     options+=(-s "l1.$key")
 done

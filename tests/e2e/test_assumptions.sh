@@ -25,7 +25,7 @@ run 0 run fir --size 1024 -p rx5500xt -s $key=1000
 sed -n '/^assumptions/,/^$/p' stdout | grep -q "$key" && fail "a value from --set is listed"
 run 0 run fir --size 1024 -p r9nano
 sed -n '/^assumptions/,/^$/p' stdout >list
-grep -q vector_cache.hashed_sets list || fail "r9nano lists no hash"
+grep -q vector_cache.hash list || fail "r9nano lists no hash"
 grep -q "$key" list && fail "r9nano lists a number that was measured"
 run 0 config explain $key -p r9nano
 grep -q 'an assumption' stdout && fail "explain takes a measured number for an assumption"

@@ -24,6 +24,6 @@ for platform in r9nano navisim-p3 rx5500xt w6800 rx6900xt; do
     done
     # The same with the lowest bits alone: what the defaults are for.
     program=atax
-    walk "$platform" 512 -s vector_cache.hashed_sets=false -s l2.hashed_sets=false -s memory.slice_hash=none
+    walk "$platform" 512 -s vector_cache.hash=none -s l2.hash=none -s memory.slice_hash=none
     ((hits < near_hits / 4)) || fail "$platform: $hits hits of 1000 without a hash: this test shows nothing"
 done

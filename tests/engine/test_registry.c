@@ -66,9 +66,9 @@ static void test_refused_plugins(void **state)
     refused(PLUGIN("duplicate"), LS_ERR_USAGE, "block 'toy/beta' is registered twice");
     refused(PLUGIN("duplicate_machine"), LS_ERR_USAGE, "machine 'toy-machine' is registered twice");
     refused(PLUGIN("old_block"), LS_ERR_USAGE,
-            "block 'old' was built for ABI version 0, this is version 2: rebuild it");
+            "block 'old' was built for ABI version 0, this is version 3: rebuild it");
     refused(PLUGIN("old"), LS_ERR_USAGE,
-            "plug-in '" PLUGIN("old") "' was built for ABI version 9999, this is version 2: rebuild it");
+            "plug-in '" PLUGIN("old") "' was built for ABI version 9999, this is version 3: rebuild it");
     refused(PLUGIN("not_one"), LS_ERR_INPUT, "not a Lockstep plug-in: it was built without -DLOCKSTEP_PLUGIN");
     refused(PLUGIN("empty"), LS_ERR_INPUT, "the plug-in registers no block and no machine");
 }

@@ -105,7 +105,7 @@ static inline uint32_t naive_pick(naive *m, const rig_request *r, uint32_t kind,
     for (uint32_t i = m->low; i < m->high; i++)
         others |= m->state[i] == NAIVE_WAITING && naive_kind(m, &r[i]) == kind &&
                   naive_bank_of(m, &r[i]) == number && r[i].row != b->serving_row[kind];
-    if (others && m->spec->row_hit_limit != 0 && b->served[kind] == m->spec->row_hit_limit) {
+    if (others && m->spec->scheduler == BANK_FRFCFS_CAP && b->served[kind] == m->spec->scheduler_cap) {
         b->serving_row[kind] = r[oldest].row;
         b->served[kind] = 0;
     }
@@ -117,7 +117,7 @@ static inline uint32_t naive_pick(naive *m, const rig_request *r, uint32_t kind,
 static inline void naive_take(naive *m, const rig_request *r)
 {
     uint32_t banks = (uint32_t)m->t.banks;
-    if (m->spec->scheduler == BANK_FIFO) {
+    if (m->spec->scheduler == BANK_FCFS) {
         for (uint32_t i = m->low; i < m->high; i++)
             if (m->state[i] == NAIVE_WAITING) {
                 naive_bank *b = &m->banks[naive_bank_of(m, &r[i])];

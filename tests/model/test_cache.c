@@ -29,7 +29,7 @@ static void rig_init(rig *r, cache_spec spec)
     assert_int_equal(ls_engine_create(1, &r->engine, &err), LS_OK);
     assert_int_equal(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), &err), LS_OK);
     assert_int_equal(ls_domain_create(r->engine, "d", clock, &r->domain, &err), LS_OK);
-    assert_true(cache_init(&r->cache, &r->spec, &r->counters, r->domain));
+    assert_int_equal(cache_init(&r->cache, &r->spec, &r->counters, r->domain, &err), LS_OK);
 }
 
 static const cache_spec small = {
@@ -293,8 +293,9 @@ static void test_dirty_limit(void **state)
 static void test_dirty_set_gives_way(void **state)
 {
     (void)state;
-    static const uint32_t replacements[] = { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
-    for (size_t k = 0; k < 3; k++) {
+    static const uint32_t replacements[] = { REPLACEMENT_LRU, REPLACEMENT_FIFO, REPLACEMENT_RANDOM, REPLACEMENT_PLRU,
+                                             REPLACEMENT_SRRIP };
+    for (size_t k = 0; k < LS_COUNT_OF(replacements); k++) {
         rig r;
         cache_spec spec = small;
         spec.dirty_limit_percent = 100;
@@ -308,7 +309,7 @@ static void test_dirty_set_gives_way(void **state)
         assert_int_equal(r.counters.writebacks, 1);
         assert_int_equal(r.cache.dirty_lines, 1);
         uint64_t gone = cache_front_miss(&r.cache)->address;
-        if (spec.replacement != CACHE_RANDOM)
+        if (spec.replacement != REPLACEMENT_RANDOM)
             assert_int_equal(gone, 0);
         assert_int_equal(cache_front_miss(&r.cache)->kind, CACHE_MISS_WRITEBACK);
         drain_misses(&r);
@@ -427,18 +428,18 @@ static void test_ipoly(void **state)
         for (uint64_t high = 0; high < 1000; high++) {
             uint64_t seen = 0;
             for (uint32_t low = 0; low < places; low++) {
-                uint32_t at = cache_ipoly(high, low, bits);
+                uint32_t at = set_hash_ipoly(high, low, bits);
                 assert_true(at < places);
                 seen |= UINT64_C(1) << at;
             }
             assert_int_equal(__builtin_popcountll(seen), places);
         }
     }
-    assert_int_equal(cache_ipoly(0, 5, 5), 5);
-    assert_int_equal(cache_ipoly(1, 0, 5), 5);        /* a0 is in n0 and n2 */
-    assert_int_equal(cache_ipoly(1u << 14, 0, 5), 6); /* a14 is in n1 and n2 */
-    assert_int_equal(cache_ipoly(1, 0, 6), 3);
-    assert_int_equal(cache_ipoly(1, 0, 4), 3);
+    assert_int_equal(set_hash_ipoly(0, 5, 5), 5);
+    assert_int_equal(set_hash_ipoly(1, 0, 5), 5);        /* a0 is in n0 and n2 */
+    assert_int_equal(set_hash_ipoly(1u << 14, 0, 5), 6); /* a14 is in n1 and n2 */
+    assert_int_equal(set_hash_ipoly(1, 0, 6), 3);
+    assert_int_equal(set_hash_ipoly(1, 0, 4), 3);
 }
 
 /* --------------------------------------------------------------------------------- against a simple model */

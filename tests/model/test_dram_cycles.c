@@ -58,10 +58,11 @@ static bank_spec make_spec(ls_random *random, uint32_t features)
     if (features & 2)
         switch (below(random, 3)) {
         case 0:
-            spec.scheduler = BANK_FIFO;
+            spec.scheduler = BANK_FCFS;
             break;
         case 1:
-            spec.row_hit_limit = 1 + below(random, 4);
+            spec.scheduler = BANK_FRFCFS_CAP;
+            spec.scheduler_cap = 1 + below(random, 4);
             break;
         default:
             spec.write_queue_entries = 4 + below(random, 20);

@@ -37,11 +37,11 @@ static void test_row_hits_go_first(void **state)
     assert_int_equal(n.queue_peak, 5);
 }
 
-static void test_fifo_keeps_the_order(void **state)
+static void test_fcfs_keeps_the_order(void **state)
 {
     (void)state;
     bank_spec spec = gddr6();
-    spec.scheduler = BANK_FIFO;
+    spec.scheduler = BANK_FCFS;
     rig_request r[] = {
         { .at = 10, .bank = 2, .row = 1 },
         { .at = 11, .bank = 2, .row = 2 },
@@ -60,11 +60,12 @@ static void test_fifo_keeps_the_order(void **state)
 /* Hits without end: a new one for the open row every ccdl cycles, and one request for another row that
  * waits. */
 #define HITS 300u
-static uint64_t wait_among_hits(uint64_t limit)
+static uint64_t wait_among_hits(uint64_t cap)
 {
     static rig_request r[HITS + 1];
     bank_spec spec = gddr6();
-    spec.row_hit_limit = limit;
+    spec.scheduler = cap != 0 ? BANK_FRFCFS_CAP : BANK_FRFCFS;
+    spec.scheduler_cap = cap;
     dram_timing t = rig_times(&spec);
     uint32_t stranger = 4;
     for (uint32_t i = 0, hit = 0; i <= HITS; i++) {
@@ -246,7 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_row_hits_go_first),
-        cmocka_unit_test(test_fifo_keeps_the_order),
+        cmocka_unit_test(test_fcfs_keeps_the_order),
         cmocka_unit_test(test_hits_cannot_starve_others),
         cmocka_unit_test(test_writes_wait_for_their_time),
         cmocka_unit_test(test_writes_go_when_there_are_no_reads),

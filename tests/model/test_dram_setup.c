@@ -109,9 +109,9 @@ static void test_queues(void **state)
     spec.write_high = 20;
     expect_error(&spec, LS_ERR_INPUT, "must ascend");
     spec = rig_spec("gddr6");
-    spec.scheduler = BANK_FIFO;
+    spec.scheduler = BANK_FCFS;
     spec.write_queue_entries = 16;
-    expect_error(&spec, LS_ERR_UNSUPPORTED, "scheduler 'fifo' has no write queue");
+    expect_error(&spec, LS_ERR_UNSUPPORTED, "scheduler 'fcfs' has no write queue");
 }
 
 /* Tables: what the platform reader relies on. */

@@ -60,7 +60,8 @@ static line_cache_spec random_cache(ls_random *random, uint32_t line_bytes, line
                               .queue_entries = 2 + pick(random, 8),
                               .atomic_cycles = pick(random, 4),
                               .write_policy = (uint32_t)policy,
-                              .replacement = pick(random, 3) };
+                              .replacement = pick(random, REPLACEMENT_KINDS),
+                              .hash = { .kind = pick(random, SET_HASH_MASKS) } };
 }
 
 static void random_shape(game *g, ls_random *random, line_policy l0, int l1)

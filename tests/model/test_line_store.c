@@ -81,17 +81,23 @@ static uint64_t naive_victim(const naive *n, uint32_t set, uint32_t ways)
     return used < ways ? 0 : victim;
 }
 
+static void make_store(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, uint32_t policy, bool hashed)
+{
+    const set_hash_spec hash = { .kind = hashed ? SET_HASH_IPOLY : SET_HASH_NONE };
+    assert_int_equal(store_init(s, sets, ways, line_bytes, policy, &hash, domain, NULL), LS_OK);
+}
+
 static void lines_go_in_order(void **state)
 {
     (void)state;
     static const struct {
         uint32_t sets, ways, line_bytes;
-        store_order order;
+        replacement_kind order;
         bool hashed;
     } shapes[] = {
-        { 4, 4, 64, STORE_LRU, false },  { 8, 16, 128, STORE_LRU, false }, { 3, 5, 64, STORE_LRU, false },
-        { 1, 64, 64, STORE_LRU, true },  { 16, 8, 64, STORE_FIFO, true },  { 5, 1, 128, STORE_FIFO, false },
-        { 2, 256, 64, STORE_LRU, true },
+        { 4, 4, 64, REPLACEMENT_LRU, false },  { 8, 16, 128, REPLACEMENT_LRU, false }, { 3, 5, 64, REPLACEMENT_LRU, false },
+        { 1, 64, 64, REPLACEMENT_LRU, true },  { 16, 8, 64, REPLACEMENT_FIFO, true },  { 5, 1, 128, REPLACEMENT_FIFO, false },
+        { 2, 256, 64, REPLACEMENT_LRU, true },
     };
     for (size_t k = 0; k < LS_COUNT_OF(shapes); k++) {
         store s;
@@ -99,9 +105,7 @@ static void lines_go_in_order(void **state)
         ls_random random;
         n.count = 0;
         ls_random_init(&random, k + 1);
-        assert_true(store_init(&s, shapes[k].sets, shapes[k].ways, shapes[k].line_bytes, shapes[k].order,
-                               domain));
-        assert_true(!shapes[k].hashed || store_hash_sets(&s, domain));
+        make_store(&s, shapes[k].sets, shapes[k].ways, shapes[k].line_bytes, shapes[k].order, shapes[k].hashed);
         s.clock = UINT32_MAX - 3000; /* it begins anew on the way */
         uint32_t span = shapes[k].sets * shapes[k].ways * 2;
         for (uint32_t step = 0; step < 20000; step++) {
@@ -124,7 +128,7 @@ static void lines_go_in_order(void **state)
                     naive_remove(&n, i);
                 } else {
                     store_touch(&s, line);
-                    if (shapes[k].order == STORE_LRU) {
+                    if (shapes[k].order == REPLACEMENT_LRU) {
                         naive_remove(&n, i);
                         naive_add(&n, address, set);
                     }
@@ -161,7 +165,7 @@ static void random_victims_are_those_that_may_go(void **state)
     enum { WAYS = 8 };
     store s;
     uint32_t seen = 0;
-    assert_true(store_init(&s, 1, WAYS, 64, STORE_RANDOM, domain));
+    make_store(&s, 1, WAYS, 64, REPLACEMENT_RANDOM, false);
     for (uint32_t way = 0; way < WAYS; way++) {
         uint32_t line = store_victim(&s, 0);
         store_place(&s, line, 0, way * 64);
@@ -185,7 +189,7 @@ static void bytes_are_valid_one_by_one(void **state)
         store s;
         ls_random random;
         ls_random_init(&random, line_bytes);
-        assert_true(store_init(&s, 4, 2, line_bytes, STORE_LRU, domain));
+        make_store(&s, 4, 2, line_bytes, REPLACEMENT_LRU, false);
         for (uint32_t round = 0; round < 300; round++) {
             uint8_t expect[128] = { 0 }, data[128], from_below[128];
             bool written[128] = { false };
@@ -232,9 +236,8 @@ static void hashed_sets_spread_strides(void **state)
         uint32_t sets = 1u << bits;
         uint8_t used[1u << 12];
         store plain, hashed;
-        assert_true(store_init(&plain, sets, 4, 64, STORE_LRU, domain));
-        assert_true(store_init(&hashed, sets, 4, 64, STORE_LRU, domain));
-        assert_true(store_hash_sets(&hashed, domain));
+        make_store(&plain, sets, 4, 64, REPLACEMENT_LRU, false);
+        make_store(&hashed, sets, 4, 64, REPLACEMENT_LRU, true);
         for (uint32_t shift = 0; shift + bits < 8 * SET_HASH_BYTES; shift++) {
             uint32_t count = 0, plain_count = 0;
             memset(used, 0, sizeof used);
@@ -268,8 +271,7 @@ static void channels_and_sets_are_independent(void **state)
             store s;
             assert_int_equal(mem_map_init(&map, &spec, NULL), LS_OK);
             assert_true(mem_map_is_plain(&map));
-            assert_true(store_init(&s, 1u << bits, 4, 64, STORE_LRU, domain));
-            assert_true(store_hash_sets(&s, domain));
+            make_store(&s, 1u << bits, 4, 64, REPLACEMENT_LRU, true);
             uint32_t places = 1u << (channel_bits + bits);
             uint8_t *used = calloc(places, 1);
             assert_non_null(used);

@@ -305,7 +305,7 @@ static void test_caches(void **state)
     key_is(&out, "core.l1.mshr_entries", "256");
     key_is(&out, "core.l1.write_policy", "around");
     key_is(&out, "core.l1.replacement", "fifo");
-    key_is(&out, "core.l1.hash", "linear");
+    key_is(&out, "core.l1.hash", "none");
     size_t lost = 0;
     for (size_t i = 0; i < out.note_count; i++)
         lost += strcmp(out.notes[i].option, "-gpgpu_cache:dl1") == 0;

@@ -98,19 +98,25 @@ static void test_sets(void **state)
     level_index x;
     seed = 1;
     for (uint32_t bits = 4; bits <= 6; bits++) {
-        level_index_init(&x, CACHE_HASH_IPOLY, UINT64_C(1) << bits);
+        level_index_init(&x, &(set_hash_spec){ .kind = SET_HASH_IPOLY }, UINT64_C(1) << bits);
         for (uint32_t i = 0; i < 1000; i++) {
             uint64_t line = (uint64_t)draw(1u << 27) << 8 | draw(256);
             assert_int_equal(level_set(&x, line),
-                             cache_ipoly(line >> bits, (uint32_t)line & ((1u << bits) - 1), bits));
+                             set_hash_ipoly(line >> bits, (uint32_t)line & ((1u << bits) - 1), bits));
         }
     }
-    level_index_init(&x, CACHE_HASH_XOR, 16);
+    level_index_init(&x, &(set_hash_spec){ .kind = SET_HASH_XOR }, 16);
     assert_int_equal(level_set(&x, 0xa5), 0xf);
-    level_index_init(&x, CACHE_HASH_LINEAR, 16);
+    level_index_init(&x, &(set_hash_spec){ 0 }, 16);
     assert_int_equal(level_set(&x, 0xa5), 5);
-    level_index_init(&x, CACHE_HASH_IPOLY, 128); /* the hash has no such size: caches take it as it is */
-    assert_int_equal(level_set(&x, 0xfa5), 0x25);
+    /* 128 sets: 0xc1 is the polynomial, so x^7 is x^6 + 1. */
+    level_index_init(&x, &(set_hash_spec){ .kind = SET_HASH_IPOLY }, 128);
+    assert_int_equal(level_set(&x, 0x25), 0x25);
+    assert_int_equal(level_set(&x, 0x80), 0x41);
+    static const uint64_t masks[] = { 0x80 | 0x1000, 0x100 }; /* of addresses: bits 0 and 5 of the line; bit 1 */
+    level_index_init(&x, &(set_hash_spec){ .kind = SET_HASH_MASKS, .masks = { masks, 2 } }, 4);
+    assert_int_equal(level_set(&x, 0x21), 0);
+    assert_int_equal(level_set(&x, 0x22), 3);
 }
 
 /* A level that counts as full drives out what it has, oldest first, as dirty as that is. */

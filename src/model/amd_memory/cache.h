@@ -10,6 +10,8 @@
 #include "base/address_space.h"
 #include "model/amd_memory/line.h"
 #include "model/memory/mem.h"
+#include "model/policy/replacement.h"
+#include "model/policy/set_hash.h"
 
 #define LINE_CACHE_SLOT "line-cache" /* any of these, and alone */
 #define LINE_VECTOR_SLOT "vector-cache"
@@ -26,8 +28,6 @@ typedef enum line_policy {
     LINE_EVICT,   /* written below; the line goes */
 } line_policy;
 
-typedef enum line_replacement { LINE_LRU, LINE_FIFO, LINE_RANDOM } line_replacement;
-
 typedef struct line_cache_spec {
     uint64_t size_kib, ways, line_bytes;
     uint64_t banks;              /* each takes one request per cycle; 0: no such limit */
@@ -38,8 +38,9 @@ typedef struct line_cache_spec {
     uint64_t pending;                    /* writes, atomics and passed reads on their way below */
     uint64_t queue_entries;              /* messages that wait for the level below */
     uint64_t atomic_cycles;              /* of the bank, per operand */
-    uint32_t write_policy, replacement;  /* line_policy, line_replacement */
-    bool hashed_sets;                    /* upper bits of an address help to pick its set */
+    uint32_t write_policy;               /* line_policy */
+    uint32_t replacement;                /* replacement_kind, or a plug-in's number */
+    set_hash_spec hash;
 } line_cache_spec;
 
 typedef struct line_cache_counters {

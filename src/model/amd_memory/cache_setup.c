@@ -33,7 +33,7 @@ static ls_status check(const line_cache_spec *spec, const char *name, ls_error *
     return LS_OK;
 }
 
-static bool allocate(line_cache *c, ls_domain *domain)
+static ls_status allocate(line_cache *c, ls_domain *domain, ls_error *err)
 {
     const line_cache_spec *spec = c->spec;
     uint32_t nodes = (uint32_t)nodes_for(spec), sends = 1;
@@ -46,18 +46,19 @@ static bool allocate(line_cache *c, ls_domain *domain)
     c->nodes = ls_domain_alloc(domain, nodes * sizeof *c->nodes);
     c->fetches = ls_domain_alloc(domain, spec->mshr_entries * sizeof *c->fetches);
     c->bank_free = ls_domain_alloc(domain, (spec->banks + 1) * sizeof *c->bank_free);
-    if (c->sends == NULL || c->nodes == NULL || c->fetches == NULL || c->bank_free == NULL ||
-        !store_init(&c->store, lines / ways, ways, (uint32_t)spec->line_bytes, (store_order)spec->replacement,
-                    domain) ||
-        (spec->hashed_sets && !store_hash_sets(&c->store, domain)))
-        return false;
+    if (c->sends == NULL || c->nodes == NULL || c->fetches == NULL || c->bank_free == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory");
+    ls_status status = store_init(&c->store, lines / ways, ways, (uint32_t)spec->line_bytes, spec->replacement,
+                                  &spec->hash, domain, err);
+    if (status != LS_OK)
+        return status;
     c->fetch_free = STORE_NONE;
     c->node_fresh = c->nodes;
     for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
         c->fetches[i].next = c->fetch_free;
     c->nodes_left = nodes;
     c->hits.due = c->fills.due = c->send_due = c->wait_due = LS_CYCLE_MAX;
-    return true;
+    return LS_OK;
 }
 
 static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -78,8 +79,8 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
     ls_status status = check(c->spec, c->name, err);
     if (status != LS_OK)
         return status;
-    if (!allocate(c, ls_region_domain(c->region)))
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for cache '%s'", c->name);
+    if (allocate(c, ls_region_domain(c->region), err) != LS_OK)
+        return ls_error_prefix(err, "cache '%s'", c->name);
     ls_event_init(&c->event, line_cache_event, c);
     return LS_OK;
 }
@@ -168,7 +169,6 @@ static const line_cache_ops cache_ops = { .set_below = set_below,
 /* --- keys and counters --- */
 
 static const char *const policy_names[] = { "through", "around", "back", "evict", NULL };
-static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
 
 /* clang-format off */
 #define KEY(field_, unit_, default_, min_, max_, help_)                                                       \
@@ -189,8 +189,11 @@ static const ls_param params[] = {
     KEY(mshr_targets, "requests", 16, 1, 1024, "requests that wait for one line"),
     KEY(queue_entries, "messages", 16, 2, 4096, "messages that wait to go below"),
     LS_PARAM_CHOICE(line_cache_spec, write_policy, "write_policy", "through", policy_names, "what a write does"),
-    LS_PARAM_CHOICE(line_cache_spec, replacement, "replacement", "lru", replacement_names, "which line goes"),
-    LS_PARAM_BOOL(line_cache_spec, hashed_sets, false, "upper bits of an address help to pick its set"),
+    { .name = "replacement", .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(line_cache_spec, replacement),
+      .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "", .help = REPLACEMENT_HELP,
+      .slot = LS_REPLACEMENT_SLOT },
+    LS_PARAM_CHOICE(line_cache_spec, hash.kind, "hash", "none", set_hash_names, SET_HASH_HELP),
+    LS_PARAM_UINTS(line_cache_spec, hash.masks, "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP),
     /* Not of the instruction cache: it takes nothing but reads, and keeps the lines of all. */
     KEY(pending, "requests", 64, 1, 4096, "writes, atomics and passed reads on their way below"),
     /* Of L2 alone: it performs atomics. */
@@ -200,9 +203,11 @@ static const ls_param params[] = {
 
 /* A cache that takes one request per cycle has a bank for it. In L2 atomics keep banks busy for longer. */
 #define BANKS_NEED { "banks", "accesses_per_cycle!=1" }
-static const ls_need inner_needs[] = { BANKS_NEED };
-static const ls_need l1_needs[] = { { "*", "/arrays!=0" }, BANKS_NEED };
-static const ls_need memory_needs[] = { { "*", "/memory.cached=true" }, { "pending", "write_policy!=back" }, BANKS_NEED };
+#define POLICY_NEEDS { "hash_masks", "hash=bits" }
+static const ls_need home_needs[] = { POLICY_NEEDS };
+static const ls_need inner_needs[] = { BANKS_NEED, POLICY_NEEDS };
+static const ls_need l1_needs[] = { { "*", "/arrays!=0" }, BANKS_NEED, POLICY_NEEDS };
+static const ls_need memory_needs[] = { { "*", "/memory.cached=true" }, { "pending", "write_policy!=back" }, BANKS_NEED, POLICY_NEEDS };
 
 #define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(line_cache_counters, field_, unit_, help_)
 
@@ -270,10 +275,10 @@ static const ls_port_decl ports[] = {
     LS_REGISTER_BLOCK(type_)
 /* clang-format on */
 
-CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT, PARAMS, NULL, 0);
+CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT, PARAMS, home_needs, LS_COUNT_OF(home_needs));
 CACHE_TYPE(line_cache_vector, LINE_VECTOR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
 CACHE_TYPE(line_cache_scalar, LINE_SCALAR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
 CACHE_TYPE(line_cache_code, LINE_CODE_SLOT, PARAMS - 2, inner_needs, LS_COUNT_OF(inner_needs));
 CACHE_TYPE(line_cache_l1, LINE_L1_SLOT, PARAMS - 1, l1_needs, LS_COUNT_OF(l1_needs));
-CACHE_TYPE(line_cache_l2, LINE_L2_SLOT, PARAMS, NULL, 0);
+CACHE_TYPE(line_cache_l2, LINE_L2_SLOT, PARAMS, home_needs, LS_COUNT_OF(home_needs));
 CACHE_TYPE(line_cache_memory_side, LINE_MEMORY_SLOT, PARAMS - 1, memory_needs, LS_COUNT_OF(memory_needs));

@@ -200,9 +200,9 @@ static bool take_write_back(line_cache *c, uint32_t client, const line_message *
             c->n.write_misses++;
         } else {
             c->n.write_hits++;
+            store_touch(&c->store, line);
         }
         store_write(&c->store, line, m->data, m->mask, true);
-        store_touch(&c->store, line);
         if ((m->flags & LINE_SLC) != 0)
             store_age(&c->store, line);
     }

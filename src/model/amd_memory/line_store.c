@@ -1,8 +1,13 @@
 /* line_store.c: lines of a cache: the order in which they go, and their bytes. */
 #include "model/amd_memory/line_store.h"
 
-bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, store_order order,
-                ls_domain *domain)
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "no memory for the lines of a cache");
+}
+
+ls_status store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, uint32_t policy,
+                     const set_hash_spec *hash, ls_domain *domain, ls_error *err)
 {
     size_t count = (size_t)sets * ways;
     *s = (store){ .sets = sets,
@@ -12,28 +17,26 @@ bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, sto
                   .line_bytes = line_bytes,
                   .line_shift = (uint32_t)__builtin_ctz(line_bytes),
                   .mark_shift = (uint32_t)__builtin_ctz(line_bytes) + 32u - (uint32_t)__builtin_clz(sets) - 1u,
-                  .replacement = order,
+                  .replacement = policy,
                   .set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0,
-                  .full = { UINT64_MAX, line_bytes > 64 ? UINT64_MAX : 0 },
-                  .random = UINT64_C(0x9e3779b97f4a7c15) };
+                  .full = { UINT64_MAX, line_bytes > 64 ? UINT64_MAX : 0 } };
     s->tags =
         ls_domain_alloc(domain, (count + 8) * sizeof *s->tags); /* store_find() looks at eight at a time */
     s->marks = ls_domain_alloc(domain, (size_t)sets * s->mark_words * sizeof *s->marks);
     s->lines = ls_domain_alloc(domain, count * sizeof *s->lines);
     s->stamps = ls_domain_alloc(domain, count * sizeof *s->stamps);
     s->bytes = ls_domain_alloc(domain, count * line_bytes);
-    return s->tags != NULL && s->marks != NULL && s->lines != NULL && s->stamps != NULL && s->bytes != NULL;
-}
-
-bool store_hash_sets(store *s, ls_domain *domain)
-{
-    if (s->sets == 1)
-        return true;
-    s->hash = ls_domain_alloc(domain, SET_HASH_BYTES * sizeof *s->hash);
-    if (s->hash == NULL)
-        return false;
-    set_hash_init(s->hash, s->sets);
-    return true;
+    if (s->tags == NULL || s->marks == NULL || s->lines == NULL || s->stamps == NULL || s->bytes == NULL)
+        return no_memory(err);
+    if (hash->kind != SET_HASH_NONE && sets > 1) {
+        s->hash = ls_domain_alloc(domain, SET_HASH_BYTES * sizeof *s->hash);
+        if (s->hash == NULL)
+            return no_memory(err);
+        ls_status status = set_hash_fill(s->hash, hash, sets, line_bytes, false, err);
+        if (status != LS_OK)
+            return status;
+    }
+    return replacement_init(&s->policy, policy, sets, ways, domain, err);
 }
 
 /* --- who goes --- */
@@ -56,18 +59,28 @@ void store_rewind(store *s)
     s->clock = s->ways + 2;
 }
 
-static uint32_t random_victim(store *s, uint32_t first)
+/* Every line of the set is taken, and not all are kept. */
+static uint32_t policy_victim(store *s, uint32_t first)
 {
-    s->random ^= s->random << 13;
-    s->random ^= s->random >> 7;
-    s->random ^= s->random << 17;
-    uint32_t start = (uint32_t)((s->random >> 32) % s->ways);
-    for (uint32_t i = 0; i < s->ways; i++) {
-        uint32_t line = first + (start + i) % s->ways;
-        if (s->stamps[line] != STORE_KEPT)
-            return line;
-    }
-    return STORE_NONE;
+    uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
+    for (uint32_t way = 0; way < s->ways; way++)
+        allowed[way / 64] |= (uint64_t)(s->stamps[first + way] != STORE_KEPT) << way % 64;
+    return first + replacement_victim(&s->policy, first / s->ways, s->ways, allowed);
+}
+
+void store_policy_use(store *s, uint32_t line)
+{
+    replacement_use(&s->policy, line / s->ways, line % s->ways);
+}
+
+void store_policy_age(store *s, uint32_t line)
+{
+    replacement_age(&s->policy, line / s->ways, line % s->ways);
+}
+
+void store_policy_insert(store *s, uint32_t line)
+{
+    replacement_insert(&s->policy, line / s->ways, line % s->ways);
 }
 
 uint32_t store_choose(store *s, uint32_t first)
@@ -80,7 +93,7 @@ uint32_t store_choose(store *s, uint32_t first)
     }
     if (oldest == STORE_KEPT)
         return STORE_NONE;
-    return s->replacement == STORE_RANDOM && oldest != 0 ? random_victim(s, first) : first + found;
+    return replacement_is_order(s->replacement) || oldest == 0 ? first + found : policy_victim(s, first);
 }
 
 /* --- bytes --- */

@@ -4,11 +4,10 @@
 #define MODEL_AMD_MEMORY_LINE_STORE_H
 
 #include "model/amd_memory/line.h"
-#include "model/amd_memory/set_hash.h"
+#include "model/policy/replacement.h"
+#include "model/policy/set_hash.h"
 
 #define STORE_NONE UINT32_MAX
-
-typedef enum store_order { STORE_LRU, STORE_FIFO, STORE_RANDOM } store_order;
 
 /* One bit per byte; a line of 64 bytes uses the first word only. dirty is a subset of valid. */
 typedef struct store_line {
@@ -21,31 +20,30 @@ typedef struct store {
     uint64_t *tags;  /* address | 1; 0: empty. [set * ways + way] */
     uint64_t *marks; /* a byte per way, from its tag: eight are compared at once */
     store_line *lines;
-    uint32_t *stamps; /* by line: of its last use, or for FIFO of its beginning; 0: empty; STORE_KEPT */
+    uint32_t *stamps; /* by line: of its last use, or otherwise of its beginning; 0: empty; STORE_KEPT */
     uint8_t *bytes;
     uint32_t sets, ways, line_count, mark_words; /* mark_words: per set */
     uint32_t present;                            /* lines that are not empty */
     uint32_t line_bytes, line_shift, mark_shift, replacement;
     uint32_t set_mask;     /* 0: sets are not a power of two, or there is one */
-    uint32_t (*hash)[256]; /* set_hash.h: upper bits of an address help to pick its set; NULL: they do not */
+    uint32_t (*hash)[256]; /* set_hash.h; NULL: the lowest bits of a line's number are its set */
     uint64_t full[2];      /* valid[] of a whole line */
     uint32_t clock;
-    uint64_t random;
+    struct replacement policy; /* unless it is LRU or FIFO */
 } store;
 
 #define STORE_KEPT UINT32_MAX /* does not go */
 
-/* Memory comes from the domain; false when the host has none left. ways up to 256. */
-bool store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, store_order order,
-                ls_domain *domain);
-/* Before the first line is placed: sets are picked by set_hash.h. False when the host has no memory left. */
-bool store_hash_sets(store *s, ls_domain *domain);
+/* Memory comes from the domain. ways up to 256. policy: replacement_kind, or a plug-in's number. Fails when the
+ * host has no memory left, or for policies that cannot be. */
+ls_status store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, uint32_t policy,
+                     const set_hash_spec *hash, ls_domain *domain, ls_error *err);
 
 static inline uint32_t store_set_of(const store *s, uint64_t index)
 {
     uint64_t number = index >> s->line_shift;
     if (s->hash != NULL)
-        number = set_hash(s->hash, number);
+        number = set_hash_of(s->hash, number);
     return (uint32_t)(s->set_mask != 0 ? number & s->set_mask : number % s->sets);
 }
 
@@ -98,7 +96,7 @@ uint32_t store_choose(store *s,
 static inline uint32_t store_victim(store *s, uint32_t set)
 {
     uint32_t first = set * s->ways;
-    if (s->ways != STORE_FEW_WAYS || s->replacement == STORE_RANDOM)
+    if (s->ways != STORE_FEW_WAYS || !replacement_is_order(s->replacement))
         return store_choose(s, first);
     const uint32_t *stamps = &s->stamps[first];
     uint32_t low = stamps[1] < stamps[0], high = 2u + (stamps[3] < stamps[2]);
@@ -136,17 +134,26 @@ static inline uint32_t store_stamp(store *s)
     return s->clock;
 }
 
-/* It was used. Not for lines that are kept. */
+/* The same for policies that are no order of lines (replacement.h). */
+void store_policy_use(store *s, uint32_t line);
+void store_policy_age(store *s, uint32_t line);
+void store_policy_insert(store *s, uint32_t line);
+
+/* It was used. Not for lines that are kept, nor for one that was placed for the same request. */
 static inline void store_touch(store *s, uint32_t line)
 {
-    if (s->replacement == STORE_LRU)
+    if (LS_LIKELY(s->replacement == REPLACEMENT_LRU))
         s->stamps[line] = store_stamp(s);
+    else if (!replacement_is_order(s->replacement))
+        store_policy_use(s, line);
 }
 
 /* Makes it the next to go. */
 static inline void store_age(store *s, uint32_t line)
 {
     s->stamps[line] = 1;
+    if (LS_UNLIKELY(!replacement_is_order(s->replacement)))
+        store_policy_age(s, line);
 }
 
 /* A fetch for it begins, and ends: in between it does not go. */
@@ -176,6 +183,8 @@ static inline void store_place(store *s, uint32_t line, uint32_t set, uint64_t a
     s->tags[line] = address | 1;
     s->lines[line] = (store_line){ .mshr = STORE_NONE };
     s->stamps[line] = store_stamp(s);
+    if (LS_UNLIKELY(!replacement_is_order(s->replacement)))
+        store_policy_insert(s, line);
     if (s->ways <= STORE_FEW_WAYS)
         return;
     uint32_t way = line - set * s->ways;

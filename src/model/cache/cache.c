@@ -132,14 +132,13 @@ uint32_t cache_waiters_max(const cache_spec *spec)
     return (uint32_t)waiters + (spec->merge_stall == CACHE_STALL_REQUEST ? STALLED_MAX : 0);
 }
 
-bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain)
+ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain,
+                     ls_error *err)
 {
     uint64_t lines = spec->sets * spec->ways;
     uint32_t waiters = cache_waiters_max(spec);
     *c = (cache){ .spec = spec, .counters = counters, .split = &counters->global };
     c->set_mask = (uint32_t)spec->sets - 1;
-    for (c->set_shift = 0; (1u << c->set_shift) < spec->sets;)
-        c->set_shift++;
     c->way_limit = (uint32_t)spec->ways;
     c->line_index_mask = power_of_two(2 * lines) - 1;
     c->mshr_index_mask = power_of_two(2 * spec->mshr_entries) - 1;
@@ -154,14 +153,21 @@ bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_d
     c->miss_bytes = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->miss_bytes);
     if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL ||
         c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL || c->miss_bytes == NULL)
-        return false;
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a cache of %llu lines", (unsigned long long)lines);
     empty_sets(c);
     c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
     c->retry_first = c->retry_last = CACHE_NONE;
     c->waiter_count = waiters;
-    if (spec->replacement == CACHE_RANDOM) /* not zero: the generator would stay there */
-        c->random = ls_random_next(ls_domain_random(domain)) | 1;
-    return true;
+    if (spec->hash.kind != SET_HASH_NONE && spec->sets > 1) {
+        c->hash_table = ls_domain_alloc(domain, sizeof(set_hash_table));
+        if (c->hash_table == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the hash of a cache");
+        ls_status status = set_hash_fill(c->hash_table, &spec->hash, (uint32_t)spec->sets, CACHE_LINE_BYTES, true, err);
+        if (status != LS_OK)
+            return status;
+    }
+    return replacement_init(&c->replacement, spec->replacement, (uint32_t)spec->sets, (uint32_t)spec->ways,
+                            domain, err);
 }
 
 void cache_invalidate(cache *c)
@@ -171,6 +177,7 @@ void cache_invalidate(cache *c)
     assert(c->mshr_count == 0);
     empty_lines(c);
     empty_sets(c);
+    replacement_clear(&c->replacement);
     c->dirty_lines = 0;
     c->touched = false;
 }
@@ -186,52 +193,10 @@ void cache_set_ways(cache *c, uint32_t ways)
 
 /* --------------------------------------------------------------------------------------------------- sets */
 
-uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits)
-{
-    /* Bit i of the result is flipped by the parity of those bits of `high` that row i of the polynomial's
-     * matrix has (16 places: 0x0f59, 0x11eb, 0x03d6, 0x07ac; 32: 0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34; 64:
-     * 0x79461, 0x0bca3, 0x17946, 0x2f28c, 0x5e518, 0x3ca30). Written out here: what each four bits of `high`
-     * flip. */
-    /* clang-format off */
-    static const uint8_t flips[3][5][16] = {
-        {
-            { 0, 3, 6, 5, 12, 15, 10, 9, 11, 8, 13, 14, 7, 4, 1, 2 },
-            { 0, 5, 10, 15, 7, 2, 13, 8, 14, 11, 4, 1, 9, 12, 3, 6 },
-            { 0, 15, 13, 2, 9, 6, 4, 11, 1, 14, 12, 3, 8, 7, 5, 10 },
-            { 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2 },
-            { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
-        },
-        {
-            { 0, 5, 10, 15, 20, 17, 30, 27, 13, 8, 7, 2, 25, 28, 19, 22 },
-            { 0, 26, 17, 11, 7, 29, 22, 12, 14, 20, 31, 5, 9, 19, 24, 2 },
-            { 0, 28, 29, 1, 31, 3, 2, 30, 27, 7, 6, 26, 4, 24, 25, 5 },
-            { 0, 19, 3, 16, 6, 21, 5, 22, 0, 19, 3, 16, 6, 21, 5, 22 },
-            { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
-        },
-        {
-            { 0, 3, 6, 5, 12, 15, 10, 9, 24, 27, 30, 29, 20, 23, 18, 17 },
-            { 0, 48, 35, 19, 5, 53, 38, 22, 10, 58, 41, 25, 15, 63, 44, 28 },
-            { 0, 20, 40, 60, 19, 7, 59, 47, 38, 50, 14, 26, 53, 33, 29, 9 },
-            { 0, 15, 30, 17, 60, 51, 34, 45, 59, 52, 37, 42, 7, 8, 25, 22 },
-            { 0, 53, 41, 28, 17, 36, 56, 13, 0, 53, 41, 28, 17, 36, 56, 13 },
-        },
-    };
-    /* clang-format on */
-    const uint8_t(*of)[16] = flips[bits - 4];
-    uint32_t out = low ^ of[0][high & 15] ^ of[1][high >> 4 & 15] ^ of[2][high >> 8 & 15] ^
-                   of[3][high >> 12 & 15] ^ of[4][high >> 16 & 15];
-    return out;
-}
-
 static inline uint32_t set_of(const cache *c, uint64_t index_address)
 {
     uint64_t line = index_address / CACHE_LINE_BYTES;
-    uint32_t low = (uint32_t)line & c->set_mask;
-    if (c->spec->hash == CACHE_HASH_IPOLY && c->set_shift >= 4 && c->set_shift <= 6)
-        return cache_ipoly(line >> c->set_shift, low, c->set_shift);
-    if (c->spec->hash == CACHE_HASH_XOR)
-        return low ^ ((uint32_t)(line >> c->set_shift) & c->set_mask);
-    return low;
+    return (c->hash_table != NULL ? set_hash_of(c->hash_table, line) : (uint32_t)line) & c->set_mask;
 }
 
 static inline void unlink_line(cache *c, cache_set *set, uint32_t i)
@@ -259,10 +224,20 @@ static inline void append_line(cache *c, cache_set *set, uint32_t i)
     set->newest = i;
 }
 
+/* Apart, so that LRU has no call in its way. */
+static __attribute__((noinline)) void use_way(cache *c, uint32_t i)
+{
+    uint32_t ways = (uint32_t)c->spec->ways;
+    replacement_use(&c->replacement, i / ways, i % ways);
+}
+
 static inline void use_line(cache *c, uint32_t i)
 {
-    if (c->spec->replacement != CACHE_LRU)
+    if (LS_UNLIKELY(c->spec->replacement != REPLACEMENT_LRU)) {
+        if (!replacement_is_order(c->spec->replacement))
+            use_way(c, i);
         return;
+    }
     cache_set *set = &c->sets[i / (uint32_t)c->spec->ways];
     if (set->newest != i) {
         unlink_line(c, set, i);
@@ -277,6 +252,25 @@ static inline bool evictable(const cache *c, const cache_line *line)
     return line->dirty == 0 || (uint64_t)c->dirty_lines * 100 >= c->spec->dirty_limit_percent * c->line_count;
 }
 
+/* The same for policies that are no order of lines. */
+static __attribute__((noinline)) uint32_t choose_victim(cache *c, uint32_t set_number)
+{
+    uint32_t first_line = set_number * (uint32_t)c->spec->ways;
+    uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
+    bool pending = false, any = false;
+    for (uint32_t w = 0; w < c->way_limit; w++) {
+        bool may_go = evictable(c, &c->lines[first_line + w]);
+        allowed[w / 64] |= (uint64_t)may_go << w % 64;
+        any |= may_go;
+        pending |= c->lines[first_line + w].pending != 0;
+    }
+    if (!any && pending)
+        return CACHE_NONE;
+    for (uint32_t w = 0; w < c->way_limit && !any; w++)
+        allowed[w / 64] |= UINT64_C(1) << w % 64;
+    return first_line + replacement_victim(&c->replacement, set_number, c->way_limit, allowed);
+}
+
 /* A free line, or the oldest that may go. Where all lines are dirty and none waits for its fill, nothing
  * would ever change in this set however few lines are dirty elsewhere: the oldest goes. CACHE_NONE: a line
  * waits for its fill, and the request for that. */
@@ -287,19 +281,8 @@ static uint32_t find_victim(cache *c, uint32_t set_number)
     bool pending = false;
     if (set->used_ways < c->way_limit)
         return first_line + set->used_ways;
-    if (c->spec->replacement == CACHE_RANDOM) {
-        c->random ^= c->random << 13;
-        c->random ^= c->random >> 7;
-        c->random ^= c->random << 17;
-        uint32_t start = (uint32_t)(c->random % c->way_limit);
-        for (uint32_t w = 0; w < c->way_limit; w++) {
-            uint32_t i = first_line + (start + w) % c->way_limit;
-            if (evictable(c, &c->lines[i]))
-                return i;
-            pending |= c->lines[i].pending != 0;
-        }
-        return pending ? CACHE_NONE : first_line + start;
-    }
+    if (LS_UNLIKELY(!replacement_is_order(c->spec->replacement)))
+        return choose_victim(c, set_number);
     for (uint32_t i = set->oldest; i != CACHE_NONE; i = c->lines[i].next) {
         if (evictable(c, &c->lines[i]))
             return i;
@@ -377,6 +360,9 @@ static void allocate(cache *c, uint32_t victim, uint64_t line_address)
     }
     *line = (cache_line){ .address = line_address, .in_use = true };
     append_line(c, set, victim);
+    if (LS_UNLIKELY(!replacement_is_order(c->spec->replacement)))
+        replacement_insert(&c->replacement, victim / (uint32_t)c->spec->ways,
+                           victim % (uint32_t)c->spec->ways);
     index_add(c->line_index, c->line_index_mask, hash_of(line_address, 7), victim);
     c->touched = true;
 }
@@ -520,8 +506,9 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
         n->misses++, c->split->read_misses++;
     if (i == CACHE_NONE)
         allocate(c, victim, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
+    else
+        use_line(c, victim);
     cache_line *line = &c->lines[victim];
-    use_line(c, victim);
     if (mshr == CACHE_NONE) { /* and so it is not on its way */
         /* What was written before the fetch stays dirty after it, and can be read then. */
         if (line->dirty & bit) {
@@ -647,7 +634,8 @@ cache_outcome cache_write(cache *c, uint64_t tag_address, uint64_t index_address
     }
     if (i == CACHE_NONE)
         allocate(c, victim, line_address);
-    use_line(c, victim);
+    else
+        use_line(c, victim);
     write_bytes(c, &c->lines[victim], sector, byte_mask, !hit);
     return hit ? CACHE_HIT : CACHE_MISS;
 }
@@ -712,8 +700,9 @@ void cache_warm(cache *c, uint64_t tag_address, uint64_t index_address)
             return;
         allocate(c, i, line_address);
         c->miss_head = c->miss_tail; /* a write-back of warm-up has nowhere to go */
+    } else {
+        use_line(c, i);
     }
-    use_line(c, i);
     uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
     c->lines[i].valid |= bit;
     c->lines[i].readable |= bit;

@@ -11,6 +11,8 @@
 #include "lockstep/engine.h"
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
+#include "model/policy/replacement.h"
+#include "model/policy/set_hash.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +27,6 @@ typedef enum cache_write_policy {
     CACHE_WRITE_EVICT,
     CACHE_WRITE_AROUND
 } cache_write_policy;
-typedef enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM } cache_replacement;
-typedef enum cache_hash { CACHE_HASH_LINEAR, CACHE_HASH_IPOLY, CACHE_HASH_XOR } cache_hash;
 /* A read of a sector on its way whose MSHR is full of requests: it fails and is tried again, so that all
  * requests behind it wait too (Accel-Sim), or it alone waits at the MSHR. */
 typedef enum cache_merge_stall { CACHE_STALL_QUEUE, CACHE_STALL_REQUEST } cache_merge_stall;
@@ -36,7 +36,9 @@ typedef struct cache_spec {
     uint64_t mshr_entries, mshr_merge;
     uint64_t miss_queue;
     uint64_t dirty_limit_percent; /* dirty lines are spared while fewer than this are dirty */
-    uint32_t write_policy, replacement, hash;
+    uint32_t write_policy;
+    uint32_t replacement; /* replacement_kind, or a plug-in's number */
+    set_hash_spec hash;
     uint32_t merge_stall; /* cache_merge_stall */
 } cache_spec;
 
@@ -111,7 +113,8 @@ typedef struct cache {
     cache_split *split; /* of the counters: what the next access is for (cache_set_global()) */
     cache_line *lines;
     cache_set *sets;
-    uint32_t set_mask, set_shift, way_limit, line_count, dirty_lines;
+    uint32_t (*hash_table)[256]; /* NULL: the lowest bits of a line's number are its set */
+    uint32_t set_mask, way_limit, line_count, dirty_lines;
     uint32_t *line_index;                /* hash of line addresses -> line + 1 */
     uint32_t line_index_mask, last_line; /* last_line: any line; the one that was last found */
     cache_mshr *mshrs;
@@ -126,14 +129,16 @@ typedef struct cache {
     cache_miss *misses;               /* ring */
     uint32_t (*miss_bytes)[4];        /* of the write-backs in it: which bytes of each sector */
     uint32_t miss_head, miss_tail, miss_mask;
-    uint64_t random;
+    replacement replacement; /* unless it is LRU or FIFO */
     bool touched;
 } cache;
 
 /* Requests that can wait for fills at a time, merged and stalled. */
 uint32_t cache_waiters_max(const cache_spec *spec);
-/* Memory comes from the domain, once; false when the host has none left. counters outlives the cache. */
-bool cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain);
+/* Memory comes from the domain, once. counters outlives the cache. Fails when the host has no memory left, or for a
+ * policy that cannot be. */
+ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain,
+                     ls_error *err);
 /* Uses only the first `ways` ways of each set from now on; the cache must be empty of pending fills. */
 void cache_set_ways(cache *c, uint32_t ways);
 /* Forgets everything; dirty data too. No fill may be pending. */
@@ -201,9 +206,16 @@ static inline uint32_t cache_pending_fills(const cache *c)
     return c->mshr_count;
 }
 
-/* Spreads addresses over `1 << bits` places (bits 4, 5 or 6) as GPGPU-Sim's IPOLY does: `high` are the
- * address bits above those of `low`. */
-uint32_t cache_ipoly(uint64_t high, uint32_t low, unsigned bits);
+/* The keys of a cache's policies, for the tables of the blocks that have a cache_spec as `field`. */
+/* clang-format off */
+#define CACHE_POLICY_PARAMS(spec_, field, prefix, hash_)                                                       \
+    { .name = prefix "replacement", .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(spec_, field.replacement), \
+      .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "",                    \
+      .help = REPLACEMENT_HELP, .slot = LS_REPLACEMENT_SLOT },                                                \
+    LS_PARAM_CHOICE(spec_, field.hash.kind, prefix "hash", hash_, set_hash_names, SET_HASH_HELP),              \
+    LS_PARAM_UINTS(spec_, field.hash.masks, prefix "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP)
+#define CACHE_POLICY_NEEDS(prefix) { prefix "hash_masks", prefix "hash=bits" }
+/* clang-format on */
 
 /* The counters, for the tables of the blocks that embed a cache_counters as `field`. */
 /* clang-format off */

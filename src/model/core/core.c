@@ -11,8 +11,6 @@ static const char *const unit_names[] = {
 };
 static const char *const alu_names[] = { "cycle", "hybrid", NULL };
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
-static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
-static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
 static const char *const fetch_names[] = { "perfect", "cycle", NULL };
 static const char *const translation_names[] = { "none", "cycle", NULL };
 static const char *const memory_names[] = { "cycle", "analytic", NULL };
@@ -80,8 +78,7 @@ static const ls_param params[] = {
     KEY("l1.dirty_limit_percent", l1.dirty_limit_percent, UINT, "%", "25", 0, 100,
         "written lines are spared from eviction while fewer than this share is written"),
     CHOICE("l1.write_policy", l1.write_policy, "through", write_policy_names, "what a store does to L1"),
-    CHOICE("l1.replacement", l1.replacement, "lru", replacement_names, "which line goes"),
-    CHOICE("l1.hash", l1.hash, "linear", hash_names, "how addresses pick sets"),
+    CACHE_POLICY_PARAMS(core_spec, l1, "l1.", "none"),
     FLAG("l1.flush", l1_flush, "true", "L1 is emptied when the core becomes idle"),
 #include "model/core/options_keys.def"
 #include "model/core/analytic_keys.def"
@@ -111,6 +108,7 @@ static const ls_param params[] = {
 };
 
 static const ls_need needs[] = {
+    CACHE_POLICY_NEEDS("l1."),
     { "icache.*", "fetch=cycle" },
     { "ccache.*", "constant=cycle" },
     { "tlb.*", "translation=cycle" },
@@ -335,8 +333,10 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].at = ls_domain_alloc(c->domain, ls_ring_size_for(depth) * sizeof(l1_access));
         ok = c->banks[i].at != NULL;
     }
-    if (!ok || !cache_init(&c->l1, &c->l1_spec, &c->n.l1, c->domain) || !options_init(c) || !coalesce_init(c))
+    if (!ok || !options_init(c) || !coalesce_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    if (cache_init(&c->l1, &c->l1_spec, &c->n.l1, c->domain, err) != LS_OK)
+        return ls_error_prefix(err, "%s: l1", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     c->memory_next = LS_CYCLE_MAX;

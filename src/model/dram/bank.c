@@ -4,8 +4,8 @@
  * answered; what leaves the pipe in this cycle goes to the return queue (a write is done at once);
  * commands; at the end of the cycle one request leaves the front for the queue, where the next cycle finds
  * it. */
-#include "model/cache/cache.h"
 #include "model/dram/bank.h"
+#include "model/policy/set_hash.h"
 
 #ifdef LS_CHECKED
 #include <assert.h>
@@ -46,7 +46,7 @@ static uint32_t bank_of(const bank_channel *c, const ls_dram_request *request)
     if (c->hash == BANK_HASH_XOR)
         return number ^ (request->row & c->bank_mask);
     if (c->hash == BANK_HASH_IPOLY)
-        return cache_ipoly(request->row, number, c->bank_bits);
+        return set_hash_ipoly(request->row, number, c->bank_bits);
     return number;
 }
 

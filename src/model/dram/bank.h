@@ -1,7 +1,7 @@
 /* bank.h: the command-level DRAM channel (model `bank`), shared by the bank*.c files only.
  *
  *   bank_setup.c    keys of the platform file -> numbers; the block
- *   bank_queue.c    requests that wait for their bank: FR-FCFS or FIFO
+ *   bank_queue.c    requests that wait for their bank: FCFS, FR-FCFS with or without a cap
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
  *   bank.c          arrivals, the data pipe, answers, when to wake
  *
@@ -24,7 +24,7 @@
 
 /* What a busy bank waits to send. */
 enum { BANK_READ, BANK_WRITE, BANK_ACTIVATE, BANK_PRECHARGE, BANK_WANTS };
-enum { BANK_FRFCFS, BANK_FIFO };
+enum { BANK_FRFCFS, BANK_FRFCFS_CAP, BANK_FCFS };
 enum { BANK_BUS_SINGLE, BANK_BUS_DUAL, BANK_BUS_ACCELSIM };
 enum { BANK_GROUP_LOW, BANK_GROUP_HIGH };
 enum { BANK_REFRESH_ALL, BANK_REFRESH_ONE };
@@ -36,7 +36,7 @@ typedef struct bank_spec {
     bool refresh, turnaround;
     uint32_t refresh_banks; /* BANK_REFRESH_ */
     uint64_t queue_entries, write_queue_entries, write_high, write_low;
-    uint64_t return_entries, request_limit, row_hit_limit;
+    uint64_t return_entries, request_limit, scheduler_cap;
     uint64_t front_latency_cycles;
     ls_ratio front_clock; /* 0: the DRAM clock */
     dram_timing keys;     /* 0: as the timing set says */
@@ -113,8 +113,9 @@ typedef struct bank_channel {
     ls_cycle taken;    /* the last cycle in which a bank may have taken a request */
     uint32_t turn, bank_mask;               /* turn: the bank that comes first */
     bool apart, draining;                   /* writes wait apart; and are being worked off */
-    uint32_t bus, scheduler, row_hit_limit; /* row_hit_limit: UINT32_MAX for none */
-    uint32_t fifo_first, fifo_last;
+    uint32_t bus, cap;                      /* cap: of requests from one row; UINT32_MAX: none */
+    bool in_order;                          /* FCFS */
+    uint32_t fcfs_first, fcfs_last;
     uint32_t activate_turn;
     ls_cycle faw_at[4]; /* when the window of each of the last four activates ends */
     ls_cycle pipe_last; /* due of the last data that entered the pipe */

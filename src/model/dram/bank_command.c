@@ -189,7 +189,7 @@ static inline void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t)
     const bank_request *r = &c->requests[request];
     b->request = request;
     c->busy |= b->bit;
-    if (c->scheduler == BANK_FRFCFS)
+    if (!c->in_order)
         c->turn = (c->turn + 1) & c->bank_mask;
     uint32_t want = r->write; /* BANK_READ or BANK_WRITE */
     if (!b->open) {
@@ -211,7 +211,7 @@ static inline bool serve_at_once(bank_channel *c, ls_cycle t)
     uint32_t request = c->front[c->front_head & c->ring_mask];
     bank *b = &c->banks[c->requests[request].bank];
     if (c->front_at != t || (c->busy & b->bit) != 0 || (c->queued[0] & ~c->busy) != 0 || c->apart ||
-        c->scheduler != BANK_FRFCFS || c->waiting[0] == c->limit[0])
+        c->in_order || c->waiting[0] == c->limit[0])
         return false;
     if (c->waiting[0] >= c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + 1;

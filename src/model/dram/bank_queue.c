@@ -1,33 +1,33 @@
 /* bank_queue.c: requests that wait for their bank to become free.
  *
- * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank; and once a row is
- * being served, requests of it go on until none is left, also those that come meanwhile. row_hit_limit
- * bounds that: after so many, the oldest request of the bank is next. FIFO: in the order of arrival,
- * whatever the bank; the oldest waits for its bank and everybody else waits for it.
+ * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank. Once a row is being
+ * served, requests of it go on until none is left, also those that come meanwhile. A cap bounds that: after so many
+ * requests from a row, while others of the bank wait, the oldest request of the bank is next. FCFS: in the order of
+ * arrival, whatever the bank. The oldest request waits for its bank, and all others wait for it.
  *
  * Writes may wait apart: they are worked off once write_high of them wait, until fewer than write_low do, and
  * whenever there is no read. */
 #include "model/dram/bank.h"
 
-/* --------------------------------------------------------------------------------------------------- FIFO */
+/* --------------------------------------------------------------------------------------------------- FCFS */
 
-static void fifo_add(bank_channel *c, uint32_t request)
+static void fcfs_add(bank_channel *c, uint32_t request)
 {
     c->requests[request].next = BANK_NONE;
-    if (c->fifo_first == BANK_NONE) {
-        c->fifo_first = request;
+    if (c->fcfs_first == BANK_NONE) {
+        c->fcfs_first = request;
         c->queued[0] = UINT64_C(1) << c->requests[request].bank;
     } else {
-        c->requests[c->fifo_last].next = request;
+        c->requests[c->fcfs_last].next = request;
     }
-    c->fifo_last = request;
+    c->fcfs_last = request;
 }
 
-static uint32_t fifo_take(bank_channel *c)
+static uint32_t fcfs_take(bank_channel *c)
 {
-    uint32_t request = c->fifo_first;
-    c->fifo_first = c->requests[request].next;
-    c->queued[0] = c->fifo_first == BANK_NONE ? 0 : UINT64_C(1) << c->requests[c->fifo_first].bank;
+    uint32_t request = c->fcfs_first;
+    c->fcfs_first = c->requests[request].next;
+    c->queued[0] = c->fcfs_first == BANK_NONE ? 0 : UINT64_C(1) << c->requests[c->fcfs_first].bank;
     return request;
 }
 
@@ -90,8 +90,8 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         c->draining = true;
     if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + c->waiting[1];
-    if (c->scheduler == BANK_FIFO) {
-        fifo_add(c, request);
+    if (c->in_order) {
+        fcfs_add(c, request);
         return;
     }
     bank *b = &c->banks[r->bank];
@@ -119,15 +119,15 @@ uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b)
     c->waiting[kind]--;
     if (LS_UNLIKELY(kind != 0) && c->waiting[1] < c->write_low)
         c->draining = false;
-    if (c->scheduler == BANK_FIFO)
-        return fifo_take(c);
+    if (c->in_order)
+        return fcfs_take(c);
     bank_rows *rows = &b->rows[kind];
     if (rows->first == BANK_NONE) {
         uint32_t first = rows->oldest;
         while (first != BANK_NONE && c->requests[first].row != b->row)
             first = c->requests[first].newer;
         serve_row(c, rows, first != BANK_NONE ? first : rows->oldest);
-    } else if (LS_UNLIKELY(rows->served == c->row_hit_limit && rows->oldest != BANK_NONE)) {
+    } else if (LS_UNLIKELY(rows->served == c->cap && rows->oldest != BANK_NONE)) {
         put_row_back(c, rows);
         serve_row(c, rows, rows->oldest);
     }

@@ -5,7 +5,7 @@
 
 /* --------------------------------------------------------------------------------------------------- keys */
 
-static const char *const scheduler_names[] = { "frfcfs", "fifo", NULL };
+static const char *const scheduler_names[] = { "frfcfs", "frfcfs-cap", "fcfs", NULL };
 static const char *const bus_names[] = { "single", "dual", "accelsim", NULL };
 static const char *const group_bit_names[] = { "low", "high", NULL };
 #define REFRESH_TURNS 32u /* channels that are refreshed at different times */
@@ -24,7 +24,7 @@ static const ls_param bank_params[] = {
     LS_PARAM_CHOICE(bank_spec, timing, "timing", "gddr6", dram_timing_names,
                     "memory whose timing is used; single keys below go before it"),
     LS_PARAM_CHOICE(bank_spec, scheduler, "scheduler", "frfcfs", scheduler_names,
-                    "frfcfs: requests of the open row first, then the oldest; fifo: in order"),
+                    "fcfs: in order; frfcfs: requests of the open row first, then the oldest; frfcfs-cap: so many of them at most"),
     LS_PARAM_CHOICE(bank_spec, command_bus, "command_bus", "single", bus_names,
                     "commands per cycle: one; one for a row and one for a column; as Accel-Sim's single bus"),
     LS_PARAM_CHOICE(bank_spec, group_bits, "bank_group_bits", "low", group_bit_names,
@@ -46,8 +46,8 @@ static const ls_param bank_params[] = {
         "reads waiting for room above; when full the data pipe stands still"),
     KEY(request_limit, "request_limit", "requests", "0", 0, 1e6,
         "requests in the channel at once; 0: all queues together and one more"),
-    KEY(row_hit_limit, "row_hit_limit", "requests", "0", 0, 1e6,
-        "requests served from one row while others of the bank wait; 0: no limit"),
+    KEY(scheduler_cap, "scheduler_cap", "requests", "4", 1, 1e6,
+        "of frfcfs-cap: requests served from one row while others of the bank wait"),
     KEY(front_latency_cycles, "front_latency_cycles", "cycles", "0", 0, 1e6,
         "fixed time of a request before the queue, in cycles of front_clock_mhz"),
     { .name = "front_clock_mhz",
@@ -123,7 +123,8 @@ static ls_status apply_queues(bank_channel *c, ls_error *err)
     c->capacity = (uint32_t)spec->request_limit;
     if (c->capacity == 0)
         c->capacity = c->limit[0] + c->limit[1] + c->return_limit + 1;
-    c->row_hit_limit = spec->row_hit_limit != 0 ? (uint32_t)spec->row_hit_limit : UINT32_MAX;
+    c->in_order = spec->scheduler == BANK_FCFS;
+    c->cap = spec->scheduler == BANK_FRFCFS_CAP ? (uint32_t)spec->scheduler_cap : UINT32_MAX;
     c->write_high =
         (uint32_t)(spec->write_high != 0 ? spec->write_high : (spec->write_queue_entries * 7 + 7) / 8);
     c->write_low = (uint32_t)(spec->write_low != 0 ? spec->write_low : (spec->write_queue_entries + 1) / 2);
@@ -132,9 +133,9 @@ static ls_status apply_queues(bank_channel *c, ls_error *err)
                    ? LS_OK
                    : ls_fail(err, LS_ERR_INPUT,
                              "write_queue_high and write_queue_low need write_queue_entries");
-    if (spec->scheduler == BANK_FIFO)
+    if (c->in_order)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "scheduler 'fifo' has no write queue: write_queue_entries must be 0");
+                       "scheduler 'fcfs' has no write queue: write_queue_entries must be 0");
     if (c->write_low > c->write_high || c->write_high > c->limit[1])
         return ls_fail(err, LS_ERR_INPUT,
                        "write_queue_low %u, write_queue_high %u and write_queue_entries %u must ascend",
@@ -211,7 +212,6 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
         .wtrl = (uint32_t)(wtrl > t.ccdl ? wtrl : t.ccdl),
         .wtp = (uint32_t)(t.wl + burst + t.wr),
     };
-    c->scheduler = spec->scheduler;
     c->bus = spec->command_bus;
     c->hash = spec->hash;
     c->bank_mask = (uint32_t)t.banks - 1;
@@ -292,7 +292,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         c->requests[i].next = c->free_request;
         c->free_request = i;
     }
-    c->fifo_first = BANK_NONE;
+    c->fcfs_first = BANK_NONE;
     c->next = c->front_at = LS_CYCLE_MAX;
     ls_event_init(&c->wake, bank_wake, c);
     return LS_OK;
@@ -310,7 +310,8 @@ static const ls_need needs[] = {
     { "refresh_banks", "/core.memory=cycle" },
     { "write_queue_*", "/core.memory=cycle" },
     { "return_entries", "/core.memory=cycle" },
-    { "row_hit_limit", "/core.memory=cycle" },
+    { "scheduler_cap", "scheduler=frfcfs-cap" },
+    { "scheduler_cap", "/core.memory=cycle" },
     { "banks", "/core.memory=cycle" },
     { "bank_groups", "/core.memory=cycle" },
     { "rrdl_cycles", "/core.memory=cycle" },

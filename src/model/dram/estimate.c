@@ -4,11 +4,12 @@
  * when its turn comes. The time of many requests is then the largest of what four resources need: the data
  * bus, the busiest bank, the activates of the channel, and the command bus; and what the bus loses when it
  * turns between reads and writes. */
+#include "model/cache/cache.h"
 #include "model/dram/estimate.h"
 
-#include "model/cache/cache.h"
 #include "model/dram/bank.h"
 #include "model/dram/fixed.h"
+#include "model/policy/set_hash.h"
 
 #include <string.h>
 
@@ -41,7 +42,7 @@ static void describe_bank(const ls_block *block, dram_service *out)
         .queue = (uint32_t)spec->queue_entries,
         .hash = c->hash,
         .bank_bits = c->bank_bits,
-        .in_order = c->scheduler == BANK_FIFO,
+        .in_order = c->in_order,
         .write_buffer = c->capacity * (CACHE_LINE_BYTES / CACHE_SECTOR_BYTES), /* of whole lines */
     };
     out->queue = out->queue == 0 || out->queue > ESTIMATE_QUEUE_MAX ? ESTIMATE_QUEUE_MAX : out->queue;
@@ -88,7 +89,7 @@ static uint32_t bank_of(const dram_service *s, uint32_t number, uint32_t row)
     number &= mask;
     if (s->hash == BANK_HASH_XOR)
         return number ^ (row & mask);
-    return s->hash == BANK_HASH_IPOLY ? cache_ipoly(row, number, s->bank_bits) : number;
+    return s->hash == BANK_HASH_IPOLY ? set_hash_ipoly(row, number, s->bank_bits) : number;
 }
 
 static uint64_t most(uint64_t a, uint64_t b)

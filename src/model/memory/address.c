@@ -5,8 +5,8 @@
  * map applies to what is left. A slice is chosen by the lowest bank bits, so that it owns its banks, and then
  * hashed together with the channel. */
 #include "base/text.h"
-#include "model/cache/cache.h"
 #include "model/memory/mem.h"
+#include "model/policy/set_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +260,7 @@ static uint32_t ipoly_of(uint64_t high, uint32_t bits)
     if (bits == 0)
         return 0; /* one slice in all */
     if (bits >= 4)
-        return cache_ipoly(high, 0, bits);
+        return set_hash_ipoly(high, 0, bits);
     uint32_t out = 0, power = 1; /* power: x^n by the polynomial */
     for (uint32_t n = 0; n < bits + 8 * MEM_HASH_BYTES; n++) {
         if (n >= bits && high >> (n - bits) & 1)

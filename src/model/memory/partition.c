@@ -433,7 +433,9 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
         ls_ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
         s->fills =
             ls_domain_alloc(p->domain, ls_ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
-        ok = s->fills != NULL && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain);
+        ok = s->fills != NULL;
+        if (ok && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain, err) != LS_OK)
+            return ls_error_prefix(err, "%s: l2", ls_block_name(block));
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_block_name(block));
@@ -468,8 +470,6 @@ uint32_t partition_channel(ls_block *block, uint64_t address)
 }
 
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
-static const char *const replacement_names[] = { "lru", "fifo", "random", NULL };
-static const char *const hash_names[] = { "linear", "ipoly", "xor", NULL };
 static const char *const merge_stall_names[] = { "slice", "request", NULL }; /* as cache_merge_stall */
 
 /* clang-format off */
@@ -500,12 +500,12 @@ static const ls_param params[] = {
     KEY("dirty_limit_percent", l2.dirty_limit_percent, "%", "0", 0, 100,
         "dirty lines are spared from eviction while fewer than this share is dirty"),
     CHOICE("write_policy", l2.write_policy, "back", write_policy_names, "what a store does"),
-    CHOICE("replacement", l2.replacement, "lru", replacement_names, "which line goes"),
-    CHOICE("hash", l2.hash, "ipoly", hash_names, "how addresses pick sets"),
+    CACHE_POLICY_PARAMS(partition_spec, l2, "", "ipoly"),
 };
 
 /* Memory by formula has hit rates and bandwidths of L2, no queues. */
 static const ls_need needs[] = {
+    CACHE_POLICY_NEEDS(""),
     { "write_lines", "/core.memory=cycle" },         { "*_queue", "/core.memory=cycle" },
     { "mshr_*", "/core.memory=cycle" },              { "merge_stall", "/core.memory=cycle" },
     { "dirty_limit_percent", "/core.memory=cycle" }, { "write_policy", "/core.memory=cycle" },

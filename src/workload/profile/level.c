@@ -60,13 +60,11 @@ void level_clear(level *l)
         reuse_clear(l->distance);
 }
 
-void level_index_init(level_index *x, uint32_t hash, uint64_t sets)
+void level_index_init(level_index *x, const set_hash_spec *hash, uint64_t sets)
 {
-    uint32_t bits = 63 - (uint32_t)__builtin_clzll(sets == 0 ? 1 : sets);
-    *x = (level_index){ .hash = hash == CACHE_HASH_IPOLY && (bits < 4 || bits > 6) ? CACHE_HASH_LINEAR : hash,
-                        .bits = bits };
-    for (uint32_t i = 0; x->hash == CACHE_HASH_IPOLY && i < 3 * 256; i++)
-        x->fold[i / 256][i % 256] = (uint8_t)cache_ipoly((uint64_t)(i % 256) << i / 256 * 8, 0, bits);
+    *x = (level_index){ .bits = 63 - (uint32_t)__builtin_clzll(sets == 0 ? 1 : sets) };
+    x->hashed = hash->kind != SET_HASH_NONE && sets > 1 &&
+                set_hash_fill(x->table, hash, (uint32_t)sets, CACHE_LINE_BYTES, true, NULL) == LS_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- the index */

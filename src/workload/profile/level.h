@@ -42,8 +42,9 @@ typedef struct level {
 
 /* How lines pick one of 1 << bits sets. */
 typedef struct level_index {
-    uint32_t hash, bits;  /* CACHE_HASH_... */
-    uint8_t fold[3][256]; /* of CACHE_HASH_IPOLY: what the bits above the set's flip in it, byte by byte */
+    uint32_t bits;
+    bool hashed; /* else the lowest bits are the set */
+    set_hash_table table;
 } level_index;
 
 /* false when the host has no memory left; level_fini() is due in every case. `by_reuse`: hits follow from
@@ -62,16 +63,16 @@ level_line *level_look(level *l, uint32_t set, uint64_t line, bool allocate, lev
 void level_fill(level *l);
 #define LEVEL_COPY (UINT64_C(1) << 36)
 
-void level_index_init(level_index *x, uint32_t hash, uint64_t sets);
+/* As the cache of that spec has it; the spec is one that a cache has taken. */
+void level_index_init(level_index *x, const set_hash_spec *hash, uint64_t sets);
 
 /* The set of a line; index_line: the address that picks it, / 128. */
 static inline uint32_t level_set(const level_index *x, uint64_t index_line)
 {
-    uint32_t mask = (1u << x->bits) - 1, low = (uint32_t)index_line & mask;
-    uint64_t high = index_line >> x->bits;
-    if (x->hash == CACHE_HASH_IPOLY)
-        return low ^ x->fold[0][high & 255] ^ x->fold[1][high >> 8 & 255] ^ x->fold[2][high >> 16 & 255];
-    return x->hash == CACHE_HASH_XOR ? low ^ ((uint32_t)high & mask) : low;
+    uint32_t mask = (1u << x->bits) - 1;
+    if (!x->hashed)
+        return (uint32_t)index_line & mask;
+    return set_hash_of((uint32_t(*)[256])(uintptr_t)x->table, index_line) & mask;
 }
 
 #endif

@@ -33,7 +33,7 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
     bool ok = p->channels != NULL && p->slice_sectors != NULL && p->fills != NULL && p->l2 != NULL;
     uint32_t sets = (by_reuse ? shape->map.slice_count : 1) * (uint32_t)shape->l2.sets;
     for (uint32_t i = 0; ok && i < p->l2_levels; i++)
-        ok = level_init(&p->l2[i], sets, (uint32_t)shape->l2.ways, shape->l2.replacement == CACHE_FIFO,
+        ok = level_init(&p->l2[i], sets, (uint32_t)shape->l2.ways, shape->l2.replacement == REPLACEMENT_FIFO,
                         by_reuse);
     if (ok) {
         p->l2_level_lines = p->l2[0].line_count;
@@ -47,7 +47,7 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
     }
     for (uint32_t i = 0; i < shape->map.channels; i++)
         dram_estimate_init(&p->channels[i], &p->shape.dram);
-    level_index_init(&p->l2_index, shape->l2.hash, shape->l2.sets);
+    level_index_init(&p->l2_index, &shape->l2.hash, shape->l2.sets);
     *out = p;
     return LS_OK;
 }

@@ -295,7 +295,9 @@ static void add_cache(ls_hasher *hasher, const cache_spec *spec)
     add_number(hasher, spec->ways);
     add_number(hasher, spec->write_policy);
     add_number(hasher, spec->replacement);
-    add_number(hasher, spec->hash);
+    add_number(hasher, spec->hash.kind);
+    for (size_t i = 0; i < spec->hash.masks.count; i++)
+        add_number(hasher, spec->hash.masks.at[i]);
 }
 
 /* What the numbers of a profile depend on, field by field: structs have gaps. */

@@ -300,7 +300,7 @@ static ls_status set_up_l1(ls_profiler *p, ls_error *err)
         level *l1 = &p->cores[i].l1;
         if (fresh) {
             level_fini(l1);
-            ok = level_init(l1, (uint32_t)spec->sets, (uint32_t)spec->ways, spec->replacement == CACHE_FIFO,
+            ok = level_init(l1, (uint32_t)spec->sets, (uint32_t)spec->ways, spec->replacement == REPLACEMENT_FIFO,
                             p->method == LS_PROFILE_REUSE);
         } else if (p->l1_spec.flush) {
             level_clear(l1);
@@ -321,7 +321,7 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
         p->blocks_per_core = 1;
     p->slots = p->warps_per_block * p->blocks_per_core;
     p->l1_spec = core_get_l1(p->shape.core, info->shared_bytes * p->blocks_per_core);
-    level_index_init(&p->l1_index, p->l1_spec.cache.hash, p->l1_spec.cache.sets);
+    level_index_init(&p->l1_index, &p->l1_spec.cache.hash, p->l1_spec.cache.sets);
     p->warps = calloc((size_t)p->slots * p->shape.cores, sizeof *p->warps);
     p->blocks = calloc((size_t)p->blocks_per_core * p->shape.cores, sizeof *p->blocks);
     p->fetched = calloc((size_t)p->blocks_per_core * p->shape.cores, sizeof *p->fetched);

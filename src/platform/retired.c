@@ -1,0 +1,47 @@
+/* retired.c: see retired.h. One row per spelling that is gone. */
+#include "platform/retired.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *key;   /* the last part of the path */
+    const char *value; /* NULL: the key itself is gone */
+    const char *now;   /* keys of the same section, separated by ", " */
+} retired[] = {
+    { "hashed_sets", NULL, "hash: ipoly" },
+    { "hash", "linear", "hash: none" },
+    { "scheduler", "fifo", "scheduler: fcfs" },
+    { "row_hit_limit", NULL, "scheduler: frfcfs-cap, scheduler_cap" },
+};
+
+static const char *find(const char *path, const char *value, char *out, size_t out_bytes)
+{
+    const char *dot = strrchr(path, '.'), *last = dot != NULL ? dot + 1 : path;
+    for (size_t i = 0; i < sizeof retired / sizeof *retired; i++) {
+        if (strcmp(retired[i].key, last) != 0 || (value == NULL) != (retired[i].value == NULL) ||
+            (value != NULL && strcmp(retired[i].value, value) != 0))
+            continue;
+        /* The path of the section before each of the keys. */
+        size_t used = 0;
+        for (const char *now = retired[i].now; now != NULL && used < out_bytes;) {
+            const char *next = strstr(now, ", ");
+            int length = next != NULL ? (int)(next - now) : (int)strlen(now);
+            used += (size_t)snprintf(out + used, out_bytes - used, "%s%.*s%.*s", used > 0 ? " and " : "",
+                                     (int)(last - path), path, length, now);
+            now = next != NULL ? next + 2 : NULL;
+        }
+        return out;
+    }
+    return NULL;
+}
+
+const char *ls_retired_key(const char *path, char *out, size_t out_bytes)
+{
+    return find(path, NULL, out, out_bytes);
+}
+
+const char *ls_retired_value(const char *path, const char *value, char *out, size_t out_bytes)
+{
+    return find(path, value, out, out_bytes);
+}
