@@ -54,10 +54,13 @@ void banks_count_for(core *c, uint32_t kernel)
 }
 
 /* While one kernel is resident it is counted for, and after it until another one comes. */
-void banks_blocks_changed(core *c)
+void banks_blocks_changed(core *c, const core_launch *of)
 {
     core_banks *b = c->kernel_banks;
     uint32_t kernel = BANKS_SHARED;
+    /* One more or one less of the only kernel here, which is counted for already. */
+    if (!c->mixed && b->counting == of->kernel && b->at[of->kernel].number == of->number)
+        return;
     c->mixed = false;
     for (uint32_t i = 0; i < CORE_CTAS_MAX; i++) {
         if (!c->ctas[i].used)

@@ -381,8 +381,9 @@ typedef struct core {
 void banks_count_for(core *c, uint32_t kernel); /* the dispatcher's slot, or BANKS_SHARED */
 /* The same for a launch by its number; returns the slot that was counted for before. */
 uint32_t banks_count_for_number(core *c, uint32_t number);
-void banks_blocks_changed(core *c); /* after a block came or went; there are banks */
-#define BANKS_SHARED UINT32_MAX     /* for no kernel in particular */
+/* After a block of this launch came or went; there are banks. */
+void banks_blocks_changed(core *c, const core_launch *of);
+#define BANKS_SHARED UINT32_MAX /* for no kernel in particular */
 static inline void count_for(core *c, uint32_t warp)
 {
     if (LS_UNLIKELY(c->mixed))

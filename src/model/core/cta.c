@@ -79,7 +79,7 @@ void cta_start(core *c, const core_launch *launch)
     if (c->options.any)
         options_start_cta(c, slot);
     if (c->kernel_banks != NULL) {
-        banks_blocks_changed(c);
+        banks_blocks_changed(c, launch);
         banks_count_for(c, launch->kernel);
     }
     c->n.ctas++;
@@ -152,7 +152,7 @@ void cta_finish(core *c, uint32_t slot)
                                                         .start = cta->start,
                                                         .cycle = ls_region_now(c->region) };
     if (c->kernel_banks != NULL)
-        banks_blocks_changed(c);
+        banks_blocks_changed(c, &cta->launch);
     if (c->ahead != NULL)
         ahead_ended(c, cta->launch.kernel);
     if (c->resident_ctas == 0 && !ahead_waits(c) && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0) {
