@@ -173,33 +173,37 @@ static inline void collected(sub_core *s, uint32_t k)
 }
 
 /* The oldest of the collected instructions for the unit of the one in collector k. */
-static inline uint32_t oldest_collected(const core *c, const sub_core *s, uint32_t k)
+static uint32_t oldest_collected(const core *c, const sub_core *s, uint32_t k)
 {
     uint32_t unit = s->collector_unit[k];
     for (uint32_t set = s->collector_ready & ~(1u << k); set != 0; set &= set - 1) {
         uint32_t other = (uint32_t)__builtin_ctz(set);
         if (s->collector_unit[other] == unit &&
-            c->flights[s->collector[other]].uid < c->flights[s->collector[k]].uid)
+            (int32_t)(c->flights[s->collector[other]].uid - c->flights[s->collector[k]].uid) < 0)
             k = other;
     }
     return k;
 }
 
 /* Accel-Sim goes by the number of the collector, so that an instruction in the last one can wait for long. */
-static void dispatch_collected(core *c, sub_core *s, uint32_t sub)
+static __attribute__((always_inline)) inline void dispatch_collected(core *c, sub_core *s, uint32_t sub,
+                                                                     bool by_age)
 {
     s->ready_units = 0;
     for (uint32_t set = s->collector_ready; set != 0; set &= set - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(set);
         uint32_t unit = 1u << s->collector_unit[k];
         if ((s->execute_mask & unit) != 0) {
-            s->ready_units |= unit & ((s->collector_ready >> k & 1) != 0 ? UINT32_MAX : 0);
+            s->ready_units |= unit;
             continue;
         }
-        if (!c->spec->accelsim_rules) {
+        if (by_age) {
             uint32_t first = oldest_collected(c, s, k);
-            s->ready_units |= first != k ? unit : 0;
-            k = first;
+            if (first != k) { /* k stays ready; the older one stands behind it in the set */
+                s->ready_units |= unit;
+                set &= ~(1u << first);
+                k = first;
+            }
         }
         s->execute[s->collector_unit[k]] = s->collector[k];
         s->execute_mask |= unit;
@@ -211,12 +215,12 @@ static void dispatch_collected(core *c, sub_core *s, uint32_t sub)
 }
 
 /* Each bank serves its oldest request, unless a write-back has it. */
-static void read_banks(core *c, sub_core *s)
+static __attribute__((always_inline)) inline void read_banks(core *c, sub_core *s, bool mixed)
 {
     for (uint32_t set = s->bank_waiting & ~s->bank_written; set != 0; set &= set - 1) {
         uint32_t bank = (uint32_t)__builtin_ctz(set);
         uint32_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
-        if (LS_UNLIKELY(c->mixed))
+        if (mixed)
             count_for(c, c->flights[s->collector[k]].warp);
         if (s->bank_head[bank] == s->bank_tail[bank])
             s->bank_waiting &= ~(1u << bank);
@@ -269,19 +273,23 @@ static uint32_t oldest_issued(const core *c, const sub_core *s, uint32_t units)
 
 /* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever; elsewhere
  * the oldest instruction gets the next collector. */
-static void fill_collectors(core *c, sub_core *s)
+static __attribute__((always_inline)) inline void fill_collectors(core *c, sub_core *s, bool by_age)
 {
-    const bool by_age = !c->spec->accelsim_rules;
     uint32_t free_ones = c->all_collectors & ~s->collector_used;
-    for (uint32_t set = s->issue_mask; set != 0 && free_ones != 0; free_ones &= free_ones - 1) {
-        uint32_t unit =
-            by_age && (set & (set - 1)) != 0 ? oldest_issued(c, s, set) : (uint32_t)__builtin_ctz(set);
-        set &= ~(1u << unit);
+    for (uint32_t set = s->issue_mask, rest; set != 0 && free_ones != 0;
+         set = rest, free_ones &= free_ones - 1) {
+        uint32_t unit = (uint32_t)__builtin_ctz(set);
+        rest = set & (set - 1);
+        if (rest != 0 && by_age) {
+            unit = oldest_issued(c, s, set);
+            rest = set & ~(1u << unit);
+        }
         enter_collector(c, s, unit, (uint32_t)__builtin_ctz(free_ones));
     }
 }
 
-void collect_operands(core *c)
+/* Stamped once per rule, so that a rule costs nothing where it does not count. */
+static __attribute__((always_inline)) inline void operands(core *c, bool by_age, bool mixed)
 {
     uint32_t all = c->all_collectors;
     for (uint32_t subs = c->collecting; subs != 0; subs &= subs - 1) {
@@ -291,11 +299,11 @@ void collect_operands(core *c)
             continue;
         for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
             if ((s->ready_units & ~s->execute_mask) != 0)
-                dispatch_collected(c, s, sub);
+                dispatch_collected(c, s, sub, by_age);
             if (s->bank_waiting != 0)
-                read_banks(c, s);
+                read_banks(c, s, mixed);
             if (s->issue_mask != 0)
-                fill_collectors(c, s);
+                fill_collectors(c, s, by_age);
             s->bank_written = 0;
         }
         if ((s->collector_used | s->issue_mask) == 0)
@@ -305,6 +313,16 @@ void collect_operands(core *c)
     }
     for (; c->writing != 0; c->writing &= c->writing - 1)
         c->subs[__builtin_ctz(c->writing)].bank_written = 0;
+}
+
+void collect_operands(core *c)
+{
+    if (LS_UNLIKELY(c->mixed))
+        operands(c, !c->spec->accelsim_rules, true);
+    else if (c->spec->accelsim_rules)
+        operands(c, false, false);
+    else
+        operands(c, true, false);
 }
 
 ls_cycle collect_unit_free(const core *c)
