@@ -10,6 +10,7 @@ anchors() {
 }
 
 # links FILE: the targets of its links and pictures, code left out.
+# shellcheck disable=SC2016
 links() {
     awk '/^ *```/ { code = !code; next } !code' "$1" | sed -E 's/`[^`]*`//g' |
         grep -oE '\]\([^) ]+( "[^"]*")?\)' | sed -E 's/^\]\(//; s/( "[^"]*")?\)$//'
@@ -35,6 +36,7 @@ broken() {
 }
 
 # The check finds what it is made for.
+# shellcheck disable=SC2016
 printf '# One page\n[a](gone.md) [b](page.md#two) [c](page.md#one-page) ![p](no.svg "t") [d](https://x.y/z)\n`[e](code.md)`\n' >page.md
 [[ $(broken page.md) == "page.md: gone.md leads to no file
 page.md: page.md#two leads to no heading
