@@ -50,9 +50,15 @@ static const ls_param machine_params[] = {
 };
 
 static const ls_section machine_sections[] = {
-    { "client", "queueing.client", "poisson", "what the clients send" },
-    { "server", "queueing.server", "fixed", "how the servers serve" },
-    { "arbiter", "queueing.arbiter", "round-robin", "who is next at a network's output" },
+    { .path = "client",
+      .slot = "queueing.client",
+      .default_model = "poisson",
+      .help = "what the clients send" },
+    { .path = "server", .slot = "queueing.server", .default_model = "fixed", .help = "how the servers serve" },
+    { .path = "arbiter",
+      .slot = "queueing.arbiter",
+      .default_model = "round-robin",
+      .help = "who is next at a network's output" },
 };
 
 /* ---------------------------------------------------------------------------------------------- building */

@@ -11,6 +11,8 @@
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
 
+#include <stdbool.h>
+
 typedef struct ls_block ls_block;
 typedef struct ls_machine ls_machine;
 
@@ -28,6 +30,22 @@ typedef struct ls_port_decl {
     const void *ops;       /* provided port: the function table; NULL for a used port */
     uint32_t offset;       /* used port: of the ls_port in the state */
 } ls_port_decl;
+
+/* An interface: the functions of a provided port's table, in order. A model must have all of them. Another
+ * version of an interface has another name. */
+typedef struct ls_interface {
+    const char *name;             /* "core/1" */
+    const char *header;           /* "lockstep/core.h" */
+    const char *const *functions; /* ends with NULL */
+} ls_interface;
+
+/* A port that the blocks of a slot have. */
+typedef struct ls_slot_port {
+    const char *name;
+    const ls_interface *interface;
+    bool used;     /* by the block; else the block provides it */
+    bool optional; /* a block may do without it; one that has it must have all of it */
+} ls_slot_port;
 
 /* ----------------------------------------------------------------------------------------------- blocks */
 
@@ -68,6 +86,10 @@ LS_API const void *ls_block_spec(const ls_block *block);
 /* Connects user's used port to provider's provided port; both must live in one domain. */
 LS_API ls_status ls_block_connect(ls_block *user, const char *used, ls_block *provider, const char *provided,
                                   ls_error *err);
+/* The port of this interface that the block provides: for those who wire blocks of any model. */
+LS_API ls_status ls_block_port(ls_block *block, const char *interface, ls_port *out, ls_error *err);
+/* Whether blocks of the type provide (or use) a port of this interface; its declaration. NULL: no. */
+LS_API const ls_port_decl *ls_block_type_port(const ls_block_type *type, const char *interface, bool used);
 /* Fails, naming the first used port that is connected to nothing. */
 LS_API ls_status ls_engine_check_ports(const ls_engine *engine, ls_error *err);
 
@@ -84,6 +106,8 @@ typedef struct ls_section {
     const char *slot;
     const char *default_model; /* NULL: must be given */
     const char *help;
+    const ls_slot_port *ports; /* that every model of the slot has; NULL: none is checked */
+    size_t port_count;
 } ls_section;
 
 /* A kind of machine: what `machine: NAME` in a platform file builds. */
@@ -103,11 +127,17 @@ typedef struct ls_machine_type {
 
 /* For build(): the engine to fill, and what the platform file says for a section. */
 LS_API ls_engine *ls_machine_engine(ls_machine *machine);
+/* Of several machines in one engine: from 0. Names of domains and blocks begin with it: "gpu0.". */
+LS_API uint32_t ls_machine_number(const ls_machine *machine);
 LS_API const ls_block_type *ls_machine_model(ls_machine *machine, const char *section);
 LS_API const void *ls_machine_spec(ls_machine *machine, const char *section);
 /* ls_block_create() with the section's model and spec. */
 LS_API ls_status ls_machine_block(ls_machine *machine, ls_region *region, const char *name,
                                   const char *section, ls_block **out, ls_error *err);
+
+/* Whether a model has every port of a slot, with every function: the line names the port or function that is
+ * missing. */
+LS_API ls_status ls_section_check(const ls_section *section, const ls_block_type *model, ls_error *err);
 
 /* --------------------------------------------------------------------------------------------- registry */
 
@@ -121,8 +151,9 @@ LS_API size_t ls_registry_machine_count(void);
 LS_API const ls_machine_type *ls_registry_machine(size_t index);
 LS_API const ls_machine_type *ls_registry_find_machine(const char *name);
 
-/* Loads a plug-in and adds what it registers; refuses another ABI version and duplicate names. Not
- * thread-safe: call it before anything runs. */
+/* Loads a plug-in and adds what it registers. Refuses another ABI version, duplicate names, slots that no
+ * machine has, and models that lack a port or a function of their slot. Not thread-safe: call it before
+ * anything runs. */
 LS_API ls_status ls_plugin_load(const char *path, ls_error *err);
 
 /* The registrations of one module (the program itself, or one plug-in). */

@@ -41,6 +41,10 @@ LS_API void ls_engine_destroy(ls_engine *engine);
 
 /* Memory that lives as long as the engine, zeroed; NULL when the host has none left. Before the run only. */
 LS_API void *ls_engine_alloc(ls_engine *engine, size_t bytes);
+/* What a builder leaves for those who use its machine: a struct with its blocks, by kind ("gpu") and in the
+ * order of building. It is not freed. ls_engine_part() is NULL past the last. */
+LS_API ls_status ls_engine_add_part(ls_engine *engine, const char *kind, void *part, ls_error *err);
+LS_API void *ls_engine_part(const ls_engine *engine, const char *kind, uint32_t index);
 
 /* --------------------------------------------------------------------------------------- domain, region */
 

@@ -132,6 +132,25 @@ ls_status ls_block_connect(ls_block *user, const char *used, ls_block *provider,
     return LS_OK;
 }
 
+const ls_port_decl *ls_block_type_port(const ls_block_type *type, const char *interface, bool used)
+{
+    for (size_t i = 0; i < type->port_count; i++)
+        if (strcmp(type->ports[i].interface, interface) == 0 && (type->ports[i].ops == NULL) == used)
+            return &type->ports[i];
+    return NULL;
+}
+
+ls_status ls_block_port(ls_block *block, const char *interface, ls_port *out, ls_error *err)
+{
+    const ls_port_decl *port = ls_block_type_port(block->type, interface, false);
+    *out = (ls_port){ 0 };
+    if (port == NULL)
+        return ls_fail(err, LS_ERR_USAGE, "block '%s' (%s/%s) provides no port of interface '%s'", block->name,
+                       block->type->slot, block->type->name, interface);
+    *out = (ls_port){ .ops = port->ops, .self = block->state };
+    return LS_OK;
+}
+
 ls_status ls_engine_check_ports(const ls_engine *engine, ls_error *err)
 {
     for (size_t i = 0; i < engine->blocks.count; i++) {

@@ -49,6 +49,7 @@ void ls_engine_destroy(ls_engine *engine)
     ls_vec_fini(&engine->cross);
     ls_vec_fini(&engine->clocks);
     ls_vec_fini(&engine->blocks);
+    ls_vec_fini(&engine->parts);
     ls_vec_fini(&engine->wait_sources);
     ls_vec_fini(&engine->warnings);
     ls_map_fini(&engine->domain_names);
@@ -57,6 +58,20 @@ void ls_engine_destroy(ls_engine *engine)
     ls_arena_fini(&engine->arena);
     ls_huge_arena_fini(&engine->huge_arena);
     free(engine);
+}
+
+ls_status ls_engine_add_part(ls_engine *engine, const char *kind, void *part, ls_error *err)
+{
+    const engine_part added = { .kind = kind, .part = part };
+    return ls_vec_push(&engine->parts, added) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a machine");
+}
+
+void *ls_engine_part(const ls_engine *engine, const char *kind, uint32_t index)
+{
+    for (size_t i = 0; i < engine->parts.count; i++)
+        if (strcmp(engine->parts.at[i].kind, kind) == 0 && index-- == 0)
+            return engine->parts.at[i].part;
+    return NULL;
 }
 
 void *ls_engine_alloc(ls_engine *engine, size_t bytes)

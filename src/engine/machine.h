@@ -9,6 +9,7 @@
 struct ls_machine {
     const ls_machine_type *type;
     ls_engine *engine;
+    uint32_t number;                    /* among the machines of the engine */
     const void *spec;                   /* of the machine itself */
     const ls_block_type *const *models; /* per section of the type */
     const void *const *specs;           /* likewise */

@@ -42,8 +42,59 @@ static ls_status check_abi(const char *kind, const char *name, uint32_t abi, ls_
                    kind, name, abi, LS_ABI_VERSION);
 }
 
+/* ------------------------------------------------------------------------------------------------- slots */
+
+/* Section number `index` of all machines, in order; NULL past the last. */
+static const ls_section *section_number(size_t index)
+{
+    for (size_t i = 0; i < registry.machines.count; i++) {
+        if (index < registry.machines.at[i]->section_count)
+            return &registry.machines.at[i]->sections[index];
+        index -= registry.machines.at[i]->section_count;
+    }
+    return NULL;
+}
+
+static const char *slot_at(const void *self, size_t i)
+{
+    (void)self;
+    return section_number(i)->slot;
+}
+
+/* A model of a plug-in: its slot exists, and it has every port of it. */
+static ls_status check_slot(const ls_block_type *model, ls_error *err)
+{
+    bool found = false;
+    size_t count = 0;
+    ls_status status = LS_OK;
+    for (const ls_section *section; (section = section_number(count)) != NULL && status == LS_OK; count++)
+        if (strcmp(section->slot, model->slot) == 0) {
+            found = true;
+            status = ls_section_check(section, model, err);
+        }
+    if (found || status != LS_OK)
+        return status;
+    ls_fail(err, LS_ERR_INPUT,
+            "model '%s' names slot '%s', which no machine has (a machine of another "
+            "plug-in is loaded first)",
+            model->name, model->slot);
+    return err != NULL ? ls_error_nearest(err, ls_nearest(model->slot, count, slot_at, NULL)) : LS_ERR_INPUT;
+}
+
+static ls_status check_slots(const ls_registration *const *first, const ls_registration *const *last,
+                             ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (const ls_registration *const *at = first; at < last && status == LS_OK; at++)
+        if ((*at)->block != NULL)
+            status = check_slot((*at)->block, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------ registrations */
+
 /* All or nothing: the types are added only if every one of them is good. */
-static ls_status add_all(const ls_registration *const *first, const ls_registration *const *last,
+static ls_status add_all(const ls_registration *const *first, const ls_registration *const *last, bool plugin,
                          ls_error *err)
 {
     size_t blocks = registry.blocks.count, machines = registry.machines.count;
@@ -69,6 +120,8 @@ static ls_status add_all(const ls_registration *const *first, const ls_registrat
                 status = ls_fail(err, LS_ERR_NOMEM, "no memory for the machine registry");
         }
     }
+    if (status == LS_OK && plugin) /* test programs have models without the machines that use them */
+        status = check_slots(first, last, err);
     if (status != LS_OK) {
         registry.blocks.count = blocks;
         registry.machines.count = machines;
@@ -86,7 +139,7 @@ ls_status ls_registry_check(ls_error *err)
     if (registry.loaded)
         return LS_OK;
     /* A failure repeats itself at every call: those who cannot return an error must not swallow it. */
-    ls_status status = add_all(__start_ls_registry, __stop_ls_registry, err);
+    ls_status status = add_all(__start_ls_registry, __stop_ls_registry, false, err);
     registry.loaded = status == LS_OK;
     return status;
 }
@@ -162,7 +215,7 @@ ls_status ls_plugin_load(const char *path, ls_error *err)
             if (status == LS_OK && info.first == info.last)
                 status = ls_fail(err, LS_ERR_INPUT, "the plug-in registers no block and no machine");
             if (status == LS_OK)
-                status = add_all(info.first, info.last, err);
+                status = add_all(info.first, info.last, true, err);
         }
         /* A good plug-in stays loaded: its types are in use until the program ends. */
         if (status != LS_OK)

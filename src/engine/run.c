@@ -485,7 +485,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
             ls_pool_run(pool, run_thread, &r);
         }
         status = r.status;
-        for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++)
+        for (size_t i = 0; i < engine->domains.count && (status == LS_OK || status == LS_ERR_DEADLOCK); i++)
             if (engine->domains.at[i]->failure != NULL)
                 status = ls_fail(err, LS_ERR_INPUT, "%s: %s", engine->domains.at[i]->name,
                                  engine->domains.at[i]->failure);

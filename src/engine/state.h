@@ -221,11 +221,11 @@ struct ls_domain {
     ls_link *looking;  /* outgoing links that look for credits in the next window */
     int64_t pending;
     uint64_t progress;
-    uint64_t window;   /* the last window that it ran in; 0: none yet */
-    uint64_t work;     /* cycles run in the last window it ran: the planner's estimate */
-    uint64_t host_ns;  /* of this window, while measuring */
-    ls_time sent_min;  /* earliest arrival of what was sent in the last window that it ran */
-    ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    uint64_t window;     /* the last window that it ran in; 0: none yet */
+    uint64_t work;       /* cycles run in the last window it ran: the planner's estimate */
+    uint64_t host_ns;    /* of this window, while measuring */
+    ls_time sent_min;    /* earliest arrival of what was sent in the last window that it ran */
+    ls_time stop_time;   /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
     const char *failure; /* of ls_domain_fail(); NULL: none */
     ls_random random;
     ls_arena arena;
@@ -288,6 +288,11 @@ struct ls_block {
     const void *spec;
 };
 
+typedef struct engine_part {
+    const char *kind;
+    void *part;
+} engine_part;
+
 struct ls_engine {
     ls_huge_arena huge_arena; /* of the arenas of the domains and of its own */
     ls_arena arena;
@@ -298,6 +303,7 @@ struct ls_engine {
     LS_VEC(ls_link *) cross; /* links between groups; found at the first run */
     LS_VEC(ls_clock) clocks; /* the different ones */
     LS_VEC(ls_block *) blocks;
+    LS_VEC(engine_part) parts;
     LS_VEC(wait_source) wait_sources;
     LS_VEC(hook_entry) hooks;
     LS_VEC(ls_warning) warnings; /* texts in the arena */

@@ -11,7 +11,8 @@
 typedef struct configured_machine {
     ls_machine base;
     const ls_config *config;
-    ls_arena arena; /* of the specs */
+    ls_arena arena;   /* of the specs */
+    bool owns_engine; /* else it stands beside others in one */
 } configured_machine;
 
 static ls_status no_memory(ls_error *err)
@@ -41,7 +42,9 @@ static ls_status fill_specs(configured_machine *m, ls_error *err)
     for (size_t i = 0; i < type->section_count && status == LS_OK; i++) {
         const char *path = type->sections[i].path;
         models[i] = ls_config_model(m->config, path);
-        status = fill_spec(m, path, models[i]->spec_size, &specs[i], err);
+        status = ls_section_check(&type->sections[i], models[i], err);
+        if (status == LS_OK)
+            status = fill_spec(m, path, models[i]->spec_size, &specs[i], err);
     }
     m->base.models = models;
     m->base.specs = specs;
@@ -61,7 +64,9 @@ static ls_status list_assumptions(ls_engine *engine, const ls_config *config)
     return status;
 }
 
-ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine **out, ls_error *err)
+/* In `engine`; NULL: in one of its own. */
+static ls_status create(const ls_config *config, ls_engine *engine, uint64_t seed, uint32_t number,
+                        ls_machine **out, ls_error *err)
 {
     *out = NULL;
     configured_machine *m = calloc(1, sizeof *m);
@@ -69,7 +74,10 @@ ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine *
         return no_memory(err);
     m->config = config;
     m->base.type = ls_config_machine(config);
-    ls_status status = ls_engine_create(seed, &m->base.engine, err);
+    m->base.number = number;
+    m->base.engine = engine;
+    m->owns_engine = !engine;
+    ls_status status = engine ? LS_OK : ls_engine_create(seed, &m->base.engine, err);
     if (status == LS_OK)
         status = fill_specs(m, err);
     if (status == LS_OK && m->base.type->build)
@@ -93,6 +101,17 @@ ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine *
     return status;
 }
 
+ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine **out, ls_error *err)
+{
+    return create(config, NULL, seed, 0, out, err);
+}
+
+ls_status ls_machine_add(const ls_config *config, ls_engine *engine, uint32_t number, ls_machine **out,
+                         ls_error *err)
+{
+    return create(config, engine, 0, number, out, err);
+}
+
 static configured_machine *configured(const ls_machine *machine)
 {
     return (configured_machine *)(uintptr_t)machine;
@@ -102,7 +121,8 @@ void ls_machine_destroy(ls_machine *machine)
 {
     if (!machine)
         return;
-    ls_engine_destroy(machine->engine);
+    if (configured(machine)->owns_engine)
+        ls_engine_destroy(machine->engine);
     ls_arena_fini(&configured(machine)->arena);
     free(configured(machine));
 }
