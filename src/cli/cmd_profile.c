@@ -89,6 +89,8 @@ static ls_status build(session *s, ls_error *err)
         status = ls_machine_create(s->config, 1, &s->machine, err);
     if (status == LS_OK)
         status = gpu_get_shape(ls_machine_engine(s->machine), &s->shape, err);
+    if (status == LS_OK)
+        status = gpu_shape_check(&s->shape, err);
     s->unmodelled.allowed = cli_choice(ctx, "unmodelled") == 1;
     const ls_trace_options options = { .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
                                        .drop_values = true };

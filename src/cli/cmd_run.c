@@ -136,7 +136,7 @@ static ls_status build(session *s, ls_error *err)
             status = run_accelsim_check(s->engine, err);
         if (status == LS_OK)
             status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);
-    } else if (status == LS_OK && ls_engine_find_block(s->engine, GPU_DISPATCH_BLOCK)) {
+    } else if (status == LS_OK && gpu_at(s->engine, 0)) {
         status = ls_fail(err, LS_ERR_USAGE,
                          "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
                          ls_config_name(s->config));

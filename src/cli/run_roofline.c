@@ -5,10 +5,10 @@
 
 ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, ls_metrics *metrics, ls_error *err)
 {
-    ls_status status = gpu_roofline_init(r, engine, err);
+    ls_status status = gpu_roofline_init(r, gpu_at(engine, 0), err);
     if (status != LS_OK)
         return status;
-    const ls_metric_source source = { .path = GPU_ROOFLINE_PATH,
+    const ls_metric_source source = { .path = r->path,
                                       .type = GPU_ROOFLINE_TYPE,
                                       .gpu = 0,
                                       .stream = LS_METRICS_NONE,

@@ -115,7 +115,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         return ls_fail(err, LS_ERR_USAGE,
                        "--warm-l2 has no effect with --profile: hit rates come from the profile, not from the "
                        "copies of the trace; leave one of them out");
-    if (ls_engine_find_block(engine, GPU_DISPATCH_BLOCK) != NULL)
+    if (gpu_at(engine, 0) != NULL)
         status = load_profile(t, options, engine, &found, err);
     if (status != LS_OK)
         return status;

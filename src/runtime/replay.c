@@ -5,8 +5,6 @@
 #include "base/pool.h"
 #include "base/vec.h"
 #include "isa/sass/sass.h"
-#include "model/dispatch/dispatch.h"
-#include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
 #include "workload/share.h"
 
@@ -28,7 +26,9 @@ typedef struct open_kernel {
 struct ls_replay {
     ls_engine *engine;
     ls_trace *trace;
-    ls_block *dispatch;
+    const gpu_instance *gpu;
+    const ls_dispatch_ops *dispatch;
+    void *dispatch_self;
     ls_replay_options options;
     uint64_t next_command;
     uint64_t met; /* kernels of the list so far */
@@ -36,6 +36,7 @@ struct ls_replay {
     LS_VEC(ls_replay_kernel) kernels;
     LS_VEC(open_kernel *) open;
     size_t reported;
+    uint64_t ended; /* kernels, when the dispatcher was last asked */
     ls_arena names;
     ls_error held; /* why the next kernel cannot be opened: told when those before it have run */
     ls_unmodelled unmodelled;
@@ -138,7 +139,7 @@ static ls_status read_parts(parallel_read *read, ls_pool *pool, ls_error *err)
 static ls_status read_ahead(const ls_replay *r, open_kernel *o, ls_error *err)
 {
     const ls_kernel_info *info = ls_kernel_get_info(o->kernel);
-    uint64_t wave = (uint64_t)dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores;
+    uint64_t wave = (uint64_t)ls_dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores;
     wave = wave < o->limit ? wave : o->limit;
     parallel_read read = { .o = o, .threads = r->threads < READERS_MAX ? r->threads : READERS_MAX };
     if (r->pool == NULL || wave < read.threads || !ls_kernel_is_parallel(o->kernel) ||
@@ -210,12 +211,12 @@ static bool selected(ls_replay *r, uint64_t command)
 static void warm(ls_replay *r, uint64_t address, uint64_t bytes)
 {
     if (!r->shape.analytic)
-        gpu_warm(r->engine, address, bytes);
+        gpu_warm(r->gpu, address, bytes);
     else if (r->profiler != NULL)
         ls_profiler_warm(r->profiler, address, bytes);
 }
 
-static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_error *err)
+static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err)
 {
     ls_replay *r = self;
     for (; r->next_command < ls_trace_command_count(r->trace); r->next_command++) {
@@ -232,7 +233,7 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
             return LS_OK;
         }
         const ls_kernel_info *info = ls_kernel_get_info(kernel);
-        if (core_get_l1(r->shape.core, 0).accelsim_rules)
+        if (gpu_shape_l1(&r->shape, 0).accelsim_rules)
             ls_kernel_as_accelsim(kernel);
         open_kernel *o = calloc(1, sizeof *o);
         if (o == NULL || !ls_vec_push(&r->open, o)) {
@@ -248,8 +249,9 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
         o->number = r->met;
         o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
-        *out =
-            (dispatch_kernel){ .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o };
+        *out = (ls_dispatch_kernel){
+            .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o
+        };
         if (r->shape.analytic) {
             out->rates = &o->rates;
             return find_rates(r, o, err);
@@ -265,13 +267,13 @@ static void find_guesses(ls_replay *r, open_kernel *o)
 {
     const ls_inst *insts = ls_kernel_insts(o->kernel);
     for (; o->timed < o->kernel->inst_count; o->timed++)
-        if (core_guesses_time(r->shape.core, &insts[o->timed]) && r->guessed++ == 0) {
+        if (gpu_shape_guesses(&r->shape, &insts[o->timed]) && r->guessed++ == 0) {
             r->guessed_opcode = insts[o->timed].opcode;
             r->guessed_pc = insts[o->timed].pc;
         }
 }
 
-static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
+static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     ls_replay *r = self;
     open_kernel *o = kernel->handle;
@@ -309,7 +311,7 @@ static void close_kernel(ls_replay *r, open_kernel *o)
     free(o);
 }
 
-static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
+static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
 {
     ls_replay *r = self;
     open_kernel *o = kernel->handle;
@@ -329,24 +331,32 @@ static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begi
 
 /* ---------------------------------------------------------------------------------------- the user's side */
 
+static ls_dispatch_progress progress_of(const ls_replay *r)
+{
+    ls_dispatch_progress progress = { 0 };
+    r->dispatch->progress(r->dispatch_self, &progress);
+    return progress;
+}
+
 ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
                            ls_replay **out, ls_error *err)
 {
     *out = NULL;
-    ls_block *dispatch = ls_engine_find_block(engine, GPU_DISPATCH_BLOCK);
-    if (dispatch == NULL)
-        return ls_fail(err, LS_ERR_USAGE, "this machine runs no traces: it has no block '%s'",
-                       GPU_DISPATCH_BLOCK);
+    const gpu_instance *gpu = gpu_at(engine, options != NULL ? options->gpu : 0);
+    if (gpu == NULL)
+        return ls_fail(err, LS_ERR_USAGE, "this machine has no GPU that runs traces");
     ls_replay *r = calloc(1, sizeof *r);
     if (r == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a replay");
     r->engine = engine;
     r->trace = trace;
-    r->dispatch = dispatch;
+    r->gpu = gpu;
+    r->dispatch = gpu_dispatch_ops(gpu);
+    r->dispatch_self = gpu->dispatch_port.self;
     if (options != NULL)
         r->options = *options;
     r->unmodelled.allowed = r->options.allow_unmodelled;
-    ls_status status = gpu_get_shape(engine, &r->shape, err);
+    ls_status status = gpu_shape_of(gpu, &r->shape, err);
     if (status == LS_OK && r->shape.analytic && r->options.profile == NULL)
         status = ls_profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
     if (status != LS_OK) {
@@ -378,7 +388,8 @@ uint64_t ls_replay_kernel_count(const ls_replay *r)
 
 bool ls_replay_unfinished(const ls_replay *r, ls_cycle *begin)
 {
-    return dispatch_unfinished(r->dispatch, begin);
+    *begin = progress_of(r).oldest;
+    return *begin != LS_CYCLE_MAX;
 }
 
 const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *r, uint64_t index)
@@ -425,53 +436,95 @@ static ls_status set_threads(ls_replay *r, uint32_t threads, ls_error *err)
 /* The begin of the first kernel that nobody was told the end of, but for the one that is told about now. */
 static ls_cycle next_begin(const ls_replay *r)
 {
-    ls_cycle next;
-    (void)dispatch_unfinished(r->dispatch, &next);
+    ls_cycle next = progress_of(r).oldest;
     for (size_t i = r->reported + 1; i < r->kernels.count; i++)
         next = r->kernels.at[i].begin < next ? r->kernels.at[i].begin : next;
     return next;
 }
 
-ls_status ls_replay_run(ls_replay *r, const ls_run_options *options, ls_run_result *result, ls_error *err)
+static ls_status start(ls_replay *r, const ls_run_options *options, ls_error *err)
+{
+    ls_status status = set_threads(r, options != NULL && options->threads > 1 ? options->threads : 1, err);
+    if (status != LS_OK || r->started)
+        return status;
+    const ls_dispatch_work work = {
+        .self = r, .next_kernel = next_kernel, .next_cta = next_cta, .kernel_done = kernel_done
+    };
+    r->dispatch->start(r->dispatch_self, &work);
+    r->started = true;
+    return LS_OK;
+}
+
+static ls_status failed(const ls_error *failure, ls_error *err)
+{
+    if (err != NULL)
+        *err = *failure;
+    return failure->status;
+}
+
+/* Tells of the kernels that have ended since it was last called. */
+static ls_status report(ls_replay *r, ls_error *err)
+{
+    for (; r->reported < r->kernels.count; r->reported++)
+        if (r->options.kernel_done != NULL) {
+            r->kernels.at[r->reported].next_begin = next_begin(r);
+            ls_status status =
+                r->options.kernel_done(r->options.kernel_done_self, &r->kernels.at[r->reported], err);
+            if (status != LS_OK)
+                return status;
+        }
+    return LS_OK;
+}
+
+/* After a piece of the run. *more: a kernel has ended, and there is more to run. */
+static ls_status look_at(ls_replay *r, const ls_run_result *piece, bool *more, ls_error *err)
+{
+    ls_dispatch_progress progress = progress_of(r);
+    ls_status status = report(r, err);
+    if (status != LS_OK)
+        return status;
+    if (!piece->partial && progress.idle && r->held.status != LS_OK)
+        return failed(&r->held, err);
+    *more = *more || (progress.ended != r->ended && !progress.idle);
+    r->ended = progress.ended;
+    return LS_OK;
+}
+
+ls_status ls_replay_run_all(ls_replay *const *replays, size_t count, const ls_run_options *options,
+                            ls_run_result *result, ls_error *err)
 {
     *result = (ls_run_result){ 0 };
-    ls_status prepared = set_threads(r, options != NULL && options->threads > 1 ? options->threads : 1, err);
-    if (prepared != LS_OK)
-        return prepared;
-    if (!r->started) {
-        dispatch_start(r->dispatch, &(dispatch_work){ .self = r,
-                                                      .next_kernel = next_kernel,
-                                                      .next_cta = next_cta,
-                                                      .kernel_done = kernel_done });
-        r->started = true;
-    }
-    for (;;) {
-        ls_run_result piece;
-        ls_status status = ls_run(r->engine, options, &piece, err);
-        add_result(result, &piece);
-        result->limited = piece.limited && !dispatch_idle(r->dispatch); /* not by what kernels left behind */
-        const ls_error *failure = dispatch_failure(r->dispatch);
-        if (failure != NULL) {
-            if (err != NULL)
-                *err = *failure;
-            return failure->status;
-        }
+    for (size_t i = 0; i < count; i++) {
+        ls_status status = start(replays[i], options, err);
         if (status != LS_OK)
             return status;
-        bool finished = dispatch_finished_kernel(r->dispatch);
-        for (; r->reported < r->kernels.count; r->reported++)
-            if (r->options.kernel_done != NULL) {
-                r->kernels.at[r->reported].next_begin = next_begin(r);
-                status = r->options.kernel_done(r->options.kernel_done_self, &r->kernels.at[r->reported], err);
-                if (status != LS_OK)
-                    return status;
-            }
-        if (!piece.partial && dispatch_idle(r->dispatch) && r->held.status != LS_OK) {
-            if (err != NULL)
-                *err = r->held;
-            return r->held.status;
-        }
-        if (piece.partial || dispatch_idle(r->dispatch) || !finished)
-            return LS_OK;
     }
+    for (bool more = count > 0; more;) {
+        ls_run_result piece;
+        ls_status status = ls_run(replays[0]->engine, options, &piece, err);
+        add_result(result, &piece);
+        bool all_idle = true;
+        for (size_t i = 0; i < count; i++) {
+            ls_dispatch_progress progress = progress_of(replays[i]);
+            if (progress.failure != NULL)
+                return failed(progress.failure, err);
+            all_idle = all_idle && progress.idle;
+        }
+        result->limited = piece.limited && !all_idle; /* not by what kernels left behind */
+        if (status != LS_OK)
+            return status;
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            status = look_at(replays[i], &piece, &more, err);
+            if (status != LS_OK)
+                return status;
+        }
+        more = more && !piece.partial;
+    }
+    return LS_OK;
+}
+
+ls_status ls_replay_run(ls_replay *replay, const ls_run_options *options, ls_run_result *result, ls_error *err)
+{
+    return ls_replay_run_all(&replay, 1, options, result, err);
 }

@@ -25,6 +25,7 @@ typedef struct ls_replay_kernel {
 
 typedef struct ls_replay_options {
     const ls_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
+    uint32_t gpu;                  /* which one of the engine, in the order of building */
     uint64_t cta_limit;            /* thread blocks per kernel; 0: all */
     bool allow_unmodelled;         /* else a block with an unmodelled instruction fails the run */
     bool warm_l2;                  /* memory copies of the list make their range valid in L2 */
@@ -36,7 +37,7 @@ typedef struct ls_replay_options {
     void *kernel_done_self;
 } ls_replay_options;
 
-/* trace and engine outlive the replay. Fails if the machine has no dispatcher. */
+/* trace and engine outlive the replay. Fails if the machine has no such GPU. */
 ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
                            ls_replay **out, ls_error *err);
 void ls_replay_destroy(ls_replay *replay);
@@ -44,6 +45,10 @@ void ls_replay_destroy(ls_replay *replay);
  * kernels that have not ended. */
 ls_status ls_replay_run(ls_replay *replay, const ls_run_options *options, ls_run_result *result,
                         ls_error *err);
+
+/* The same for traces on several GPUs of one engine, at the same time. */
+ls_status ls_replay_run_all(ls_replay *const *replays, size_t count, const ls_run_options *options,
+                            ls_run_result *result, ls_error *err);
 
 uint64_t ls_replay_kernel_count(const ls_replay *replay);
 /* Whether kernels were launched that have not ended, and when the first of them was. */

@@ -25,14 +25,14 @@ typedef struct holder {
     ls_event event;
     uint64_t hold_cycles;
     uint16_t id;
-    core_done held[BLOCKS]; /* in the order of their ends */
+    ls_core_done held[BLOCKS]; /* in the order of their ends */
     uint32_t head, tail;
     uint32_t most; /* blocks here at once */
     ls_cycle arrivals[BLOCKS];
 } holder;
 
 typedef struct work {
-    dispatch_kernel kernel;
+    ls_dispatch_kernel kernel;
     uint64_t next;
     bool launched;
     ls_cycle begin, end;
@@ -50,7 +50,7 @@ static void finish(void *self, ls_cycle now)
 {
     holder *c = self;
     while (c->head != c->tail && c->held[c->head].cycle <= now) {
-        core_done *message = ls_link_send(c->to_dispatch, 1);
+        ls_core_done *message = ls_link_send(c->to_dispatch, 1);
         assert_non_null(message);
         *message = c->held[c->head++];
         ls_domain_pending(ls_region_domain(c->region), -1);
@@ -62,11 +62,11 @@ static void finish(void *self, ls_cycle now)
 static void receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     holder *c = state;
-    const core_launch *launch = payload;
+    const ls_core_launch *launch = payload;
     assert_true(c->tail < BLOCKS);
     ls_domain_pending(ls_region_domain(c->region), 1);
     c->arrivals[c->tail] = now;
-    c->held[c->tail++] = (core_done){
+    c->held[c->tail++] = (ls_core_done){
         .cta = launch->cta, .kernel = launch->kernel, .core = c->id, .cycle = now + c->hold_cycles
     };
     c->most = c->tail - c->head > c->most ? c->tail - c->head : c->most;
@@ -79,7 +79,7 @@ static const ls_block_type holder_type = {
     .abi = LS_ABI_VERSION, .slot = "test", .name = "block-holder", .state_size = sizeof(holder)
 };
 
-static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_error *err)
+static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err)
 {
     work *w = self;
     (void)err;
@@ -89,7 +89,7 @@ static ls_status next_kernel(void *self, dispatch_kernel *out, bool *end, ls_err
     return LS_OK;
 }
 
-static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
+static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     work *w = self;
     (void)err;
@@ -98,7 +98,7 @@ static ls_status next_cta(void *self, const dispatch_kernel *kernel, ls_cta *cta
     return LS_OK;
 }
 
-static void kernel_done(void *self, const dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
+static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
 {
     work *w = self;
     (void)kernel;
@@ -134,6 +134,9 @@ static outcome run(ls_ratio interval, uint32_t cores, uint64_t places, uint64_t 
     check(ls_block_create(front, "dispatch", ls_registry_find_block("dispatch", "round-robin"), &spec,
                           &dispatch, &err),
           &err);
+    ls_port port;
+    check(ls_block_port(dispatch, LS_DISPATCH_INTERFACE, &port, &err), &err);
+    const ls_dispatch_ops *ops = port.ops;
     for (uint32_t i = 0; i < cores; i++) {
         char name[32], launch[32], done[32];
         snprintf(name, sizeof name, "core%u", i);
@@ -154,7 +157,7 @@ static outcome run(ls_ratio interval, uint32_t cores, uint64_t places, uint64_t 
                               .to_name = name,
                               .latency_cycles = LINK,
                               .credits = 64,
-                              .payload_bytes = sizeof(core_launch),
+                              .payload_bytes = sizeof(ls_core_launch),
                               .receive = receive,
                               .receiver = c };
         check(ls_link_create(engine, &link, &launches[i], &err), &err);
@@ -165,18 +168,24 @@ static outcome run(ls_ratio interval, uint32_t cores, uint64_t places, uint64_t 
                                .to_name = "dispatch",
                                .latency_cycles = LINK,
                                .credits = 64,
-                               .payload_bytes = sizeof(core_done),
-                               .receive = dispatch_receive,
-                               .receiver = ls_block_state(dispatch) };
+                               .payload_bytes = sizeof(ls_core_done),
+                               .receive = ops->receive,
+                               .receiver = port.self };
         check(ls_link_create(engine, &link, &c->to_dispatch, &err), &err);
     }
-    const core_capacity capacity = {
-        .warp_slots = places, .cta_slots = places, .registers = 65536, .register_unit = 1
+    const ls_dispatch_wiring wiring = {
+        .capacity = { .warp_slots = places, .cta_slots = places, .registers = 65536, .register_unit = 1 },
+        .to_core = launches,
+        .core_count = cores,
+        .link_latency_cycles = LINK
     };
-    check(dispatch_attach(dispatch, &capacity, launches, cores, LINK, 0, &err), &err);
-    dispatch_start(dispatch, &(dispatch_work){ &w, next_kernel, next_cta, kernel_done });
+    check(ops->attach(port.self, &wiring, &err), &err);
+    ops->start(port.self, &(ls_dispatch_work){ &w, next_kernel, next_cta, kernel_done });
     check(ls_run(engine, &(ls_run_options){ .threads = threads }, NULL, &err), &err);
-    assert_true(dispatch_idle(dispatch) && dispatch_failure(dispatch) == NULL);
+    ls_dispatch_progress progress;
+    ops->progress(port.self, &progress);
+    assert_true(progress.idle && progress.ended == 1 && progress.failure == NULL);
+    assert_int_equal(progress.oldest, LS_CYCLE_MAX);
     outcome o = { .cycles = w.end - w.begin, .first = LS_CYCLE_MAX, .digest = 14695981039346656037u };
     uint64_t sum = 0;
     for (uint32_t i = 0; i < cores; i++) {

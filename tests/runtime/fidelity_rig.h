@@ -112,9 +112,9 @@ __attribute__((unused)) static rig_outcome rig_run(const char *kernel, const cha
     o.booked = rig_counter(engine, "core", "issued");
     for (size_t i = 0; i < sizeof stalls / sizeof stalls[0]; i++)
         o.booked += rig_counter(engine, "core", stalls[i]);
-    const ls_block *core = ls_engine_find_block(engine, "gpu0.core0");
-    if (core_is_analytic(core))
-        o.machine = *core_get_machine(core);
+    gpu_shape shape;
+    if (gpu_get_shape(engine, &shape, &err) == LS_OK)
+        o.machine = shape.machine;
     ls_replay_destroy(replay);
     ls_trace_close(trace);
     ls_machine_destroy(machine);

@@ -49,7 +49,7 @@ static gpu_roofline_counters run(const char *trace_name, const char *const *pres
     ls_config_destroy(config);
     ls_engine *engine = ls_machine_engine(machine);
     if (ls_replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
-        gpu_roofline_init(&roofline, engine, &err) != LS_OK ||
+        gpu_roofline_init(&roofline, gpu_at(engine, 0), &err) != LS_OK ||
         ls_replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
         fail_msg("%s", err.what);
     gpu_roofline_update(&roofline);

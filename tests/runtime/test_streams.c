@@ -132,7 +132,7 @@ static outcome run(const char *kernel, const char *of, uint32_t concurrent, uint
     }
     o.digest = digest(engine);
     gpu_roofline roofline;
-    assert_int_equal(gpu_roofline_init(&roofline, engine, &err), LS_OK);
+    assert_int_equal(gpu_roofline_init(&roofline, gpu_at(engine, 0), &err), LS_OK);
     gpu_roofline_update(&roofline);
     o.time_ns = roofline.n.time_ns;
     ls_replay_destroy(replay);

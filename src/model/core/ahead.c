@@ -6,8 +6,6 @@
  * Only which core runs a block is decided earlier. */
 #include "model/core/core.h"
 
-#include <assert.h>
-
 struct core_ahead {
     core_launch waiting[CORE_AHEAD_MAX]; /* ring: arrived before there was room */
     uint32_t head, tail;
@@ -42,7 +40,10 @@ static ls_cycle start_of(core_ahead *a, const core_launch *launch, ls_cycle now)
 static void set_due(core *c, const core_launch *launch, ls_cycle start)
 {
     core_ahead *a = c->ahead;
-    assert(a->due_count < CORE_CTAS_MAX); /* the dispatcher counts what fits */
+    if (a->due_count == CORE_CTAS_MAX) {
+        cta_refuse(c);
+        return;
+    }
     uint32_t i = a->due_count++;
     for (; i > 0 && a->due[i - 1].start > start; i--)
         a->due[i] = a->due[i - 1];
@@ -61,8 +62,10 @@ bool ahead_arrives(core *c, const core_launch *launch)
     a->kernel = launch->kernel;
     a->most = launch->ctas_per_core;
     if (a->places[launch->kernel] >= launch->ctas_per_core) {
-        assert(a->tail - a->head < CORE_AHEAD_MAX);
-        a->waiting[a->tail++ % CORE_AHEAD_MAX] = *launch;
+        if (a->tail - a->head < CORE_AHEAD_MAX)
+            a->waiting[a->tail++ % CORE_AHEAD_MAX] = *launch;
+        else
+            cta_refuse(c);
         return true;
     }
     ls_cycle now = ls_region_now(c->region), start = start_of(a, launch, now);
@@ -140,19 +143,12 @@ void ahead_shares(core *c, uint32_t kernel, uint32_t cores)
             a->due[i].launch.cores = cores;
 }
 
-bool core_starts_blocks(const ls_block *block)
+bool ahead_init(core *c, uint32_t delay_cycles)
 {
-    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
-    return c->flow != NULL;
-}
-
-ls_status core_take_ahead(ls_block *block, uint32_t delay_cycles, ls_error *err)
-{
-    core *c = ls_block_state(block);
     c->ahead = ls_domain_alloc(c->domain, sizeof *c->ahead);
     if (c->ahead == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+        return false;
     c->ahead->delay = delay_cycles;
     ls_event_init(&c->ahead->event, start_due, c);
-    return LS_OK;
+    return true;
 }

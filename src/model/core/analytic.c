@@ -220,15 +220,8 @@ analytic *analytic_create(core *c)
     return a;
 }
 
-bool core_is_analytic(const ls_block *block)
+void analytic_set_machine(core *c, const rates_machine *machine)
 {
-    const core_spec *spec = ls_block_spec(block);
-    return spec->analytic.memory == ANALYTIC_ON;
-}
-
-void core_set_machine(ls_block *block, const rates_machine *machine)
-{
-    core *c = ls_block_state(block);
     analytic *a = c->analytic;
     a->machine = *machine;
     a->request = formula_fixed(machine->request_cycles);
@@ -238,34 +231,4 @@ void core_set_machine(ls_block *block, const rates_machine *machine)
     a->look_cycles = (uint32_t)c->spec->l1_latency_cycles - 1;
     a->salt = c->id * 0xc2b2ae35u;
     a->expected = c->spec->analytic.latency == ANALYTIC_EXPECTED;
-}
-
-const rates_machine *core_get_machine(const ls_block *block)
-{
-    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
-    return &c->analytic->machine;
-}
-
-uint32_t core_network_width(const ls_block *block)
-{
-    const core_spec *spec = ls_block_spec(block);
-    return (uint32_t)spec->network_width;
-}
-
-const mem_map *core_get_map(const ls_block *block)
-{
-    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
-    return &c->map;
-}
-
-core_l1 core_get_l1(const ls_block *block, uint64_t shared_bytes)
-{
-    const core_spec *spec = ls_block_spec(block);
-    core_l1 l1 = { .cache = l1_whole(spec),
-                   .banks = (uint32_t)spec->l1_banks,
-                   .latency_cycles = (uint32_t)spec->l1_latency_cycles,
-                   .flush = spec->l1_flush,
-                   .accelsim_rules = spec->accelsim_rules };
-    l1.cache.ways = l1_ways(spec, shared_bytes);
-    return l1;
 }

@@ -32,6 +32,7 @@ typedef struct analytic analytic;
 
 /* NULL when the host has no memory left. */
 analytic *analytic_create(struct core *c);
+void analytic_set_machine(struct core *c, const rates_machine *machine);
 void analytic_attach(struct core *c, const rates_machine *machine);
 
 /* The instruction in c->dispatch has been coalesced (c->sector_count) or its bank conflicts are counted. */
@@ -44,7 +45,6 @@ bool analytic_request(struct core *c, uint32_t token);
 
 /* --- for flow.c, which knows no flights and no present --- */
 
-struct core_launch;
 struct ls_inst;
 ls_cycle *analytic_unit(struct core *c); /* the first cycle in which the unit takes an instruction */
 /* Cycles in which the sectors of c->sectors enter the banks, in order; two of one bank need two. */

@@ -85,23 +85,21 @@ uint32_t banks_count_for_number(core *c, uint32_t number)
     return before;
 }
 
-ls_status core_set_kernels(ls_block *block, uint32_t slots, ls_error *err)
+bool banks_init(core *c, uint32_t slots)
 {
-    core *c = ls_block_state(block);
     if (slots <= 1)
-        return LS_OK;
+        return true;
     core_banks *b = ls_domain_alloc(c->domain, sizeof *b + slots * sizeof b->at[0]);
     if (b == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+        return false;
     b->slots = slots;
     b->counting = BANKS_SHARED;
     c->kernel_banks = b;
-    return LS_OK;
+    return true;
 }
 
-bool core_take_kernel(ls_block *block, uint32_t kernel, void *counters, size_t bytes)
+bool banks_take(core *c, uint32_t kernel, void *counters, size_t bytes)
 {
-    core *c = ls_block_state(block);
     core_banks *b = c->kernel_banks;
     if (b == NULL || bytes < sizeof(core_counters))
         return false;

@@ -354,81 +354,6 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     return ls_ticker_add(c->region, &c->ticker, c->alu->tick, c, err);
 }
 
-ls_status core_attach(ls_block *block, uint32_t id, uint32_t core_count, const mem_map *map,
-                      ls_link *const *to_memory, uint32_t replies_max, ls_link *to_dispatch, ls_error *err)
-{
-    core *c = ls_block_state(block);
-    c->id = id;
-    c->core_count = core_count;
-    c->map = *map;
-    c->to_dispatch = to_dispatch;
-    c->scheduler_kind = scheduler_kind_of(&c->scheduler);
-    c->to_memory = ls_domain_alloc(c->domain, map->channels * sizeof(ls_link *));
-    ls_ring_init(&c->reply_ring, replies_max);
-    c->replies = ls_domain_alloc(c->domain, ls_ring_size_for(replies_max) * sizeof *c->replies);
-    if (c->to_memory == NULL || c->replies == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
-    memcpy(c->to_memory, to_memory, map->channels * sizeof(ls_link *));
-    return LS_OK;
-}
-
-void core_receive_launch(void *state, ls_link *link, const void *payload, ls_cycle now)
-{
-    cta_receive(state, link, payload, now);
-}
-
-void core_receive_reply(void *state, ls_link *link, const void *payload, ls_cycle now)
-{
-    ldst_receive(state, link, payload, now);
-}
-
-static uint64_t interval(const core_spec *spec, uint32_t class_)
-{
-    uint64_t cycles = spec->classes[class_].interval_cycles;
-    return cycles > 0 ? cycles : 1;
-}
-
-core_work core_get_work(const ls_block *block)
-{
-    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
-    core_work work = { .flops_half = c->n.flops[FLOPS_HALF],
-                       .flops_single = c->n.flops[FLOPS_SINGLE],
-                       .flops_double = c->n.flops[FLOPS_DOUBLE],
-                       .flops_tensor = c->n.flops[FLOPS_TENSOR],
-                       .tensor_cycles = c->n.tensor_cycles,
-                       .expected_dram_sectors = c->n.analytic.dram_sectors };
-    return work;
-}
-
-core_roofs core_get_roofs(const ls_block *block)
-{
-    const core_spec *spec = ls_block_spec(block);
-    return (core_roofs){ .sub_cores = (uint32_t)spec->sub_cores,
-                         .half_interval = interval(spec, LS_CLASS_half),
-                         .single_interval = interval(spec, LS_CLASS_fp32),
-                         .double_interval = interval(spec, LS_CLASS_fp64) };
-}
-
-bool core_guesses_time(const ls_block *block, const ls_inst *inst)
-{
-    const core *c = ls_block_state((ls_block *)(uintptr_t)block);
-    tensor_cost cost;
-    bool rates = false;
-    for (uint32_t type = 0; type < LS_TENSOR_TYPES; type++)
-        rates |= c->spec->tensor.fma[type] != 0;
-    return rates && ls_inst_is_tensor(inst) && !tensor_cost_of(&c->tensor, inst, &cost);
-}
-
-core_capacity core_get_capacity(const ls_block *block)
-{
-    const core_spec *spec = ls_block_spec(block);
-    return (core_capacity){ .warp_slots = spec->warp_slots,
-                            .cta_slots = spec->cta_slots,
-                            .registers = spec->registers,
-                            .shared_bytes = spec->shared_kib * 1024,
-                            .register_unit = spec->register_unit };
-}
-
 static void core_waits(const void *state, ls_wait_sink *sink)
 {
     const core *c = state;
@@ -453,12 +378,14 @@ static void core_waits(const void *state, ls_wait_sink *sink)
 }
 
 static const ls_port_decl ports[] = {
+    { .name = LS_CORE_PORT, .interface = LS_CORE_INTERFACE, .ops = &core_ops },
+    { .name = CORE_PROFILE_PORT, .interface = CORE_PROFILE_INTERFACE, .ops = &core_profile },
     { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(core, scheduler) },
 };
 
 static const ls_block_type core_cycle = {
     .abi = LS_ABI_VERSION,
-    .slot = "core",
+    .slot = LS_CORE_SLOT,
     .name = "cycle",
     .help = "sub-cores with collectors and units simulated cycle by cycle",
     .spec_size = sizeof(core_spec),

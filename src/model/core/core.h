@@ -11,6 +11,7 @@
  *   cta.c       thread blocks: arrival, resources, barriers, completion
  *   ahead.c     thread blocks that are sent before there is room for them
  *   core.c      the block: parameters, counters, one cycle, sleeping
+ *   core_port.c the tables of functions that the rest of the machine calls
  *   analytic.c  in place of most of ldst.c, where memory is a formula
  *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
  *
@@ -378,6 +379,9 @@ typedef struct core {
 } core;
 
 /* banks.c: what counters of work are counted for, on a core with blocks of several kernels. */
+bool banks_init(core *c, uint32_t slots); /* before the run; false: the host has no memory left */
+/* Between runs: see ls_core_ops.take_kernel. Counters of the core's time are 0: kernels share them. */
+bool banks_take(core *c, uint32_t kernel, void *counters, size_t bytes);
 void banks_count_for(core *c, uint32_t kernel); /* the dispatcher's slot, or BANKS_SHARED */
 /* The same for a launch by its number; returns the slot that was counted for before. */
 uint32_t banks_count_for_number(core *c, uint32_t number);
@@ -490,10 +494,12 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_finish(core *c, uint32_t slot);
-void cta_start(core *c, const core_launch *launch); /* there is room for it */
+void cta_start(core *c, const core_launch *launch); /* there is room for it; else cta_refuse() */
+void cta_refuse(core *c); /* ends the run: the dispatcher sent a block that does not fit */
 void cta_done_event(void *self, ls_cycle now);
 
 /* ahead.c; all but ahead_waits() for cores that are sent blocks ahead */
+bool ahead_init(core *c, uint32_t delay_cycles);        /* false: the host has no memory left */
 bool ahead_arrives(core *c, const core_launch *launch); /* false: it starts now */
 void ahead_ended(core *c, uint32_t kernel);
 void ahead_shares(core *c, uint32_t kernel, uint32_t cores);
@@ -506,6 +512,10 @@ uint32_t ahead_delay(const core *c);
 
 /* cycle.c, hybrid.c, flow.c */
 extern const core_alu core_alu_cycle, core_alu_hybrid, core_alu_flow;
+
+/* core_port.c */
+extern const ls_core_ops core_ops;
+extern const core_profile_ops core_profile;
 
 /* core.c */
 void core_book_sleep(core *c, ls_cycle now);

@@ -1,7 +1,6 @@
 /* cta.c: thread blocks on a core: arrival, resources, barriers and completion. */
 #include "model/core/core.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------ arrival */
@@ -58,6 +57,32 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
         c->need_fetch |= UINT64_C(1) << warp;
 }
 
+void cta_refuse(core *c)
+{
+    ls_domain_fail(c->domain,
+                   "the model of slot 'dispatch' sent a thread block to a core that has no room for it");
+}
+
+static uint64_t registers_of(const core *c, const ls_kernel_info *info)
+{
+    uint64_t unit = c->spec->register_unit;
+    return (info->registers + unit - 1) / unit * unit * ls_kernel_warps(info) * 32;
+}
+
+/* The dispatcher counts as well; this is for one that does not. */
+static bool has_room(const core *c, const ls_kernel_info *info)
+{
+    uint64_t registers = registers_of(c, info), shared_bytes = info->shared_bytes;
+    if (c->resident_ctas >= c->spec->cta_slots)
+        return false;
+    for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
+        if (c->ctas[i].used) {
+            registers += registers_of(c, c->ctas[i].launch.info);
+            shared_bytes += c->ctas[i].launch.info->shared_bytes;
+        }
+    return registers <= c->spec->registers && shared_bytes <= c->spec->shared_kib * 1024;
+}
+
 void cta_start(core *c, const core_launch *launch)
 {
     uint32_t slot = 0;
@@ -65,7 +90,10 @@ void cta_start(core *c, const core_launch *launch)
         slot++;
     uint32_t warps = (ls_kernel_threads(launch->info) + 31) / 32;
     uint32_t first = find_warps(c, warps);
-    assert(slot < CORE_CTAS_MAX && first != UINT32_MAX); /* the dispatcher counts what fits */
+    if (slot == CORE_CTAS_MAX || first == UINT32_MAX || !has_room(c, launch->info)) {
+        cta_refuse(c);
+        return;
+    }
     if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0 && !c->l1_cleaning)
         cache_set_ways(&c->l1, l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
     cta_state *cta = &c->ctas[slot];

@@ -5,8 +5,6 @@
 
 #include "model/core/core.h"
 
-#include <assert.h>
-
 /* The warp that issues, of those that can: in the order of the scheduler. */
 static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t sub, uint32_t ready)
 {
@@ -18,8 +16,10 @@ static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t s
                                      .memory = s->resident & s->blocked & s->memory_blocked,
                                      .age = s->age };
     uint32_t warp = scheduler_choose(c->scheduler_kind, &c->scheduler, &view);
-    assert(warp < LS_SCHEDULER_WARPS && (ready >> warp & 1) != 0 &&
-           "the scheduler chose a warp that cannot issue");
+    if (LS_UNLIKELY(warp >= LS_SCHEDULER_WARPS || (ready >> warp & 1) == 0)) {
+        ls_domain_fail(c->domain, "the model of slot 'core.scheduler' chose a warp that is not ready");
+        return (uint32_t)__builtin_ctz(ready);
+    }
     return warp;
 }
 

@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define KERNELS_MAX CORE_KERNELS_MAX
+#define KERNELS_MAX LS_CORE_KERNELS
 /* Blocks ahead of a core, at most: beside those that run, and some to spare. */
-#define AHEAD_LIMIT (CORE_AHEAD_MAX - 96)
+#define AHEAD_LIMIT (LS_CORE_BLOCKS_AT - 96)
 #define GUESSED_CYCLES 4 /* of an instruction of a warp: a dependent one after another */
 
 /* Counted at ends, not at launches: the next kernel is launched before the last one's counters are read. */
@@ -20,7 +20,7 @@ typedef struct dispatch_counters {
 } dispatch_counters;
 
 typedef struct kernel_state {
-    dispatch_kernel kernel;
+    ls_dispatch_kernel kernel;
     bool used, exhausted;
     uint64_t sent, done;
     uint32_t warps, registers, per_core;
@@ -49,9 +49,9 @@ typedef struct dispatch {
     const dispatch_spec *spec;
     ls_region *region;
     ls_domain *domain;
-    dispatch_work work;
+    ls_dispatch_work work;
     dispatch_counters n;
-    core_capacity capacity;
+    ls_core_capacity capacity;
     ls_link **to_core;
     core_load *loads;
     uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
@@ -63,8 +63,9 @@ typedef struct dispatch {
     uint32_t slots;                       /* none of kernels[] from here on is in use */
     uint32_t active;
     uint64_t launches;
-    dispatch_kernel waiting; /* read ahead, waits for its stream */
-    bool has_waiting, end, finished;
+    ls_dispatch_kernel waiting; /* read ahead, waits for its stream */
+    bool has_waiting, end;
+    uint64_t ended_count;            /* kernels */
     ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
     spare_cta *spare;
     spare_cta *made; /* all of them: a run that fails or is interrupted leaves some on the cores */
@@ -99,15 +100,14 @@ static uint32_t block_warps(const ls_kernel_info *info)
     return warps == 0 ? 1 : warps;
 }
 
-static uint32_t block_registers(const core_capacity *capacity, const ls_kernel_info *info)
+static uint32_t block_registers(const ls_core_capacity *capacity, const ls_kernel_info *info)
 {
     return (uint32_t)(round_up(info->registers, capacity->register_unit) * block_warps(info) * 32);
 }
 
-/* How many blocks of the kernel fit on an empty core, or fewer if the grid is too small to fill all cores. */
-uint32_t dispatch_blocks_per_core(const dispatch_rules *rules, const ls_kernel_info *info, uint64_t ctas)
+uint32_t ls_dispatch_blocks_per_core(const ls_dispatch_rules *rules, const ls_kernel_info *info, uint64_t ctas)
 {
-    const core_capacity *capacity = &rules->capacity;
+    const ls_core_capacity *capacity = &rules->capacity;
     uint64_t most = capacity->cta_slots, registers = block_registers(capacity, info);
     uint64_t by_warps = capacity->warp_slots / block_warps(info);
     most = by_warps < most ? by_warps : most;
@@ -120,13 +120,7 @@ uint32_t dispatch_blocks_per_core(const dispatch_rules *rules, const ls_kernel_i
     return (uint32_t)most;
 }
 
-dispatch_rules dispatch_get_rules(const ls_block *block)
-{
-    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
-    return (dispatch_rules){ .capacity = d->capacity, .core_count = d->core_count, .spread = d->spec->spread };
-}
-
-static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
+static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin)
 {
     uint32_t slot = 0;
     while (d->kernels[slot].used)
@@ -137,8 +131,10 @@ static bool launch(dispatch *d, const dispatch_kernel *kernel, ls_cycle begin)
     k->warps = block_warps(kernel->info);
     k->registers = block_registers(&d->capacity, kernel->info);
     k->shared_bytes = kernel->info->shared_bytes;
-    dispatch_rules rules = { .capacity = d->capacity, .core_count = d->core_count, .spread = d->spec->spread };
-    k->per_core = dispatch_blocks_per_core(&rules, kernel->info, kernel->ctas);
+    ls_dispatch_rules rules = { .capacity = d->capacity,
+                                .core_count = d->core_count,
+                                .spread = d->spec->spread };
+    k->per_core = ls_dispatch_blocks_per_core(&rules, kernel->info, kernel->ctas);
     k->cores = kernel->ctas < d->core_count ? (uint32_t)kernel->ctas : d->core_count;
     if (k->per_core == 0) {
         ls_fail(
@@ -270,15 +266,15 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     }
     if (d->refill_cycles > 0 && k->sent == 0)
         guess_ahead(d, k, &spare->cta);
-    core_launch *message = ls_link_send(link, 1);
-    *message = (core_launch){ .cta = &spare->cta,
-                              .insts = k->kernel.insts,
-                              .info = k->kernel.info,
-                              .kernel = slot,
-                              .number = (uint32_t)k->number,
-                              .ctas_per_core = k->per_core,
-                              .cores = k->cores,
-                              .rates = k->kernel.rates };
+    ls_core_launch *message = ls_link_send(link, 1);
+    *message = (ls_core_launch){ .cta = &spare->cta,
+                                 .insts = k->kernel.insts,
+                                 .info = k->kernel.info,
+                                 .kernel = slot,
+                                 .number = (uint32_t)k->number,
+                                 .ctas_per_core = k->per_core,
+                                 .cores = k->cores,
+                                 .rates = k->kernel.rates };
     core_load *load = &d->loads[core];
     load->ctas++;
     load->warps += k->warps;
@@ -310,7 +306,7 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     for (uint32_t core = 0; core < d->core_count; core++)
         set_full_for(d, core, 0);
     d->last_end = k->end;
-    d->finished = true;
+    d->ended_count++;
     dispatch_counters n = { .kernels = 1, .ctas = k->done, .busy_cycles = k->end - k->begin };
     d->n.kernels++;
     d->n.busy_cycles += n.busy_cycles;
@@ -403,15 +399,15 @@ static void tell_who_is_left(dispatch *d, uint32_t slot)
     k->cores -= k->cores > 1;
     for (uint32_t core = 0; core < d->core_count; core++)
         if (d->loads[core].by_kernel[slot] > 0 && ls_link_ready(d->to_core[core])) {
-            core_launch *message = ls_link_send(d->to_core[core], 1);
-            *message = (core_launch){ .kernel = slot, .cores = k->cores };
+            ls_core_launch *message = ls_link_send(d->to_core[core], 1);
+            *message = (ls_core_launch){ .kernel = slot, .cores = k->cores };
         }
 }
 
-void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+static void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     dispatch *d = state;
-    const core_done *done = payload;
+    const ls_core_done *done = payload;
     kernel_state *k = &d->kernels[done->kernel];
     core_load *load = &d->loads[done->core];
     set_full_for(d, done->core, 0);
@@ -443,81 +439,58 @@ void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle 
 
 /* ------------------------------------------------------------------------------------------------- set-up */
 
-void dispatch_start(ls_block *block, const dispatch_work *work)
+static void dispatch_start(void *state, const ls_dispatch_work *work)
 {
-    dispatch *d = ls_block_state(block);
+    dispatch *d = state;
     d->work = *work;
     launch_all(d, 0);
     ls_schedule(d->region, &d->pump, 0);
 }
 
-bool dispatch_finished_kernel(ls_block *block)
+static void dispatch_progress(const void *state, ls_dispatch_progress *out)
 {
-    dispatch *d = ls_block_state(block);
-    bool finished = d->finished;
-    d->finished = false;
-    return finished;
+    const dispatch *d = state;
+    *out = (ls_dispatch_progress){ .ended = d->ended_count,
+                                   .idle = d->active == 0 && d->end,
+                                   .oldest = LS_CYCLE_MAX,
+                                   .failure = d->failure.status == LS_OK ? NULL : &d->failure };
+    for (uint32_t k = 0; k < d->slots; k++)
+        if (d->kernels[k].used && d->kernels[k].begin < out->oldest)
+            out->oldest = d->kernels[k].begin;
 }
 
-bool dispatch_idle(const ls_block *block)
+static bool dispatch_take_kernel(void *state, uint32_t slot, void *counters, size_t bytes)
 {
-    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
-    return d->active == 0 && d->end;
-}
-
-uint32_t dispatch_slots(const ls_block *block)
-{
-    const dispatch_spec *spec = ls_block_spec(block);
-    return (uint32_t)spec->concurrent_kernels;
-}
-
-bool dispatch_take_kernel(ls_block *block, uint32_t slot, void *counters, size_t bytes)
-{
-    dispatch *d = ls_block_state(block);
+    const dispatch *d = state;
     if (bytes < sizeof d->ended[slot])
         return false;
     memcpy(counters, &d->ended[slot], sizeof d->ended[slot]);
     return true;
 }
 
-bool dispatch_unfinished(const ls_block *block, ls_cycle *begin)
+static void dispatch_describe(const void *state, ls_dispatch_shape *out)
 {
-    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
-    *begin = LS_CYCLE_MAX;
-    for (uint32_t k = 0; k < d->slots; k++)
-        if (d->kernels[k].used && d->kernels[k].begin < *begin)
-            *begin = d->kernels[k].begin;
-    return *begin != LS_CYCLE_MAX;
+    const dispatch_spec *spec = ((const dispatch *)state)->spec;
+    *out = (ls_dispatch_shape){ .launch_latency_cycles = spec->launch_latency_cycles,
+                                .kernel_slots = (uint32_t)spec->concurrent_kernels,
+                                .spread = spec->spread };
 }
 
-const ls_error *dispatch_failure(const ls_block *block)
+static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, ls_error *err)
 {
-    const dispatch *d = ls_block_state((ls_block *)(uintptr_t)block);
-    return d->failure.status == LS_OK ? NULL : &d->failure;
-}
-
-uint32_t dispatch_launch_latency(const ls_block *block)
-{
-    const dispatch_spec *spec = ls_block_spec(block);
-    return (uint32_t)spec->launch_latency_cycles;
-}
-
-ls_status dispatch_attach(ls_block *block, const core_capacity *capacity, ls_link *const *to_core,
-                          uint32_t core_count, uint32_t link_latency_cycles, uint32_t refill_cycles,
-                          ls_error *err)
-{
-    dispatch *d = ls_block_state(block);
-    d->refill_cycles = refill_cycles;
-    d->capacity = *capacity;
+    dispatch *d = state;
+    uint32_t core_count = wiring->core_count;
+    d->refill_cycles = wiring->refill_cycles;
+    d->capacity = wiring->capacity;
     d->core_count = core_count;
-    d->link_latency = link_latency_cycles;
+    d->link_latency = wiring->link_latency_cycles;
     d->to_core = ls_domain_alloc(d->domain, core_count * sizeof *d->to_core);
     d->loads = ls_domain_alloc(d->domain, core_count * sizeof *d->loads);
     d->open = ls_domain_alloc(d->domain, LS_BITSET_WORDS(core_count) * sizeof *d->open);
     if (d->to_core == NULL || d->loads == NULL || d->open == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
     ls_bit_set_run(d->open, 0, core_count);
-    memcpy(d->to_core, to_core, core_count * sizeof *d->to_core);
+    memcpy(d->to_core, wiring->to_core, core_count * sizeof *d->to_core);
     return LS_OK;
 }
 
@@ -559,9 +532,19 @@ static const ls_metric metrics[] = {
                       "the same, kernels at the same time counted once"),
 };
 
+static const ls_dispatch_ops ops = { .describe = dispatch_describe,
+                                     .attach = dispatch_attach,
+                                     .receive = dispatch_receive,
+                                     .start = dispatch_start,
+                                     .progress = dispatch_progress,
+                                     .take_kernel = dispatch_take_kernel };
+static const ls_port_decl ports[] = {
+    { .name = LS_DISPATCH_PORT, .interface = LS_DISPATCH_INTERFACE, .ops = &ops },
+};
+
 static const ls_block_type dispatch_round_robin = {
     .abi = LS_ABI_VERSION,
-    .slot = "dispatch",
+    .slot = LS_DISPATCH_SLOT,
     .name = "round-robin",
     .help = "thread blocks to cores in turn, at a rate of the whole GPU",
     .spec_size = sizeof(dispatch_spec),
@@ -571,6 +554,8 @@ static const ls_block_type dispatch_round_robin = {
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(dispatch, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
     .init = dispatch_init,
     .fini = dispatch_fini,
 };

@@ -8,12 +8,8 @@
 #include "model/gpu/gpu.h"
 
 #include "lockstep/scheduler.h"
-#include "model/cache/cache.h"
-#include "model/core/core_api.h"
-#include "model/dispatch/dispatch.h"
 #include "model/gpu/shape.h"
-#include "model/memory/mem.h"
-#include "model/memory/partition.h"
+#include "model/gpu/slots.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +17,7 @@
 #define CREDITS_TO_SPARE 64u
 #define AHEAD_CYCLES 560u /* of windows, where nothing but blocks that are sent ahead needs to be in time */
 #define BLOCK_CREDITS 64u
+#define GPU_PART "gpu" /* the handles of an engine */
 
 typedef struct gpu_spec {
     uint64_t cores;
@@ -36,17 +33,16 @@ typedef struct builder {
     ls_machine *machine;
     ls_engine *engine;
     const gpu_spec *spec;
+    gpu_instance *gpu;
     uint32_t cores, channels, credits;
-    mem_map map;
     ls_clock core_clock, l2_clock, dram_clock;
     ls_region *dispatch_region, **core_regions, **l2_regions;
-    ls_block *dispatch, **core_blocks, **partition_blocks;
     ls_link **to_memory, **to_core; /* [core * channels + channel] and [channel * cores + core] */
     ls_link **launches, **dones;
-    bool analytic;            /* cores send no requests: there are no links to memory */
     bool ahead;               /* cores start blocks that have been sent ahead */
     uint32_t refill_cycles;   /* from the end of a block to the start of the next one in its place */
     uint32_t dispatch_cycles; /* of the links between the dispatcher and cores */
+    char prefix[16];          /* of all names: "gpu0." */
 } builder;
 
 #define TRY(call)                                                                                             \
@@ -69,11 +65,11 @@ static char *put_number(char *at, uint32_t number)
     return at;
 }
 
-static const char *numbered(char *name, const char *prefix, uint32_t first, const uint32_t *second)
+static const char *numbered(const builder *b, char *name, const char *kind, uint32_t first,
+                            const uint32_t *second)
 {
-    size_t length = strlen(prefix);
-    memcpy(name, prefix, length);
-    char *end = put_number(name + length, first);
+    char *end = stpcpy(stpcpy(name, b->prefix), kind);
+    end = put_number(end, first);
     if (second != NULL) {
         *end++ = '.';
         end = put_number(end, *second);
@@ -82,93 +78,112 @@ static const char *numbered(char *name, const char *prefix, uint32_t first, cons
     return name;
 }
 
-/* Slots whose blocks the builder wires by hand take no plug-in: it could not know the wiring. */
-static ls_status check_models(builder *b, ls_error *err)
+static const ls_core_ops *core_ops_of(const builder *b, uint32_t core)
 {
-    static const char *const wired[][2] = { { "dispatch", "round-robin" },
-                                            { "core", "cycle" },
-                                            { "l2", "cycle" } };
-    for (size_t i = 0; i < LS_COUNT_OF(wired); i++) {
-        const char *model = ls_machine_model(b->machine, wired[i][0])->name;
-        if (strcmp(model, wired[i][1]) != 0)
-            return ls_fail(
-                err, LS_ERR_UNSUPPORTED,
-                "%s.model is '%s', but the slot '%s' takes no blocks of plug-ins: only '%s' can stand there "
-                "(open slots: core.scheduler, dram)",
-                wired[i][0], model, wired[i][0], wired[i][1]);
-    }
-    return LS_OK;
+    return b->gpu->core_ports[core].ops;
+}
+
+static const ls_l2_ops *l2_ops_of(const builder *b, uint32_t channel)
+{
+    return b->gpu->l2_ports[channel].ops;
+}
+
+static ls_status build_core(builder *b, uint32_t i, ls_error *err)
+{
+    gpu_instance *gpu = b->gpu;
+    char name[64];
+    ls_domain *domain;
+    ls_block *scheduler;
+    TRY(ls_domain_create(b->engine, numbered(b, name, "sm", i, NULL), b->core_clock, &domain, err));
+    b->core_regions[i] = ls_domain_region(domain, 0);
+    TRY(ls_machine_block(b->machine, b->core_regions[i], numbered(b, name, "core", i, NULL), "core",
+                         &gpu->cores[i], err));
+    TRY(ls_block_port(gpu->cores[i], LS_CORE_INTERFACE, &gpu->core_ports[i], err));
+    if (ls_block_type_port(ls_block_type_of(gpu->cores[i]), LS_SCHEDULER_INTERFACE, true) == NULL)
+        return LS_OK; /* a core that needs no scheduler */
+    strcat(name, ".scheduler");
+    TRY(ls_machine_block(b->machine, b->core_regions[i], name, "core.scheduler", &scheduler, err));
+    return ls_block_connect(gpu->cores[i], LS_SCHEDULER_PORT, scheduler, LS_SCHEDULER_PORT, err);
+}
+
+static ls_status build_channel(builder *b, uint32_t i, ls_error *err)
+{
+    gpu_instance *gpu = b->gpu;
+    char name[64];
+    ls_domain *domain;
+    /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
+    TRY(ls_domain_create(b->engine, numbered(b, name, "mem", i, NULL), b->dram_clock, &domain, err));
+    TRY(ls_domain_add_region(domain, b->l2_clock, &b->l2_regions[i], err));
+    TRY(ls_machine_block(b->machine, b->l2_regions[i], numbered(b, name, "l2_", i, NULL), "l2", &gpu->l2[i],
+                         err));
+    TRY(ls_block_port(gpu->l2[i], LS_L2_INTERFACE, &gpu->l2_ports[i], err));
+    TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), numbered(b, name, "dram", i, NULL), "dram",
+                         &gpu->dram[i], err));
+    TRY(ls_block_connect(gpu->l2[i], LS_DRAM_PORT, gpu->dram[i], LS_DRAM_PORT, err));
+    return ls_block_connect(gpu->dram[i], LS_DRAM_REPLY_PORT, gpu->l2[i], LS_DRAM_REPLY_PORT, err);
 }
 
 static ls_status build_blocks(builder *b, ls_error *err)
 {
+    gpu_instance *gpu = b->gpu;
     char name[64];
-    TRY(check_models(b, err));
     ls_domain *domain;
-    TRY(ls_domain_create(b->engine, "gpu0.front", b->core_clock, &domain, err));
+    snprintf(name, sizeof name, "%sfront", b->prefix);
+    TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
     b->dispatch_region = ls_domain_region(domain, 0);
-    TRY(ls_machine_block(b->machine, b->dispatch_region, GPU_DISPATCH_BLOCK, "dispatch", &b->dispatch, err));
-    for (uint32_t i = 0; i < b->cores; i++) {
-        ls_block *scheduler;
-        snprintf(name, sizeof name, "gpu0.sm%u", i);
-        TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
-        b->core_regions[i] = ls_domain_region(domain, 0);
-        snprintf(name, sizeof name, "gpu0.core%u", i);
-        TRY(ls_machine_block(b->machine, b->core_regions[i], name, "core", &b->core_blocks[i], err));
-        snprintf(name, sizeof name, "gpu0.core%u.scheduler", i);
-        TRY(ls_machine_block(b->machine, b->core_regions[i], name, "core.scheduler", &scheduler, err));
-        TRY(ls_block_connect(b->core_blocks[i], "scheduler", scheduler, LS_SCHEDULER_PORT, err));
-    }
-    for (uint32_t i = 0; i < b->channels; i++) {
-        /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
-        ls_block *dram;
-        snprintf(name, sizeof name, "gpu0.mem%u", i);
-        TRY(ls_domain_create(b->engine, name, b->dram_clock, &domain, err));
-        TRY(ls_domain_add_region(domain, b->l2_clock, &b->l2_regions[i], err));
-        snprintf(name, sizeof name, "gpu0.l2_%u", i);
-        TRY(ls_machine_block(b->machine, b->l2_regions[i], name, "l2", &b->partition_blocks[i], err));
-        snprintf(name, sizeof name, "gpu0.dram%u", i);
-        TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), name, "dram", &dram, err));
-        TRY(ls_block_connect(b->partition_blocks[i], "dram", dram, "dram", err));
-        TRY(ls_block_connect(dram, "reply", b->partition_blocks[i], "reply", err));
-    }
+    snprintf(name, sizeof name, "%sdispatch", b->prefix);
+    TRY(ls_machine_block(b->machine, b->dispatch_region, name, "dispatch", &gpu->dispatch, err));
+    TRY(ls_block_port(gpu->dispatch, LS_DISPATCH_INTERFACE, &gpu->dispatch_port, err));
+    for (uint32_t i = 0; i < b->cores; i++)
+        TRY(build_core(b, i, err));
+    for (uint32_t i = 0; i < b->channels; i++)
+        TRY(build_channel(b, i, err));
+    core_ops_of(b, 0)->describe(gpu->core_ports[0].self, &gpu->core_shape);
+    gpu_dispatch_ops(gpu)->describe(gpu->dispatch_port.self, &gpu->dispatch_shape);
+    if (gpu->dispatch_shape.kernel_slots < 1 || gpu->dispatch_shape.kernel_slots > LS_CORE_KERNELS)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "model 'dispatch/%s' has %u kernels side by side, it must have 1 to %d",
+                       ls_block_type_of(gpu->dispatch)->name, gpu->dispatch_shape.kernel_slots,
+                       LS_CORE_KERNELS);
     return LS_OK;
 }
 
 static ls_status build_links(builder *b, ls_error *err)
 {
+    const gpu_instance *gpu = b->gpu;
+    const char *dispatch_name = ls_block_name(gpu->dispatch);
     char name[64];
     for (uint32_t i = 0; i < b->cores; i++) {
-        const char *core_name = ls_block_name(b->core_blocks[i]);
-        numbered(name, "launch", i, NULL);
+        const char *core_name = ls_block_name(gpu->cores[i]);
+        numbered(b, name, "launch", i, NULL);
         TRY(ls_link_create(b->engine,
                            &(ls_link_spec){ .name = name,
                                             .from = b->dispatch_region,
                                             .to = b->core_regions[i],
-                                            .from_name = GPU_DISPATCH_BLOCK,
+                                            .from_name = dispatch_name,
                                             .to_name = core_name,
                                             .latency_cycles = b->dispatch_cycles,
-                                            .credits = b->ahead ? CORE_AHEAD_MAX : BLOCK_CREDITS,
-                                            .payload_bytes = sizeof(core_launch),
-                                            .receive = core_receive_launch,
-                                            .receiver = ls_block_state(b->core_blocks[i]) },
+                                            .credits = b->ahead ? LS_CORE_BLOCKS_AT : BLOCK_CREDITS,
+                                            .payload_bytes = sizeof(ls_core_launch),
+                                            .receive = core_ops_of(b, i)->receive_launch,
+                                            .receiver = gpu->core_ports[i].self },
                            &b->launches[i], err));
-        numbered(name, "done", i, NULL);
+        numbered(b, name, "done", i, NULL);
         TRY(ls_link_create(b->engine,
                            &(ls_link_spec){ .name = name,
                                             .from = b->core_regions[i],
                                             .to = b->dispatch_region,
                                             .from_name = core_name,
-                                            .to_name = GPU_DISPATCH_BLOCK,
+                                            .to_name = dispatch_name,
                                             .latency_cycles = b->dispatch_cycles,
-                                            .credits = b->ahead ? CORE_AHEAD_MAX : BLOCK_CREDITS,
-                                            .payload_bytes = sizeof(core_done),
-                                            .receive = dispatch_receive,
-                                            .receiver = ls_block_state(b->dispatch) },
+                                            .credits = b->ahead ? LS_CORE_BLOCKS_AT : BLOCK_CREDITS,
+                                            .payload_bytes = sizeof(ls_core_done),
+                                            .receive = gpu_dispatch_ops(gpu)->receive,
+                                            .receiver = gpu->dispatch_port.self },
                            &b->dones[i], err));
-        for (uint32_t k = 0; k < b->channels && !b->analytic; k++) {
-            const char *memory_name = ls_block_name(b->partition_blocks[k]);
-            numbered(name, "request", i, &k);
+        for (uint32_t k = 0; k < b->channels && !gpu->core_shape.sends_no_requests; k++) {
+            const char *memory_name = ls_block_name(gpu->l2[k]);
+            numbered(b, name, "request", i, &k);
             TRY(ls_link_create(b->engine,
                                &(ls_link_spec){ .name = name,
                                                 .from = b->core_regions[i],
@@ -177,11 +192,11 @@ static ls_status build_links(builder *b, ls_error *err)
                                                 .to_name = memory_name,
                                                 .latency_cycles = (uint32_t)b->spec->request_latency_cycles,
                                                 .credits = b->credits,
-                                                .payload_bytes = sizeof(mem_message),
-                                                .receive = partition_receive,
-                                                .receiver = ls_block_state(b->partition_blocks[k]) },
+                                                .payload_bytes = sizeof(ls_sector_message),
+                                                .receive = l2_ops_of(b, k)->receive,
+                                                .receiver = gpu->l2_ports[k].self },
                                &b->to_memory[(size_t)i * b->channels + k], err));
-            numbered(name, "reply", k, &i);
+            numbered(b, name, "reply", k, &i);
             TRY(ls_link_create(b->engine,
                                &(ls_link_spec){ .name = name,
                                                 .from = b->l2_regions[k],
@@ -190,9 +205,9 @@ static ls_status build_links(builder *b, ls_error *err)
                                                 .to_name = core_name,
                                                 .latency_cycles = (uint32_t)b->spec->reply_latency_cycles,
                                                 .credits = b->credits,
-                                                .payload_bytes = sizeof(mem_message),
-                                                .receive = core_receive_reply,
-                                                .receiver = ls_block_state(b->core_blocks[i]) },
+                                                .payload_bytes = sizeof(ls_sector_message),
+                                                .receive = core_ops_of(b, i)->receive_reply,
+                                                .receiver = gpu->core_ports[i].self },
                                &b->to_core[(size_t)k * b->cores + i], err));
         }
     }
@@ -201,23 +216,39 @@ static ls_status build_links(builder *b, ls_error *err)
 
 static ls_status attach_all(builder *b, ls_error *err)
 {
-    uint32_t credits = b->credits;
-    core_capacity capacity = core_get_capacity(b->core_blocks[0]);
-    TRY(dispatch_attach(b->dispatch, &capacity, b->launches, b->cores, b->dispatch_cycles,
-                        b->ahead ? b->refill_cycles : 0, err));
-    for (uint32_t i = 0; b->ahead && i < b->cores; i++)
-        TRY(core_take_ahead(b->core_blocks[i], b->refill_cycles, err));
-    for (uint32_t i = 0; i < b->cores; i++)
-        TRY(core_set_kernels(b->core_blocks[i], dispatch_slots(b->dispatch), err));
-    for (uint32_t i = 0; i < b->cores; i++)
-        TRY(core_attach(b->core_blocks[i], i, b->cores, &b->map, &b->to_memory[(size_t)i * b->channels],
-                        credits * b->channels, b->dones[i], err));
-    if (b->analytic)
-        return gpu_attach_rates(b->engine, (uint32_t)b->spec->request_latency_cycles,
-                                (uint32_t)b->spec->reply_latency_cycles, credits, err);
-    for (uint32_t k = 0; k < b->channels; k++)
-        TRY(partition_attach(b->partition_blocks[k], &b->map, &b->to_core[(size_t)k * b->cores], b->cores,
-                             credits * b->cores, err));
+    gpu_instance *gpu = b->gpu;
+    bool requests = !gpu->core_shape.sends_no_requests;
+    uint32_t refill_cycles = b->ahead ? b->refill_cycles : 0;
+    const ls_dispatch_wiring dispatch = { .capacity = gpu->core_shape.capacity,
+                                          .to_core = b->launches,
+                                          .core_count = b->cores,
+                                          .link_latency_cycles = b->dispatch_cycles,
+                                          .refill_cycles = refill_cycles };
+    TRY(gpu_dispatch_ops(gpu)->attach(gpu->dispatch_port.self, &dispatch, err));
+    for (uint32_t i = 0; i < b->cores; i++) {
+        const ls_core_wiring core = { .id = i,
+                                      .core_count = b->cores,
+                                      .kernel_slots = gpu->dispatch_shape.kernel_slots,
+                                      .map = &gpu->map,
+                                      .to_memory = &b->to_memory[(size_t)i * b->channels],
+                                      .channels = requests ? b->channels : 0,
+                                      .replies_max = b->credits * b->channels,
+                                      .to_dispatch = b->dones[i],
+                                      .refill_cycles = refill_cycles };
+        TRY(core_ops_of(b, i)->attach(gpu->core_ports[i].self, &core, err));
+    }
+    if (!requests)
+        return gpu_attach_rates(gpu, (uint32_t)b->spec->request_latency_cycles,
+                                (uint32_t)b->spec->reply_latency_cycles, b->credits, err);
+    for (uint32_t k = 0; k < b->channels; k++) {
+        const ls_l2_wiring l2 = { .channel = k,
+                                  .slices = gpu->map.slices_per_channel,
+                                  .map = &gpu->map,
+                                  .to_core = &b->to_core[(size_t)k * b->cores],
+                                  .core_count = b->cores,
+                                  .requests_max = b->credits * b->cores };
+        TRY(l2_ops_of(b, k)->attach(gpu->l2_ports[k].self, &l2, err));
+    }
     return LS_OK;
 }
 
@@ -226,73 +257,109 @@ static ls_status attach_all(builder *b, ls_error *err)
 static uint32_t dispatch_cycles(const builder *b)
 {
     uint32_t cycles = (uint32_t)b->spec->dispatch_latency_cycles;
-    uint32_t launch = dispatch_launch_latency(b->dispatch) / 2;
-    uint32_t longer = launch < AHEAD_CYCLES ? launch : AHEAD_CYCLES;
-    return core_starts_blocks(b->core_blocks[0]) && longer > cycles ? longer : cycles;
+    uint64_t launch = b->gpu->dispatch_shape.launch_latency_cycles / 2;
+    uint32_t longer = launch < AHEAD_CYCLES ? (uint32_t)launch : AHEAD_CYCLES;
+    return b->gpu->core_shape.wants_blocks_ahead && longer > cycles ? longer : cycles;
+}
+
+static ls_status prepare(builder *b, ls_error *err)
+{
+    const gpu_spec *spec = b->spec;
+    gpu_instance *gpu = b->gpu = ls_engine_alloc(b->engine, sizeof *gpu);
+    if (gpu == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU");
+    b->cores = (uint32_t)spec->cores;
+    b->channels = (uint32_t)spec->channels;
+    *gpu = (gpu_instance){ .engine = b->engine,
+                           .number = ls_machine_number(b->machine),
+                           .core_count = b->cores,
+                           .channel_count = b->channels };
+    snprintf(b->prefix, sizeof b->prefix, "gpu%u.", gpu->number);
+    /* Enough for a message per cycle from one core to one channel, there and back. */
+    b->credits =
+        spec->link_credits != 0
+            ? (uint32_t)spec->link_credits
+            : (uint32_t)(spec->request_latency_cycles + spec->reply_latency_cycles) + CREDITS_TO_SPARE;
+    TRY(ls_clock_init(&b->core_clock, spec->core_clock, err));
+    TRY(ls_clock_init(&b->l2_clock, spec->l2_clock, err));
+    TRY(ls_clock_init(&b->dram_clock, spec->dram_clock, err));
+    mem_map_spec map = { .channels = spec->channels,
+                         .slices_per_channel = spec->slices_per_channel,
+                         .interleave_bytes = spec->interleave_bytes,
+                         .slice_hash = spec->slice_hash,
+                         .bit_map = spec->bit_map };
+    TRY(mem_map_init(&gpu->map, &map, err));
+    size_t pairs = (size_t)b->cores * b->channels;
+    gpu->cores = ls_engine_alloc(b->engine, b->cores * sizeof *gpu->cores);
+    gpu->core_ports = ls_engine_alloc(b->engine, b->cores * sizeof *gpu->core_ports);
+    gpu->l2 = ls_engine_alloc(b->engine, b->channels * sizeof *gpu->l2);
+    gpu->l2_ports = ls_engine_alloc(b->engine, b->channels * sizeof *gpu->l2_ports);
+    gpu->dram = ls_engine_alloc(b->engine, b->channels * sizeof *gpu->dram);
+    b->core_regions = ls_engine_alloc(b->engine, b->cores * sizeof *b->core_regions);
+    b->l2_regions = ls_engine_alloc(b->engine, b->channels * sizeof *b->l2_regions);
+    b->to_memory = ls_engine_alloc(b->engine, pairs * sizeof *b->to_memory);
+    b->to_core = ls_engine_alloc(b->engine, pairs * sizeof *b->to_core);
+    b->launches = ls_engine_alloc(b->engine, b->cores * sizeof *b->launches);
+    b->dones = ls_engine_alloc(b->engine, b->cores * sizeof *b->dones);
+    if (gpu->cores == NULL || gpu->core_ports == NULL || gpu->l2 == NULL || gpu->l2_ports == NULL ||
+        gpu->dram == NULL || b->core_regions == NULL || b->l2_regions == NULL || b->to_memory == NULL ||
+        b->to_core == NULL || b->launches == NULL || b->dones == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b->cores);
+    return LS_OK;
+}
+
+ls_status gpu_build(ls_machine *machine, gpu_instance **out, ls_error *err)
+{
+    builder b = { .machine = machine,
+                  .engine = ls_machine_engine(machine),
+                  .spec = ls_machine_spec(machine, NULL) };
+    *out = NULL;
+    TRY(prepare(&b, err));
+    TRY(build_blocks(&b, err));
+    uint32_t there_and_back = 2 * (uint32_t)b.spec->dispatch_latency_cycles;
+    b.refill_cycles =
+        b.spec->refill_latency_cycles != 0 ? (uint32_t)b.spec->refill_latency_cycles : there_and_back;
+    b.ahead = b.gpu->core_shape.wants_blocks_ahead || b.refill_cycles != there_and_back;
+    b.dispatch_cycles = dispatch_cycles(&b);
+    TRY(build_links(&b, err));
+    TRY(attach_all(&b, err));
+    TRY(ls_engine_add_part(b.engine, GPU_PART, b.gpu, err));
+    *out = b.gpu;
+    return LS_OK;
 }
 
 static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
 {
-    builder b = { .machine = machine, .engine = ls_machine_engine(machine), .spec = spec };
-    b.cores = (uint32_t)b.spec->cores;
-    b.channels = (uint32_t)b.spec->channels;
-    /* Enough for a message per cycle from one core to one partition, there and back. */
-    b.credits =
-        b.spec->link_credits != 0
-            ? (uint32_t)b.spec->link_credits
-            : (uint32_t)(b.spec->request_latency_cycles + b.spec->reply_latency_cycles) + CREDITS_TO_SPARE;
-    TRY(ls_clock_init(&b.core_clock, b.spec->core_clock, err));
-    TRY(ls_clock_init(&b.l2_clock, b.spec->l2_clock, err));
-    TRY(ls_clock_init(&b.dram_clock, b.spec->dram_clock, err));
-    mem_map_spec map = { .channels = b.spec->channels,
-                         .slices_per_channel = b.spec->slices_per_channel,
-                         .interleave_bytes = b.spec->interleave_bytes,
-                         .slice_hash = b.spec->slice_hash,
-                         .bit_map = b.spec->bit_map };
-    TRY(mem_map_init(&b.map, &map, err));
-    size_t pairs = (size_t)b.cores * b.channels;
-    b.core_regions = ls_engine_alloc(b.engine, b.cores * sizeof *b.core_regions);
-    b.core_blocks = ls_engine_alloc(b.engine, b.cores * sizeof *b.core_blocks);
-    b.l2_regions = ls_engine_alloc(b.engine, b.channels * sizeof *b.l2_regions);
-    b.partition_blocks = ls_engine_alloc(b.engine, b.channels * sizeof *b.partition_blocks);
-    b.to_memory = ls_engine_alloc(b.engine, pairs * sizeof *b.to_memory);
-    b.to_core = ls_engine_alloc(b.engine, pairs * sizeof *b.to_core);
-    b.launches = ls_engine_alloc(b.engine, b.cores * sizeof *b.launches);
-    b.dones = ls_engine_alloc(b.engine, b.cores * sizeof *b.dones);
-    if (b.core_regions == NULL || b.core_blocks == NULL || b.l2_regions == NULL ||
-        b.partition_blocks == NULL || b.to_memory == NULL || b.to_core == NULL || b.launches == NULL ||
-        b.dones == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b.cores);
-    TRY(build_blocks(&b, err));
-    b.analytic = core_is_analytic(b.core_blocks[0]);
-    uint32_t there_and_back = 2 * (uint32_t)b.spec->dispatch_latency_cycles;
-    b.refill_cycles =
-        b.spec->refill_latency_cycles != 0 ? (uint32_t)b.spec->refill_latency_cycles : there_and_back;
-    b.ahead = core_starts_blocks(b.core_blocks[0]) || b.refill_cycles != there_and_back;
-    b.dispatch_cycles = dispatch_cycles(&b);
-    TRY(build_links(&b, err));
-    return attach_all(&b, err);
+    gpu_instance *gpu;
+    (void)spec;
+    return gpu_build(machine, &gpu, err);
 }
 
-void gpu_warm(ls_engine *engine, uint64_t address, uint64_t bytes)
+gpu_instance *gpu_at(const ls_engine *engine, uint32_t index)
 {
-    ls_block *first = ls_engine_find_block(engine, "gpu0.l2_0");
-    if (first == NULL)
-        return;
-    for (uint64_t at = address & ~(uint64_t)31; at < address + bytes; at += 32) {
-        char name[32];
-        snprintf(name, sizeof name, "gpu0.l2_%u", partition_channel(first, at));
-        partition_warm(ls_engine_find_block(engine, name), at);
+    return ls_engine_part(engine, GPU_PART, index);
+}
+
+void gpu_warm(const gpu_instance *gpu, uint64_t address, uint64_t bytes)
+{
+    for (uint64_t at = address & ~(uint64_t)(LS_SECTOR_BYTES - 1); at < address + bytes;
+         at += LS_SECTOR_BYTES) {
+        const ls_port *l2 = &gpu->l2_ports[mem_map_place(&gpu->map, at).channel];
+        ((const ls_l2_ops *)l2->ops)->warm(l2->self, at);
     }
 }
 
 bool gpu_take_kernel(const ls_engine *engine, const char *path, uint32_t slot, void *counters, size_t bytes)
 {
     ls_block *block = ls_engine_find_block(engine, path);
-    const char *is = block != NULL ? ls_block_type_of(block)->slot : "";
-    if (strcmp(is, "core") == 0)
-        return core_take_kernel(block, slot, counters, bytes);
-    return strcmp(is, "dispatch") == 0 && dispatch_take_kernel(block, slot, counters, bytes);
+    ls_port port;
+    if (block == NULL)
+        return false;
+    if (ls_block_port(block, LS_CORE_INTERFACE, &port, NULL) == LS_OK)
+        return ((const ls_core_ops *)port.ops)->take_kernel(port.self, slot, counters, bytes);
+    if (ls_block_port(block, LS_DISPATCH_INTERFACE, &port, NULL) == LS_OK)
+        return ((const ls_dispatch_ops *)port.ops)->take_kernel(port.self, slot, counters, bytes);
+    return false;
 }
 
 static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
@@ -329,17 +396,6 @@ static const ls_param params[] = {
 };
 /* clang-format on */
 
-static const ls_section sections[] = {
-    { .path = "dispatch", .slot = "dispatch", .default_model = "round-robin", .help = "block scheduler" },
-    { .path = "core", .slot = "core", .default_model = "cycle", .help = "streaming multiprocessors" },
-    { .path = "core.scheduler",
-      .slot = LS_SCHEDULER_SLOT,
-      .default_model = "lrr",
-      .help = "order in which warps are considered for issue" },
-    { .path = "l2", .slot = "l2", .default_model = "cycle", .help = "memory partitions" },
-    { .path = "dram", .slot = "dram", .default_model = "bank", .help = "memory channels" },
-};
-
 static const ls_machine_type gpu = {
     .abi = LS_ABI_VERSION,
     .name = "gpu",
@@ -347,8 +403,8 @@ static const ls_machine_type gpu = {
     .spec_size = sizeof(gpu_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
-    .sections = sections,
-    .section_count = LS_COUNT_OF(sections),
+    .sections = gpu_sections,
+    .section_count = GPU_SECTIONS,
     .build = build,
 };
 LS_REGISTER_MACHINE(gpu);

@@ -1,14 +1,38 @@
-/* gpu.h: the machine `gpu`: a dispatcher, cores, memory partitions and the links between them. */
+/* gpu.h: the machine `gpu`: a dispatcher, cores, memory channels and the links between them. Blocks are known by
+ * the handle that the builder returns, never by name, and called through the tables of their slots. */
 #ifndef MODEL_GPU_H
 #define MODEL_GPU_H
 
-#include "lockstep/block.h"
+#include "lockstep/dispatch.h"
+#include "lockstep/l2.h"
+#include "model/memory/mem.h"
 
-/* The blocks that a workload needs to know, by the names that the builder gives them. */
-#define GPU_DISPATCH_BLOCK "gpu0.dispatch"
+/* A GPU of an engine. Domains and blocks are named from its number: "gpu1.core3". */
+typedef struct gpu_instance {
+    ls_engine *engine;
+    uint32_t number;
+    uint32_t core_count, channel_count;
+    ls_block *dispatch, **cores, **l2, **dram;     /* l2, dram: by channel */
+    ls_port dispatch_port, *core_ports, *l2_ports; /* that they provide */
+    ls_core_shape core_shape;                      /* of each core */
+    ls_dispatch_shape dispatch_shape;
+    mem_map map;
+} gpu_instance;
+
+/* Builds the GPU that the machine's sections describe into its engine, as number ls_machine_number(). Any number
+ * of them may stand in one engine. The handle lives as long as the engine. */
+ls_status gpu_build(ls_machine *machine, gpu_instance **out, ls_error *err);
+/* The GPUs of an engine, in the order of building; NULL past the last. */
+gpu_instance *gpu_at(const ls_engine *engine, uint32_t index);
+
+/* Shorter calls of the dispatcher's table. */
+static inline const ls_dispatch_ops *gpu_dispatch_ops(const gpu_instance *gpu)
+{
+    return gpu->dispatch_port.ops;
+}
 
 /* Memory copies of a trace: marks the range valid in L2. */
-void gpu_warm(ls_engine *engine, uint64_t address, uint64_t bytes);
+void gpu_warm(const gpu_instance *gpu, uint64_t address, uint64_t bytes);
 
 /* Between runs: what a block counted for the kernel that has ended in a slot of the dispatcher, in the layout of
  * the block's counters. False: the block does not tell kernels apart. */

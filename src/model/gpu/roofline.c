@@ -1,9 +1,9 @@
 /* roofline.c: see roofline.h. */
 #include "model/gpu/roofline.h"
 
-#include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ATOM_BYTES 32u
@@ -44,23 +44,29 @@ static double cycles_per_ns(const ls_clock *clock)
     return (double)FS_PER_NS * (double)clock->period_den / (double)clock->period_num;
 }
 
-ls_status gpu_roofline_init(gpu_roofline *r, const ls_engine *engine, ls_error *err)
+static double per_ns(double units_per_ns, uint64_t flops, uint64_t interval)
+{
+    return interval > 0 ? units_per_ns * (double)flops / (double)interval : 0;
+}
+
+ls_status gpu_roofline_init(gpu_roofline *r, const gpu_instance *gpu, ls_error *err)
 {
     gpu_shape shape;
-    ls_status status = gpu_get_shape(engine, &shape, err);
+    ls_status status = gpu_shape_of(gpu, &shape, err);
     if (status != LS_OK)
         return status;
-    const ls_clock *clock = ls_region_clock(ls_block_region(shape.core));
-    const ls_clock *dram = ls_region_clock(ls_block_region(ls_engine_find_block(engine, "gpu0.dram0")));
-    core_roofs roofs = core_get_roofs(shape.core);
-    uint64_t units = (uint64_t)shape.cores * roofs.sub_cores;
+    const ls_clock *clock = ls_region_clock(ls_block_region(gpu->cores[0]));
+    const ls_clock *dram = ls_region_clock(ls_block_region(gpu->dram[0]));
+    const ls_core_shape *roofs = &gpu->core_shape;
+    uint64_t units = (uint64_t)shape.cores * roofs->sub_cores;
     double units_per_ns = (double)units * cycles_per_ns(clock);
-    *r = (gpu_roofline){ .engine = engine,
+    *r = (gpu_roofline){ .gpu = gpu,
                          .clock = clock,
                          .units = units,
-                         .half_per_ns = units_per_ns * WARP_FLOPS_HALF / (double)roofs.half_interval,
-                         .single_per_ns = units_per_ns * WARP_FLOPS / (double)roofs.single_interval,
-                         .double_per_ns = units_per_ns * WARP_FLOPS / (double)roofs.double_interval };
+                         .half_per_ns = per_ns(units_per_ns, WARP_FLOPS_HALF, roofs->half_interval),
+                         .single_per_ns = per_ns(units_per_ns, WARP_FLOPS, roofs->single_interval),
+                         .double_per_ns = per_ns(units_per_ns, WARP_FLOPS, roofs->double_interval) };
+    snprintf(r->path, sizeof r->path, "gpu%u.roofline", gpu->number);
     if (shape.dram.atom_num != 0)
         r->bytes_per_ns =
             cycles_per_ns(dram) * ATOM_BYTES * shape.map.channels * shape.dram.atom_den / shape.dram.atom_num;
@@ -78,9 +84,10 @@ static uint64_t counter(const ls_block *block, const char *name)
     return 0;
 }
 
-static void add_core(gpu_roofline_counters *n, const ls_block *block)
+static void add_core(gpu_roofline_counters *n, const ls_port *core)
 {
-    core_work work = core_get_work(block);
+    ls_core_work work = { 0 };
+    ((const ls_core_ops *)core->ops)->work(core->self, &work);
     n->flops_half += work.flops_half;
     n->flops_single += work.flops_single;
     n->flops_double += work.flops_double;
@@ -92,17 +99,12 @@ static void add_core(gpu_roofline_counters *n, const ls_block *block)
 void gpu_roofline_update(gpu_roofline *r)
 {
     gpu_roofline_counters n = { 0 };
-    uint64_t cycles = 0;
-    for (uint32_t i = 0; i < ls_engine_block_count(r->engine); i++) {
-        const ls_block *block = ls_engine_block(r->engine, i);
-        const char *slot = ls_block_type_of(block)->slot;
-        if (strcmp(slot, "core") == 0)
-            add_core(&n, block);
-        else if (strcmp(slot, "dram") == 0)
-            n.dram_bytes += (counter(block, "reads") + counter(block, "writes")) * ATOM_BYTES;
-        else if (strcmp(slot, "dispatch") == 0)
-            cycles += counter(block, "active_cycles");
-    }
+    const gpu_instance *gpu = r->gpu;
+    uint64_t cycles = counter(gpu->dispatch, "active_cycles");
+    for (uint32_t i = 0; i < gpu->core_count; i++)
+        add_core(&n, &gpu->core_ports[i]);
+    for (uint32_t i = 0; i < gpu->channel_count; i++)
+        n.dram_bytes += (counter(gpu->dram[i], "reads") + counter(gpu->dram[i], "writes")) * ATOM_BYTES;
     n.flops = n.flops_half + n.flops_single + n.flops_double + n.flops_tensor;
     ls_time time = ls_clock_span(r->clock, cycles);
     n.time_ns = (time + FS_PER_NS / 2) / FS_PER_NS;

@@ -4,8 +4,7 @@
 #ifndef MODEL_GPU_ROOFLINE_H
 #define MODEL_GPU_ROOFLINE_H
 
-#include "lockstep/block.h"
-#include "model/core/core_api.h"
+#include "model/gpu/gpu.h"
 
 /* All since the start of the run. "Possible" is what a unit could have done in time_ns. */
 typedef struct gpu_roofline_counters {
@@ -18,7 +17,8 @@ typedef struct gpu_roofline_counters {
 
 typedef struct gpu_roofline {
     gpu_roofline_counters n;
-    const ls_engine *engine;
+    const gpu_instance *gpu;
+    char path[24];                                    /* of its metrics: "gpu0.roofline" */
     const ls_clock *clock;                            /* of the cores */
     uint64_t units;                                   /* sub-cores of all cores: each has one of every kind */
     double half_per_ns, single_per_ns, double_per_ns; /* FLOP of all units */
@@ -26,14 +26,13 @@ typedef struct gpu_roofline {
 } gpu_roofline;
 
 #define GPU_ROOFLINE_TYPE "roofline/gpu"
-#define GPU_ROOFLINE_PATH "gpu0.roofline"
 
 /* For the registry of metrics: a table over gpu_roofline_counters. */
 extern const ls_metric gpu_roofline_metrics[];
 extern const size_t gpu_roofline_metric_count;
 
-/* The engine outlives it. LS_ERR_USAGE if it has no GPU. */
-ls_status gpu_roofline_init(gpu_roofline *r, const ls_engine *engine, ls_error *err);
+/* The GPU outlives it. */
+ls_status gpu_roofline_init(gpu_roofline *r, const gpu_instance *gpu, ls_error *err);
 /* Brings the numbers up to date; while nothing runs. */
 void gpu_roofline_update(gpu_roofline *r);
 

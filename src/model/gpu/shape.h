@@ -1,17 +1,17 @@
 /* shape.h: what a profile needs to know of a built GPU: how blocks are placed, its caches, its memory. Read
- * from the blocks of an engine; no pointer into them is kept. */
+ * through the tables of its blocks. */
 #ifndef MODEL_GPU_SHAPE_H
 #define MODEL_GPU_SHAPE_H
 
 #include "model/core/core_api.h"
-#include "model/dispatch/dispatch.h"
 #include "model/dram/estimate.h"
-#include "model/memory/mem.h"
+#include "model/gpu/gpu.h"
 
 typedef struct gpu_shape {
     uint32_t cores;
-    dispatch_rules rules;
-    const ls_block *core; /* for core_get_l1(); one of many that are alike */
+    ls_dispatch_rules rules;
+    ls_port profile; /* of a core (core_profile_ops): one of many that are alike. No ops: the model has none */
+    const ls_block_type *unknown; /* the model that a profile cannot walk; NULL: there is none */
     mem_map map;
     cache_spec l2; /* of a slice */
     dram_service dram;
@@ -21,12 +21,22 @@ typedef struct gpu_shape {
     bool analytic; /* the machine's cores need rates */
 } gpu_shape;
 
-/* LS_ERR_USAGE if the engine has no GPU, LS_ERR_UNSUPPORTED if its DRAM cannot be described. */
+/* LS_ERR_UNSUPPORTED if its cores need rates and a block cannot be described. */
+ls_status gpu_shape_of(const gpu_instance *gpu, gpu_shape *out, ls_error *err);
+/* The same of the first GPU of an engine; LS_ERR_USAGE if there is none. */
 ls_status gpu_get_shape(const ls_engine *engine, gpu_shape *out, ls_error *err);
+
+/* LS_ERR_UNSUPPORTED, with its name, if a profile cannot walk a model of this GPU. */
+ls_status gpu_shape_check(const gpu_shape *shape, ls_error *err);
+
+/* L1 beside so much shared memory; all zero for a core that has not told. */
+core_l1 gpu_shape_l1(const gpu_shape *shape, uint64_t shared_bytes);
+/* A matrix instruction of a shape or type that the platform has no rate for. */
+bool gpu_shape_guesses(const gpu_shape *shape, const ls_inst *inst);
 
 /* For the builder, when all blocks stand: tells the cores what memory costs that is not simulated. Latencies
  * of the network are in cycles of who sends. */
-ls_status gpu_attach_rates(const ls_engine *engine, uint32_t request_cycles, uint32_t reply_cycles,
+ls_status gpu_attach_rates(const gpu_instance *gpu, uint32_t request_cycles, uint32_t reply_cycles,
                            uint32_t credits, ls_error *err);
 
 #endif

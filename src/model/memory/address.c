@@ -312,3 +312,15 @@ ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
     map->last_above = UINT64_MAX;
     return LS_OK;
 }
+
+/* --------------------------------------------------------------------------------- for models of any slot */
+
+ls_sector_place ls_address_map_place(const ls_address_map *map, uint64_t address)
+{
+    return mem_map_place(map, address);
+}
+
+ls_dram_place ls_address_map_dram(const ls_address_map *map, uint64_t address)
+{
+    return mem_map_dram(map, address);
+}

@@ -3,24 +3,18 @@
 #define MODEL_MEM_H
 
 #include "lockstep/param.h"
+#include "lockstep/sector.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC } mem_kind;
+typedef enum mem_kind {
+    MEM_READ = LS_SECTOR_READ,
+    MEM_WRITE = LS_SECTOR_WRITE,
+    MEM_ATOMIC = LS_SECTOR_ATOMIC
+} mem_kind;
 
-/* A request for one 32-byte sector, and its answer: the answer is the request sent back. */
-typedef struct mem_message {
-    uint64_t address;   /* of the sector */
-    uint64_t local;     /* the same without its channel: what picks a set of L2 */
-    uint32_t byte_mask; /* of a write */
-    uint32_t token;     /* the core's: which instruction or cache asked */
-    uint16_t core;      /* who asked */
-    uint16_t slice;     /* within the partition */
-    uint8_t kind;       /* mem_kind */
-    bool global;        /* for an access to global memory: counted apart */
-    uint8_t unused[2];
-} mem_message;
+typedef ls_sector_message mem_message;
 
 /* Which partition (memory channel), slice, bank, row and column an address belongs to. The rules are those of
  * GPGPU-Sim's "dramid@B;bits" maps, so that imported configurations place data as Accel-Sim does.
@@ -52,12 +46,9 @@ typedef struct mem_bits {
 } mem_bits;
 
 #define MEM_HASH_BYTES 3
-typedef struct mem_place {
-    uint32_t channel, slice; /* slice: within the channel */
-    uint64_t local;          /* the address without its channel and slice bits: what the L2 set index sees */
-} mem_place;
+typedef ls_sector_place mem_place;
 
-typedef struct mem_map {
+typedef struct ls_address_map {
     uint32_t channels, slices_per_channel, slice_count;
     uint32_t interleave_shift, channel_shift; /* channel_shift: log2 of channels, 0 if that is not whole */
     uint32_t slice_shift;                     /* log2 of slices_per_channel */
@@ -74,9 +65,7 @@ typedef struct mem_map {
     mem_place last;
 } mem_map;
 
-typedef struct mem_dram_place {
-    uint32_t bank, row, column;
-} mem_dram_place;
+typedef ls_dram_place mem_dram_place;
 
 ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err);
 mem_place mem_map_place(const mem_map *map, uint64_t address);

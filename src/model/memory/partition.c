@@ -7,8 +7,10 @@
 #include "model/memory/partition.h"
 
 #include "base/ring.h"
+#include "lockstep/l2.h"
 #include "model/cache/cache.h"
 #include "model/dram/dram.h"
+#include "model/memory/mem.h"
 
 #include <string.h>
 
@@ -119,7 +121,7 @@ static void wake_now(partition *p, slice *s)
     ls_ticker_wake(&p->ticker);
 }
 
-void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+static void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     partition *p = state;
     uint32_t i = p->free_request != CACHE_NONE ? p->free_request : p->fresh_requests++;
@@ -395,14 +397,15 @@ static ls_status partition_init(ls_block *block, void *state, const void *spec, 
     return ls_ticker_add(p->region, &p->ticker, partition_tick, p, err);
 }
 
-ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *to_core, uint32_t core_count,
-                           uint32_t in_links_max, ls_error *err)
+static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_error *err)
 {
-    partition *p = ls_block_state(block);
+    partition *p = state;
+    const mem_map *map = wiring->map;
     /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so
      * those that wait for a fill or for the network come on top of those in the links. */
-    uint32_t requests_max = in_links_max + map->slices_per_channel * (cache_waiters_max(&p->spec->l2) +
-                                                                      (uint32_t)p->spec->output_queue + 2);
+    uint32_t requests_max =
+        wiring->requests_max +
+        map->slices_per_channel * (cache_waiters_max(&p->spec->l2) + (uint32_t)p->spec->output_queue + 2);
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
@@ -419,7 +422,7 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
-    p->to_core = ls_domain_alloc(p->domain, core_count * sizeof(ls_link *));
+    p->to_core = ls_domain_alloc(p->domain, wiring->core_count * sizeof(ls_link *));
     p->requests = ls_domain_alloc(p->domain, requests_max * sizeof *p->requests);
     p->dram_tokens = p->slice_count * (uint32_t)p->spec->l2.mshr_entries;
     p->dram_reads = ls_domain_alloc(p->domain, p->dram_tokens * sizeof *p->dram_reads);
@@ -438,8 +441,8 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
             return ls_error_prefix(err, "%s: l2", ls_block_name(block));
     }
     if (!ok)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_block_name(block));
-    memcpy(p->to_core, to_core, core_count * sizeof(ls_link *));
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_domain_name(p->domain));
+    memcpy(p->to_core, wiring->to_core, wiring->core_count * sizeof(ls_link *));
     p->free_request = p->free_dram = CACHE_NONE;
     for (uint32_t i = p->dram_tokens; i-- > 0;) {
         p->dram_next[i] = p->free_dram;
@@ -448,26 +451,25 @@ ls_status partition_attach(ls_block *block, const mem_map *map, ls_link *const *
     return LS_OK;
 }
 
-void partition_warm(ls_block *block, uint64_t address)
+static void partition_warm(void *state, uint64_t address)
 {
-    partition *p = ls_block_state(block);
+    partition *p = state;
     mem_place place = mem_map_place(&p->map, address);
     cache_warm(&p->slices[place.slice].l2, address, place.local);
 }
 
-partition_shape partition_get_shape(const ls_block *block)
+static void partition_get_shape(const void *state, partition_shape *out)
 {
-    const partition_spec *spec = ls_block_spec(block);
-    return (partition_shape){ .l2 = spec->l2,
+    const partition_spec *spec = ((const partition *)state)->spec;
+    *out = (partition_shape){ .l2 = spec->l2,
                               .delay_cycles = spec->delay_cycles,
                               .percent = spec->width * spec->port_percent };
 }
 
-uint32_t partition_channel(ls_block *block, uint64_t address)
-{
-    const partition *p = ls_block_state(block);
-    return mem_map_place(&p->map, address).channel;
-}
+static const ls_l2_ops l2_ops = { .attach = partition_attach,
+                                  .receive = partition_receive,
+                                  .warm = partition_warm };
+static const partition_profile_ops profile_ops = { .shape = partition_get_shape };
 
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const merge_stall_names[] = { "slice", "request", NULL }; /* as cache_merge_stall */
@@ -524,13 +526,15 @@ static const ls_metric metrics[] = {
 /* clang-format on */
 
 static const ls_port_decl ports[] = {
+    { .name = LS_L2_PORT, .interface = LS_L2_INTERFACE, .ops = &l2_ops },
+    { .name = PARTITION_PROFILE_PORT, .interface = PARTITION_PROFILE_INTERFACE, .ops = &profile_ops },
     { .name = "dram", .interface = LS_DRAM_INTERFACE, .offset = offsetof(partition, dram) },
     { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &reply_ops },
 };
 
 static const ls_block_type l2_cycle = {
     .abi = LS_ABI_VERSION,
-    .slot = "l2",
+    .slot = LS_L2_SLOT,
     .name = "cycle",
     .help = "sectored write-back slices with queues, simulated cycle by cycle",
     .spec_size = sizeof(partition_spec),

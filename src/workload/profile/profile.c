@@ -18,6 +18,8 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
                              ls_error *err)
 {
     *out = NULL;
+    if (gpu_shape_check(shape, err) != LS_OK)
+        return LS_ERR_UNSUPPORTED;
     ls_profiler *p = aligned_alloc(_Alignof(ls_profiler), sizeof *p);
     if (p == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a profile");

@@ -314,7 +314,7 @@ static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
     add_cache(hasher, &shape->l2);
     add_number(hasher, shape->l2.merge_stall == CACHE_STALL_QUEUE ? shape->l2.mshr_merge : 0);
     for (uint64_t shared = 0; shared <= 256; shared += 8) {
-        core_l1 l1 = core_get_l1(shape->core, shared * kib);
+        core_l1 l1 = gpu_shape_l1(shape, shared * kib);
         add_cache(hasher, &l1.cache);
         add_number(hasher, l1.flush);
         add_number(hasher, l1.accelsim_rules);

@@ -316,11 +316,11 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
     const ls_profile_request *request = p->request;
     const ls_kernel_info *info = request->info;
     p->warps_per_block = ls_kernel_warps(info) == 0 ? 1 : ls_kernel_warps(info);
-    p->blocks_per_core = dispatch_blocks_per_core(&p->shape.rules, info, request->ctas);
+    p->blocks_per_core = ls_dispatch_blocks_per_core(&p->shape.rules, info, request->ctas);
     if (p->blocks_per_core == 0) /* the dispatcher says why */
         p->blocks_per_core = 1;
     p->slots = p->warps_per_block * p->blocks_per_core;
-    p->l1_spec = core_get_l1(p->shape.core, info->shared_bytes * p->blocks_per_core);
+    p->l1_spec = gpu_shape_l1(&p->shape, info->shared_bytes * p->blocks_per_core);
     level_index_init(&p->l1_index, &p->l1_spec.cache.hash, p->l1_spec.cache.sets);
     p->warps = calloc((size_t)p->slots * p->shape.cores, sizeof *p->warps);
     p->blocks = calloc((size_t)p->blocks_per_core * p->shape.cores, sizeof *p->blocks);

@@ -1,0 +1,89 @@
+/* core.h: cores (streaming multiprocessors): they replay thread blocks.
+ *
+ * A model is a block of slot "core" that provides the port "core" of this interface. It lives in a domain of
+ * its own, in the region of the core clock. Links join it to the dispatcher (blocks come, their ends go) and
+ * to every memory channel (requests for sectors go, answers come). A core that uses the port "scheduler" of
+ * lockstep/scheduler.h gets the platform's warp scheduler; one that does not has no scheduler.
+ * docs/add-a-block.md builds a core from nothing. */
+#ifndef LOCKSTEP_CORE_H
+#define LOCKSTEP_CORE_H
+
+#include "lockstep/block.h"
+#include "lockstep/sector.h"
+#include "lockstep/stream.h"
+
+#define LS_CORE_SLOT "core"
+#define LS_CORE_PORT "core"
+#define LS_CORE_INTERFACE "core/1"
+#define LS_CORE_KERNELS 128    /* that run at once, at most: ls_core_launch.kernel is below */
+#define LS_CORE_BLOCKS_AT 512u /* thread blocks at a core, at most, with those that wait there */
+
+/* A thread block on its way to a core. The core has its ls_cta until an ls_core_done brings it back. Without a
+ * block (cta is NULL): only so many `cores` are still at work for `kernel`. */
+typedef struct ls_core_launch {
+    ls_cta *cta;
+    const ls_inst *insts; /* of the kernel: ls_dyn.inst is an index */
+    const ls_kernel_info *info;
+    uint32_t kernel;        /* the dispatcher's slot: another kernel may have had it before */
+    uint32_t number;        /* of the launch: no other has it */
+    uint32_t ctas_per_core; /* at once, at most: for the carve-out and for the layout of local memory */
+    uint32_t cores;         /* at work for the kernel: they share the bandwidth */
+    const struct rates_kernel *rates; /* from the workload, for the built-in core without simulated memory */
+} ls_core_launch;
+
+/* The end of a thread block. */
+typedef struct ls_core_done {
+    ls_cta *cta;
+    uint32_t kernel;
+    uint16_t core;
+    ls_cycle start, cycle; /* of the core's clock: its start and its end */
+} ls_core_done;
+
+/* Which thread blocks fit. */
+typedef struct ls_core_capacity {
+    uint64_t warp_slots, cta_slots, registers, shared_bytes, register_unit;
+} ls_core_capacity;
+
+/* What a model says of itself, before anything is wired. All cores of a GPU say the same. */
+typedef struct ls_core_shape {
+    ls_core_capacity capacity;
+    bool sends_no_requests;  /* memory is a formula: there are no links to memory */
+    bool wants_blocks_ahead; /* the dispatcher sends blocks before there is room */
+    /* For the roofline; 0 sub_cores: it has none. Cycles from one instruction to the next, from 1. */
+    uint32_t sub_cores;
+    uint64_t half_interval, single_interval, double_interval;
+} ls_core_shape;
+
+/* What a core has done since the start of the run. */
+typedef struct ls_core_work {
+    uint64_t flops_half, flops_single, flops_double, flops_tensor;
+    uint64_t tensor_cycles;         /* that units spent on matrix instructions, summed over sub-cores */
+    uint64_t expected_dram_sectors; /* by a formula, if memory is not simulated */
+} ls_core_work;
+
+typedef struct ls_core_wiring {
+    uint32_t id, core_count;
+    uint32_t kernel_slots;     /* kernels that may run side by side */
+    const ls_address_map *map; /* outlives the core */
+    ls_link *const *to_memory; /* by channel; payload: ls_sector_message */
+    uint32_t channels;         /* 0 for a core that sends no requests */
+    uint32_t replies_max;   /* answers that all links together can deliver before a buffer entry is released */
+    ls_link *to_dispatch;   /* payload: ls_core_done */
+    uint32_t refill_cycles; /* blocks may come before there is room: the core starts one so many cycles after
+                                 * another has ended. 0: none comes before there is room */
+} ls_core_wiring;
+
+/* Provided port. A receive function belongs to a link: it releases the link's buffer entry, now or later. */
+typedef struct ls_core_ops {
+    void (*describe)(const void *self, ls_core_shape *out);
+    /* Once, before the run. The arrays of the wiring outlive the block. */
+    ls_status (*attach)(void *self, const ls_core_wiring *wiring, ls_error *err);
+    void (*receive_launch)(void *self, ls_link *link, const void *payload, ls_cycle now);
+    void (*receive_reply)(void *self, ls_link *link, const void *payload, ls_cycle now);
+    /* Between runs: the counters of the kernel that has ended in this slot, in the layout of the block's
+     * counters. False: the model does not tell kernels apart. */
+    bool (*take_kernel)(void *self, uint32_t slot, void *counters, size_t bytes);
+    void (*work)(const void *self, ls_core_work *out);
+} ls_core_ops;
+
+#endif

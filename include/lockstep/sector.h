@@ -1,0 +1,44 @@
+/* sector.h: what travels between cores and L2 slices: requests for sectors of 32 bytes and their answers. And
+ * where an address lies: its memory channel, its L2 slice, its bank, row and column of DRAM. */
+#ifndef LOCKSTEP_SECTOR_H
+#define LOCKSTEP_SECTOR_H
+
+#include "lockstep/version.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LS_SECTOR_BYTES 32u
+
+typedef enum ls_sector_kind { LS_SECTOR_READ, LS_SECTOR_WRITE, LS_SECTOR_ATOMIC } ls_sector_kind;
+
+/* A request for one sector, and its answer: the answer is the request sent back. Every request has one: a
+ * write's is its acknowledgement. */
+typedef struct ls_sector_message {
+    uint64_t address;   /* of the sector */
+    uint64_t local;     /* the same without its channel: it picks a set of L2 */
+    uint32_t byte_mask; /* of a write */
+    uint32_t token;     /* the core's: which instruction or cache asked */
+    uint16_t core;      /* that asked */
+    uint16_t slice;     /* within the channel */
+    uint8_t kind;       /* ls_sector_kind */
+    bool global;        /* for an access to global memory: counted apart */
+    uint8_t unused[2];
+} ls_sector_message;
+
+/* Which channel, slice, bank, row and column an address belongs to: `memory` in the platform file. */
+typedef struct ls_address_map ls_address_map;
+
+typedef struct ls_sector_place {
+    uint32_t channel, slice; /* slice: within the channel */
+    uint64_t local;          /* the address without its channel and slice bits: the L2 set index sees it */
+} ls_sector_place;
+
+typedef struct ls_dram_place {
+    uint32_t bank, row, column;
+} ls_dram_place;
+
+LS_API ls_sector_place ls_address_map_place(const ls_address_map *map, uint64_t address);
+LS_API ls_dram_place ls_address_map_dram(const ls_address_map *map, uint64_t address);
+
+#endif

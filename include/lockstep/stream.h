@@ -1,0 +1,104 @@
+/* stream.h: executed instructions: the thread blocks of a kernel as a core replays them. Filled by a
+ * workload, consumed by a core; neither knows the other. */
+#ifndef LOCKSTEP_STREAM_H
+#define LOCKSTEP_STREAM_H
+
+#include "lockstep/inst.h"
+#include "lockstep/version.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ------------------------------------------------------------------------------------ one thread block */
+
+/* One executed instruction of a warp. */
+typedef struct ls_dyn {
+    uint32_t inst; /* index into the static instructions of the kernel */
+    uint32_t mask; /* active lanes; 0 happens */
+    uint32_t addr; /* offset into the addresses << 2 | ls_addr_mode, or LS_ADDR_NONE */
+} ls_dyn;
+
+#define LS_ADDR_NONE UINT32_MAX
+
+typedef enum ls_addr_mode {
+    LS_ADDR_LIST = 0,   /* one word per active lane, in lane order */
+    LS_ADDR_STRIDE = 1, /* two words: address of the first active lane, signed stride to the next */
+    LS_ADDR_DELTA = 2,  /* in the file as base and differences; the words are those of LS_ADDR_LIST */
+} ls_addr_mode;
+
+typedef struct ls_warp_stream {
+    uint32_t first, count; /* in ls_cta.dyns; count 0: the warp is missing or executed nothing */
+} ls_warp_stream;
+
+/* Owned by the caller; all zero is valid; filled anew by each read, keeping its memory. */
+typedef struct ls_cta {
+    uint32_t id[3];
+    uint64_t index; /* position in the kernel, from 0 */
+    uint32_t warp_count;
+    ls_warp_stream *warps;
+    ls_dyn *dyns;
+    uint64_t dyn_count;
+    uint64_t *addrs;
+    uint64_t addr_count;
+    size_t warp_capacity, dyn_capacity, addr_capacity, move_capacity;
+    /* A block whose warps, dyns and addrs these are, and which outlives them; NULL: they are its own. */
+    const struct ls_cta *like;
+    /* For each static instruction, what is to be added to its addresses; NULL: nothing. Only of a block that
+     * is like another. */
+    uint64_t *moves;
+    /* What only writing the block again needs (ls_cta_values of workload/sink.h), or NULL. Belongs to the
+     * kernel and is valid until its next read. */
+    const void *extra;
+} ls_cta;
+
+LS_API void ls_cta_fini(ls_cta *cta);
+/* Lies between the words of an instruction and its addresses. */
+static inline uint64_t ls_cta_move(const ls_cta *cta, const ls_dyn *dyn)
+{
+    return cta->moves == NULL ? 0 : cta->moves[dyn->inst];
+}
+
+/* Expands the addresses of one instruction: out[lane] for every set bit of the mask. */
+LS_API void ls_cta_addresses(const ls_cta *cta, const ls_dyn *dyn, uint64_t out[32]);
+
+/* ------------------------------------------------------------------------------------------ one kernel */
+
+typedef struct ls_kernel_info {
+    char *name;
+    uint64_t id;
+    uint32_t grid[3], block[3];
+    uint64_t shared_bytes;
+    uint32_t registers;
+    uint32_t binary_version; /* 35, 60, 61, 70, 75, 80, 86, 89, 90, 100, 120 */
+    uint64_t stream;
+    uint64_t shared_base, local_base;
+    uint32_t tracer_version;
+    bool line_info;
+    const char *file; /* for messages */
+} ls_kernel_info;
+
+static inline uint64_t ls_kernel_cta_count(const ls_kernel_info *info)
+{
+    return (uint64_t)info->grid[0] * info->grid[1] * info->grid[2];
+}
+static inline uint32_t ls_kernel_threads(const ls_kernel_info *info)
+{
+    return info->block[0] * info->block[1] * info->block[2];
+}
+/* Where a generic address points: CUDA gives shared and local memory a window of 16 MiB each. (Accel-Sim
+ * has another rule: shared from shared_base up to local_base, local for 16 KiB from there.) */
+static inline ls_mem_space ls_kernel_space(const ls_kernel_info *info, uint64_t address)
+{
+    const uint64_t window = 16u << 20;
+    if (info->shared_base && address - info->shared_base < window)
+        return LS_SPACE_SHARED;
+    if (info->local_base && address - info->local_base < window)
+        return LS_SPACE_LOCAL;
+    return LS_SPACE_GLOBAL;
+}
+static inline uint32_t ls_kernel_warps(const ls_kernel_info *info) /* per thread block */
+{
+    return (ls_kernel_threads(info) + 31) / 32;
+}
+
+#endif

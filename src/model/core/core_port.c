@@ -1,0 +1,114 @@
+/* core_port.c: the tables of functions by which the rest of the machine knows the core: lockstep/core.h, and
+ * the one for profiles (core_api.h). */
+#include "model/core/formula.h"
+
+#include <string.h>
+
+static uint64_t interval(const core_spec *spec, uint32_t class_)
+{
+    uint64_t cycles = spec->classes[class_].interval_cycles;
+    return cycles > 0 ? cycles : 1;
+}
+
+static void describe(const void *self, ls_core_shape *out)
+{
+    const core *c = self;
+    const core_spec *spec = c->spec;
+    *out = (ls_core_shape){ .capacity = { .warp_slots = spec->warp_slots,
+                                          .cta_slots = spec->cta_slots,
+                                          .registers = spec->registers,
+                                          .shared_bytes = spec->shared_kib * 1024,
+                                          .register_unit = spec->register_unit },
+                            .sends_no_requests = spec->analytic.memory == ANALYTIC_ON,
+                            .wants_blocks_ahead = c->flow != NULL,
+                            .sub_cores = (uint32_t)spec->sub_cores,
+                            .half_interval = interval(spec, LS_CLASS_half),
+                            .single_interval = interval(spec, LS_CLASS_fp32),
+                            .double_interval = interval(spec, LS_CLASS_fp64) };
+}
+
+static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
+{
+    core *c = self;
+    c->id = wiring->id;
+    c->core_count = wiring->core_count;
+    c->map = *wiring->map;
+    c->to_dispatch = wiring->to_dispatch;
+    c->scheduler_kind = scheduler_kind_of(&c->scheduler);
+    c->to_memory = ls_domain_alloc(c->domain, (wiring->channels + 1) * sizeof(ls_link *));
+    ls_ring_init(&c->reply_ring, wiring->replies_max);
+    c->replies = ls_domain_alloc(c->domain, ls_ring_size_for(wiring->replies_max) * sizeof *c->replies);
+    if (c->to_memory == NULL || c->replies == NULL || !banks_init(c, wiring->kernel_slots) ||
+        (wiring->refill_cycles > 0 && !ahead_init(c, wiring->refill_cycles)))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    if (wiring->channels > 0)
+        memcpy(c->to_memory, wiring->to_memory, wiring->channels * sizeof(ls_link *));
+    return LS_OK;
+}
+
+static bool take_kernel(void *self, uint32_t slot, void *counters, size_t bytes)
+{
+    return banks_take(self, slot, counters, bytes);
+}
+
+static void work(const void *self, ls_core_work *out)
+{
+    const core *c = self;
+    *out = (ls_core_work){ .flops_half = c->n.flops[FLOPS_HALF],
+                           .flops_single = c->n.flops[FLOPS_SINGLE],
+                           .flops_double = c->n.flops[FLOPS_DOUBLE],
+                           .flops_tensor = c->n.flops[FLOPS_TENSOR],
+                           .tensor_cycles = c->n.tensor_cycles,
+                           .expected_dram_sectors = c->n.analytic.dram_sectors };
+}
+
+const ls_core_ops core_ops = { .describe = describe,
+                               .attach = attach,
+                               .receive_launch = cta_receive,
+                               .receive_reply = ldst_receive,
+                               .take_kernel = take_kernel,
+                               .work = work };
+
+/* --------------------------------------------------------------------------------------------- for profiles */
+
+static void get_l1(const void *self, uint64_t shared_bytes, core_l1 *out)
+{
+    const core_spec *spec = ((const core *)self)->spec;
+    *out = (core_l1){ .cache = l1_whole(spec),
+                      .banks = (uint32_t)spec->l1_banks,
+                      .latency_cycles = (uint32_t)spec->l1_latency_cycles,
+                      .flush = spec->l1_flush,
+                      .accelsim_rules = spec->accelsim_rules };
+    out->cache.ways = l1_ways(spec, shared_bytes);
+}
+
+static uint32_t network_width(const void *self)
+{
+    return (uint32_t)((const core *)self)->spec->network_width;
+}
+
+static bool guesses_time(const void *self, const ls_inst *inst)
+{
+    const core *c = self;
+    tensor_cost cost;
+    bool rates = false;
+    for (uint32_t type = 0; type < LS_TENSOR_TYPES; type++)
+        rates |= c->spec->tensor.fma[type] != 0;
+    return rates && ls_inst_is_tensor(inst) && !tensor_cost_of(&c->tensor, inst, &cost);
+}
+
+static void set_machine(void *self, const rates_machine *machine)
+{
+    analytic_set_machine(self, machine);
+}
+
+static void get_machine(const void *self, rates_machine *out)
+{
+    *out = ((const core *)self)->analytic->machine;
+}
+
+const core_profile_ops core_profile = { .l1 = get_l1,
+                                        .network_width = network_width,
+                                        .guesses_time = guesses_time,
+                                        .set_machine = set_machine,
+                                        .machine = get_machine };
