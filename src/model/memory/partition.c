@@ -438,7 +438,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
             ls_domain_alloc(p->domain, ls_ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
         ok = s->fills != NULL;
         if (ok && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain, err) != LS_OK)
-            return ls_error_prefix(err, "%s: l2", ls_block_name(block));
+            return ls_error_prefix(err, "%s: l2", ls_domain_name(p->domain));
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_domain_name(p->domain));
