@@ -74,6 +74,15 @@ typedef struct ls_block_type {
     ls_wait_fn waits;
 } ls_block_type;
 
+/* The members of an ls_block_type that say where its tables are: `n_` is the counter struct in the state. */
+/* clang-format off */
+#define LS_BLOCK_PARAMS(spec_, params_)                                                                       \
+    .spec_size = sizeof(spec_), .params = (params_), .param_count = LS_COUNT_OF(params_)
+#define LS_BLOCK_STATE(state_, n_, metrics_, ports_)                                                          \
+    .state_size = sizeof(state_), .counters_offset = offsetof(state_, n_), .metrics = (metrics_),             \
+    .metric_count = LS_COUNT_OF(metrics_), .ports = (ports_), .port_count = LS_COUNT_OF(ports_)
+/* clang-format on */
+
 /* A block of the machine. spec is copied (spec_size bytes); it lives in region's domain. */
 LS_API ls_status ls_block_create(ls_region *region, const char *name, const ls_block_type *type,
                                  const void *spec, ls_block **out, ls_error *err);

@@ -86,4 +86,15 @@ typedef struct ls_core_ops {
     void (*work)(const void *self, ls_core_work *out);
 } ls_core_ops;
 
+/* For models that do not tell kernels apart, and for those that count no floating-point operations. */
+static inline bool ls_core_takes_no_kernel(void *self, uint32_t slot, void *counters, size_t bytes)
+{
+    return (void)self, (void)slot, (void)counters, (void)bytes, false;
+}
+static inline void ls_core_counts_no_work(const void *self, ls_core_work *out)
+{
+    (void)self;
+    *out = (ls_core_work){ 0 };
+}
+
 #endif

@@ -71,6 +71,20 @@ typedef struct ls_dispatch_ops {
     bool (*take_kernel)(void *self, uint32_t slot, void *counters, size_t bytes);
 } ls_dispatch_ops;
 
+/* The message that brings a block of the kernel to a core; `number` is that of the launch, from 1. */
+static inline ls_core_launch ls_dispatch_launch(const ls_dispatch_kernel *kernel, ls_cta *cta, uint64_t number,
+                                                uint32_t ctas_per_core, uint32_t cores)
+{
+    return (ls_core_launch){ .cta = cta,
+                             .insts = kernel->insts,
+                             .info = kernel->info,
+                             .kernel = kernel->slot,
+                             .number = (uint32_t)number,
+                             .ctas_per_core = ctas_per_core,
+                             .cores = cores,
+                             .rates = kernel->rates };
+}
+
 /* How many blocks of a kernel a core has at once: those that fit on an empty core, or fewer if the grid is
  * too small to fill all cores and is spread. 0: not one fits. */
 typedef struct ls_dispatch_rules {

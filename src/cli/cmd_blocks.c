@@ -128,6 +128,36 @@ static ls_status print_block(const cli_context *ctx, const cli_style *style, con
     return print_table(&t, ctx->out, style, err);
 }
 
+/* The interfaces that a model of the slot provides, "core/1"; "" if none is declared. */
+static const char *interfaces_of(const cli_context *ctx, const ls_section *section)
+{
+    const char *text = "";
+    for (size_t i = 0; i < section->port_count && text; i++)
+        if (!section->ports[i].used && !section->ports[i].optional)
+            text = ls_arena_printf(ctx->arena, "%s%s%s", text, *text ? " " : "",
+                                   section->ports[i].interface->name);
+    return text;
+}
+
+/* Slots with interfaces, of all machines: each once. */
+static ls_status print_interfaces(const cli_context *ctx, const cli_style *style, ls_error *err)
+{
+    table t = { .arena = ctx->arena };
+    for (size_t m = 0; m < ls_registry_machine_count(); m++)
+        for (size_t i = 0; i < ls_registry_machine(m)->section_count; i++) {
+            const ls_section *section = &ls_registry_machine(m)->sections[i];
+            bool listed = !section->port_count;
+            for (size_t k = 0; k < t.cells.count; k += COLUMNS)
+                listed = listed || strcmp(t.cells.at[k], section->slot) == 0;
+            if (!listed)
+                row(&t, section->slot, interfaces_of(ctx, section), "", "",
+                    section->ports[0].interface->header);
+        }
+    if (t.cells.count)
+        fprintf(ctx->out, "%sSlots and the interfaces of their models%s\n", style->title, style->off);
+    return print_table(&t, ctx->out, style, err);
+}
+
 static ls_status print_machine(const cli_context *ctx, const cli_style *style, const ls_machine_type *type,
                                ls_error *err)
 {
@@ -142,7 +172,7 @@ static ls_status print_machine(const cli_context *ctx, const cli_style *style, c
         row(&t, section->path, ls_arena_printf(ctx->arena, "slot %s", section->slot),
             section->default_model ? ls_arena_printf(ctx->arena, "= %s", section->default_model)
                                    : "(required)",
-            "", section->help);
+            interfaces_of(ctx, section), section->help);
     }
     return print_table(&t, ctx->out, style, err);
 }
@@ -169,7 +199,8 @@ static ls_status print_overview(const cli_context *ctx, const cli_style *style, 
         const ls_block_type *type = ls_registry_block(i);
         row(&t, ls_arena_printf(ctx->arena, "%s/%s", type->slot, type->name), "", "", "", type->help);
     }
-    return print_table(&t, ctx->out, style, err);
+    status = print_table(&t, ctx->out, style, err);
+    return status == LS_OK ? print_interfaces(ctx, style, err) : status;
 }
 
 /* Slots, then SLOT/MODEL, then machines: everything the argument may name. */

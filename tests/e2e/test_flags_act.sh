@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Options act, or say that they do not: --seed, --log-level, overrides of keys that are switched off, and plug-ins
-# for slots that take none.
+# Options act, or say that they do not: --seed, --log-level, and overrides of keys that are switched off.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
@@ -56,16 +55,3 @@ done
 refused 2 'shared_kib (100) is more than unified_kib (64)' "${trace[@]}" -s core.unified_kib=64
 refused 2 'l1.size_kib (64) and shared_kib (100) together' "${trace[@]}" -s core.l1.size_kib=64
 refused 2 'leave l1.ways out, or set it to 256' "${trace[@]}" -s core.l1.ways=32
-
-# Blocks for slots that the machine wires by hand.
-for slot in dispatch l2 core; do
-    cat >plug.c <<C
-#include <lockstep/lockstep.h>
-static const ls_block_type mine = { .abi = LS_ABI_VERSION, .slot = "$slot", .name = "mine", .help = "nothing" };
-LS_REGISTER_BLOCK(mine);
-C
-    "$CC" -std=c17 -shared -fPIC -DLOCKSTEP_PLUGIN -I "$SOURCE_DIR/include" plug.c -o "plug-$slot.so" 2>stderr ||
-        fail 'the plug-in does not compile'
-    refused 3 "$slot.model is 'mine', but the slot '$slot' takes no blocks of plug-ins" --plugin "./plug-$slot.so" \
-        "${trace[@]}" -s "$slot.model=mine"
-done

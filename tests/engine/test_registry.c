@@ -11,7 +11,18 @@ static const ls_block_type other = { .abi = LS_ABI_VERSION, .slot = "another", .
 LS_REGISTER_BLOCK(other);
 static const ls_block_type alpha = { .abi = LS_ABI_VERSION, .slot = "toy", .name = "alpha", .help = "a" };
 LS_REGISTER_BLOCK(alpha);
-static const ls_machine_type toy_machine = { .abi = LS_ABI_VERSION, .name = "toy-machine", .help = "m" };
+static const char *const toy_functions[] = { "play", "stop", NULL };
+static const ls_interface toy_interface = { "toy/1", "toy.h", toy_functions };
+static const ls_slot_port strict_ports[] = { { .name = "toy", .interface = &toy_interface } };
+static const ls_section sections[] = {
+    { .path = "toy", .slot = "toy" },
+    { .path = "strict", .slot = "strict", .ports = strict_ports, .port_count = 1 },
+};
+static const ls_machine_type toy_machine = { .abi = LS_ABI_VERSION,
+                                             .name = "toy-machine",
+                                             .help = "m",
+                                             .sections = sections,
+                                             .section_count = LS_COUNT_OF(sections) };
 LS_REGISTER_MACHINE(toy_machine);
 static const ls_machine_type first_machine = { .abi = LS_ABI_VERSION, .name = "a-machine", .help = "m" };
 LS_REGISTER_MACHINE(first_machine);
@@ -69,6 +80,9 @@ static void test_refused_plugins(void **state)
             "block 'old' was built for ABI version 0, this is version 3: rebuild it");
     refused(PLUGIN("old"), LS_ERR_USAGE,
             "plug-in '" PLUGIN("old") "' was built for ABI version 9999, this is version 3: rebuild it");
+    refused(
+        PLUGIN("no_slot"), LS_ERR_INPUT,
+        "model 'fresh' names slot 'toi', which no machine has (a machine of another plug-in is loaded first)");
     refused(PLUGIN("not_one"), LS_ERR_INPUT, "not a Lockstep plug-in: it was built without -DLOCKSTEP_PLUGIN");
     refused(PLUGIN("empty"), LS_ERR_INPUT, "the plug-in registers no block and no machine");
 }
@@ -99,6 +113,44 @@ static void test_files_that_cannot_be_loaded(void **state)
     assert_int_equal(ls_plugin_load(too_long, &err), LS_ERR_IO);
 }
 
+static void play(void *self)
+{
+    (void)self;
+}
+
+/* A model of a slot has its ports, of that interface, with every function. */
+static void test_ports_of_slots(void **state)
+{
+    (void)state;
+    static void (*const all[])(void *) = { play, play }, (*const some[])(void *) = { play, NULL };
+    static const ls_port_decl good = { .name = "toy", .interface = "toy/1", .ops = all };
+    static const ls_port_decl lacks = { .name = "toy", .interface = "toy/1", .ops = some };
+    static const ls_port_decl newer = { .name = "toy", .interface = "toy/2", .ops = all };
+    static const ls_port_decl used = { .name = "toy", .interface = "toy/1" };
+    static const struct {
+        const ls_port_decl *port;
+        const char *what;
+    } cases[] = {
+        { &good, NULL },
+        { NULL, "model 'strict/mine' lacks port 'toy', which a model of its slot provides: toy.h" },
+        { &used, "model 'strict/mine' lacks port 'toy', which a model of its slot provides: toy.h" },
+        { &newer, "port 'toy' of model 'strict/mine' speaks 'toy/2', its slot speaks 'toy/1'" },
+        { &lacks, "model 'strict/mine' lacks function 'stop' of its port 'toy' (see toy.h)" },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        const ls_block_type model = { .abi = LS_ABI_VERSION,
+                                      .slot = "strict",
+                                      .name = "mine",
+                                      .ports = cases[i].port,
+                                      .port_count = cases[i].port != NULL };
+        ls_error err = { 0 };
+        ls_status status = ls_section_check(&sections[1], &model, &err);
+        assert_int_equal(status, cases[i].what == NULL ? LS_OK : LS_ERR_INPUT);
+        if (cases[i].what != NULL)
+            assert_string_equal(err.what, cases[i].what);
+    }
+}
+
 /* Last, for what it adds stays. */
 static void test_good_plugin(void **state)
 {
@@ -127,7 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_types_sorted), cmocka_unit_test(test_find),
         cmocka_unit_test(test_refused_plugins),  cmocka_unit_test(test_files_that_cannot_be_loaded),
-        cmocka_unit_test(test_good_plugin),
+        cmocka_unit_test(test_ports_of_slots),   cmocka_unit_test(test_good_plugin),
     };
     return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
 }

@@ -42,6 +42,11 @@ LS_REGISTER_BLOCK(fresh);
 TOY_BLOCK(old, "old", 0);
 LS_REGISTER_BLOCK(old);
 
+#elif defined PLUGIN_NO_SLOT
+
+static const ls_block_type fresh = { .abi = LS_ABI_VERSION, .slot = "toi", .name = "fresh", .help = "a toy" };
+LS_REGISTER_BLOCK(fresh);
+
 #elif defined PLUGIN_OLD
 
 LS_API ls_plugin_info lockstep_plugin(void); /* as headers of another version would define it */
