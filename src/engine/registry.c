@@ -61,6 +61,26 @@ static const char *slot_at(const void *self, size_t i)
     return section_number(i)->slot;
 }
 
+static bool has_choices_of(const ls_param *params, size_t count, const char *slot)
+{
+    for (size_t i = 0; i < count; i++)
+        if (params[i].slot != NULL && strcmp(params[i].slot, slot) == 0)
+            return true;
+    return false;
+}
+
+/* A key takes models of the slot as choices: a policy. The block that has the key checks their ports. */
+static bool is_policy_slot(const char *slot)
+{
+    for (size_t i = 0; i < registry.blocks.count; i++)
+        if (has_choices_of(registry.blocks.at[i]->params, registry.blocks.at[i]->param_count, slot))
+            return true;
+    for (size_t i = 0; i < registry.machines.count; i++)
+        if (has_choices_of(registry.machines.at[i]->params, registry.machines.at[i]->param_count, slot))
+            return true;
+    return false;
+}
+
 /* A model of a plug-in: its slot exists, and it has every port of it. */
 static ls_status check_slot(const ls_block_type *model, ls_error *err)
 {
@@ -72,7 +92,7 @@ static ls_status check_slot(const ls_block_type *model, ls_error *err)
             found = true;
             status = ls_section_check(section, model, err);
         }
-    if (found || status != LS_OK)
+    if (found || status != LS_OK || is_policy_slot(model->slot))
         return status;
     ls_fail(err, LS_ERR_INPUT,
             "model '%s' names slot '%s', which no machine has (a machine of another "
