@@ -18,7 +18,7 @@ acts() {
 }
 
 # An L2 too small for the gather, so that the choice of lines matters.
-nvidia=(run "synth:gather,n=65536" -p rtx3070 -s cores=4 -s memory.channels=4 -s l2.sets=16 -s l2.ways=4)
+nvidia=(run "synth:gather,n=16384" -p rtx3070 -s cores=4 -s memory.channels=4 -s l2.sets=16 -s l2.ways=4)
 run 0 "${nvidia[@]}" -o base.json
 for policy in fifo random plru srrip; do
     acts "n-$policy" "${nvidia[@]}" -s l2.replacement=$policy
@@ -28,17 +28,32 @@ for hash in none xor; do
     acts "n-$hash" "${nvidia[@]}" -s l2.hash=$hash
 done
 acts n-bits "${nvidia[@]}" -s l2.hash=bits -s l2.hash_masks=0x8080,0x10100,0x20200,0x40400
+for prefetch in next-line stride; do
+    acts "n-l2-$prefetch" "${nvidia[@]}" -s l2.prefetch=$prefetch -s l2.prefetch_degree=2
+    acts "n-l1-$prefetch" "${nvidia[@]}" -s core.l1.prefetch=$prefetch
+    acts "n-hybrid-$prefetch" "${nvidia[@]}" -s core.l1.prefetch=$prefetch -s core.alu=hybrid
+done
+for placement in greedy-fill chunked; do
+    acts "n-$placement" "${nvidia[@]}" -s dispatch.placement=$placement
+done
 for scheduler in fcfs frfcfs-cap; do
     acts "n-$scheduler" "${nvidia[@]}" -s dram.scheduler=$scheduler
 done
 
-amd=(run bitonicsort --size 8192 -p r9nano -s vector_cache.size_kib=1 -s l2.size_kib=16)
+amd=(run spmv --size 256 -p r9nano -s vector_cache.size_kib=1 -s l2.size_kib=1 -s l2.ways=4)
 run 0 "${amd[@]}" -o base.json
 for policy in fifo random plru srrip; do
     acts "a-$policy" "${amd[@]}" -s l2.replacement=$policy -s vector_cache.replacement=$policy
 done
 for hash in none xor; do
     acts "a-$hash" "${amd[@]}" -s l2.hash=$hash -s vector_cache.hash=$hash
+done
+for prefetch in next-line stride; do
+    acts "a-$prefetch" "${amd[@]}" -s l2.prefetch=$prefetch -s vector_cache.prefetch=$prefetch \
+        -s instruction_cache.prefetch=$prefetch
+done
+for placement in greedy-fill chunked; do
+    acts "a-$placement" "${amd[@]}" -s command.placement=$placement
 done
 
 # Old spellings.

@@ -442,6 +442,84 @@ static void test_ipoly(void **state)
     assert_int_equal(set_hash_ipoly(1, 0, 4), 3);
 }
 
+/* ------------------------------------------------------------------------------------------- prefetches */
+
+/* A read, and everything below at once. */
+static cache_outcome read_and_fill(rig *r, uint64_t address)
+{
+    cache_outcome outcome = read_at(r, address, 1);
+    uint32_t token;
+    const cache_miss *miss;
+    while ((miss = cache_front_miss(&r->cache)) != NULL) {
+        uint64_t at = miss->address;
+        cache_pop_miss(&r->cache);
+        cache_fill(&r->cache, at);
+    }
+    while (cache_next_ready(&r->cache, &token))
+        assert_int_equal(token, 1); /* nobody waits for what was prefetched */
+    return outcome;
+}
+
+/* Once its stride is known a stream hits; without a prefetcher it never does. */
+static void test_stride_prefetch(void **state)
+{
+    (void)state;
+    for (uint32_t kind = PREFETCH_NONE; kind <= PREFETCH_STRIDE; kind++) {
+        rig r;
+        cache_spec spec = small;
+        spec.sets = 16;
+        spec.mshr_entries = 8;
+        spec.prefetch = (prefetch_spec){ .kind = kind, .degree = 1, .distance = 1 };
+        rig_init(&r, spec);
+        uint32_t hits = 0;
+        for (uint64_t i = 0; i < 10; i++) /* three lines apart, in one page */
+            hits += read_and_fill(&r, 0x10000 + i * 384) == CACHE_HIT;
+        assert_int_equal(hits, kind == PREFETCH_STRIDE ? 7 : 0);
+        assert_int_equal(r.counters.prefetch.useful, hits);
+        assert_int_equal(r.counters.prefetch.issued, kind == PREFETCH_STRIDE     ? 8
+                                                     : kind == PREFETCH_NEXT_LINE ? 10
+                                                                                  : 0);
+        assert_int_equal(r.counters.prefetch.dropped, 0);
+        assert_int_equal(r.counters.reads, 10);
+        ls_engine_destroy(r.engine);
+    }
+}
+
+/* A request for a sector that is being prefetched waits for it; demand keeps a quarter of the MSHRs; an emptied cache
+ * waits for what is on its way. */
+static void test_prefetch_on_its_way(void **state)
+{
+    (void)state;
+    rig r;
+    cache_spec spec = small;
+    uint32_t token;
+    spec.sets = 16;
+    spec.prefetch = (prefetch_spec){ .kind = PREFETCH_NEXT_LINE, .degree = 3, .distance = 1 };
+    rig_init(&r, spec);
+    assert_int_equal(read_at(&r, 0x1000, 5), CACHE_MISS);
+    assert_int_equal(cache_pending_fills(&r.cache), 3); /* of four */
+    assert_int_equal(r.counters.prefetch.issued, 2);
+    assert_int_equal(r.counters.prefetch.dropped, 1);
+    assert_int_equal(read_at(&r, 0x1080, 6), CACHE_PENDING);
+    assert_int_equal(r.counters.prefetch.useful, 1);
+    drain_misses(&r);
+    cache_fill(&r.cache, 0x1080);
+    assert_true(cache_next_ready(&r.cache, &token));
+    assert_int_equal(token, 6);
+    cache_fill(&r.cache, 0x1000);
+    assert_true(cache_next_ready(&r.cache, &token));
+    assert_int_equal(token, 5);
+    cache_invalidate_later(&r.cache);
+    assert_int_equal(read_at(&r, 0x1000, 7), CACHE_HIT);
+    while (cache_pending_fills(&r.cache) > 0) {
+        drain_misses(&r);
+        cache_fill(&r.cache, 0x1100);
+        assert_false(cache_has_ready(&r.cache));
+    }
+    assert_int_equal(read_at(&r, 0x1000, 7), CACHE_MISS);
+    ls_engine_destroy(r.engine);
+}
+
 /* --------------------------------------------------------------------------------- against a simple model */
 
 #define MODEL_LINES 64
@@ -523,6 +601,8 @@ int main(void)
         cmocka_unit_test(test_clean),
         cmocka_unit_test(test_ways_and_invalidate),
         cmocka_unit_test(test_ipoly),
+        cmocka_unit_test(test_stride_prefetch),
+        cmocka_unit_test(test_prefetch_on_its_way),
         cmocka_unit_test(test_random_reads),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);

@@ -61,7 +61,10 @@ static line_cache_spec random_cache(ls_random *random, uint32_t line_bytes, line
                               .atomic_cycles = pick(random, 4),
                               .write_policy = (uint32_t)policy,
                               .replacement = pick(random, REPLACEMENT_KINDS),
-                              .hash = { .kind = pick(random, SET_HASH_MASKS) } };
+                              .hash = { .kind = pick(random, SET_HASH_MASKS) },
+                              .prefetch = { .kind = pick(random, 3),
+                                            .degree = 1 + pick(random, 4),
+                                            .distance = 1 + pick(random, 2) } };
 }
 
 static void random_shape(game *g, ls_random *random, line_policy l0, int l1)

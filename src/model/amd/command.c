@@ -132,6 +132,7 @@ static void begin_kernel(command *c, dispatcher *d, command_queue *q, command_pa
                        .need = need_of(c, p),
                        .places = d->places };
     memset(d->places, 0, c->place_words * sizeof *d->places);
+    d->at = (placement){ 0 };
     for (uint32_t i = 0; i < 3; i++) {
         d->groups[i] = (p->kernel.grid[i] + p->kernel.group[i] - 1) / p->kernel.group[i];
         d->total *= d->groups[i];
@@ -494,7 +495,10 @@ static const ls_param params[] = {
     LS_PARAM_UINT(command_spec, group_cycles, "cycles", 4, 1, 10000, "between two work-groups, at least"),
     LS_PARAM_UINT(command_spec, wave_cycles, "cycles", 1, 0, 10000, "between two work-groups, per wavefront"),
     LS_PARAM_BOOL(command_spec, invalidate, true, "a kernel's start empties the caches of the compute units"),
+    PLACEMENT_PARAMS(command_spec, placement),
 };
+
+static const ls_need needs[] = { PLACEMENT_NEEDS };
 
 static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(command_counters, kernels, "kernels", "kernels begun"),
@@ -523,6 +527,8 @@ static const ls_block_type command_type = {
     .spec_size = sizeof(command_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(command),
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),

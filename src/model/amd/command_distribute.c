@@ -1,4 +1,5 @@
-/* command_distribute.c: assigns work-groups to compute units. Dispatchers take turns, compute units take turns; free places
+/* command_distribute.c: assigns work-groups to compute units. Dispatchers take turns; placement.h says
+ * which compute unit is asked first. Free places
  * are bit masks. A compute unit without room is not looked at again before something on it ends. */
 #include "model/amd/command_impl.h"
 
@@ -47,10 +48,10 @@ static void count_blocked(command *c, place_limit limit)
         (*counters[limit])++;
 }
 
-/* The first compute unit from next_cu on that the dispatcher has not found full; cu_count: none. */
+/* The first compute unit, from the one on whose turn it is, that the dispatcher has not found full; cu_count: none. */
 static uint32_t next_candidate(const command *c, const dispatcher *d)
 {
-    uint32_t first = c->next_cu;
+    uint32_t first = d->at.left > 0 ? d->at.core : c->next_cu; /* of a chunk that is not sent yet: its own */
     for (uint32_t i = 0; i <= c->cu_words; i++) {
         uint32_t word = (first / 64 + i) % c->cu_words;
         uint64_t open = ~d->full[word];
@@ -111,7 +112,8 @@ static uint32_t deal(command *c, dispatcher *d, bool *again)
         d->packet->waves += need.waves;
         c->n.work_groups++;
         c->n.wavefronts += need.waves;
-        c->next_cu = cu + 1 == c->cu_count ? 0 : cu + 1;
+        uint32_t next = placement_next(&d->at, &c->spec->placement, cu, c->cu_count);
+        c->next_cu = d->at.left == 0 ? next : cu + 1 == c->cu_count ? 0 : cu + 1;
         return need.waves;
     }
 }

@@ -4,6 +4,7 @@
 #define MODEL_AMD_COMMAND_IMPL_H
 
 #include "model/amd/command.h"
+#include "model/policy/placement.h"
 
 #define COMMAND_DISPATCHERS_MAX 64u
 #define COMMAND_CUS_MAX 512u
@@ -14,6 +15,7 @@ typedef struct command_spec {
     uint64_t launch_cycles, finish_cycles;
     uint64_t group_cycles, wave_cycles;
     bool invalidate;
+    placement_spec placement;
 } command_spec;
 
 typedef struct command_counters {
@@ -48,6 +50,7 @@ typedef struct dispatcher {
     uint32_t order;                 /* cluster_kind of it */
     uint64_t *places;               /* of scratch: set bits are taken */
     uint64_t first_place;           /* word with the lowest free one */
+    placement at;                   /* of its last work-group */
 } dispatcher;
 
 typedef struct command {

@@ -10,6 +10,7 @@
 #include "base/address_space.h"
 #include "model/amd_memory/line.h"
 #include "model/memory/mem.h"
+#include "model/policy/prefetch.h"
 #include "model/policy/replacement.h"
 #include "model/policy/set_hash.h"
 
@@ -41,6 +42,7 @@ typedef struct line_cache_spec {
     uint32_t write_policy;               /* line_policy */
     uint32_t replacement;                /* replacement_kind, or a plug-in's number */
     set_hash_spec hash;
+    prefetch_spec prefetch;
 } line_cache_spec;
 
 typedef struct line_cache_counters {
@@ -50,6 +52,7 @@ typedef struct line_cache_counters {
     uint64_t atomics, passed_reads;                            /* passed_reads: miss on purpose */
     uint64_t fills, evictions, writebacks, invalidates, flushes, faults;
     uint64_t refused_port, refused_bank, refused_mshr, refused_line, refused_room;
+    prefetch_counters prefetch;       /* in lines */
     uint64_t answers, latency_cycles; /* of reads and atomics: from taken to answered */
 } line_cache_counters;
 

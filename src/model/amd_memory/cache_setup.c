@@ -52,6 +52,12 @@ static ls_status allocate(line_cache *c, ls_domain *domain, ls_error *err)
                                   &spec->hash, domain, err);
     if (status != LS_OK)
         return status;
+    if (spec->prefetch.kind != PREFETCH_NONE) {
+        c->prefetch = ls_domain_alloc(domain, sizeof *c->prefetch);
+        if (c->prefetch == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory");
+        prefetch_init(c->prefetch, &spec->prefetch, (uint32_t)spec->line_bytes);
+    }
     c->fetch_free = STORE_NONE;
     c->node_fresh = c->nodes;
     for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
@@ -194,6 +200,7 @@ static const ls_param params[] = {
       .slot = LS_REPLACEMENT_SLOT },
     LS_PARAM_CHOICE(line_cache_spec, hash.kind, "hash", "none", set_hash_names, SET_HASH_HELP),
     LS_PARAM_UINTS(line_cache_spec, hash.masks, "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP),
+    PREFETCH_PARAMS(line_cache_spec, prefetch, ""),
     /* Not of the instruction cache: it takes nothing but reads, and keeps the lines of all. */
     KEY(pending, "requests", 64, 1, 4096, "writes, atomics and passed reads on their way below"),
     /* Of L2 alone: it performs atomics. */
@@ -203,7 +210,7 @@ static const ls_param params[] = {
 
 /* A cache that takes one request per cycle has a bank for it. In L2 atomics keep banks busy for longer. */
 #define BANKS_NEED { "banks", "accesses_per_cycle!=1" }
-#define POLICY_NEEDS { "hash_masks", "hash=bits" }
+#define POLICY_NEEDS { "hash_masks", "hash=bits" }, PREFETCH_NEEDS("")
 static const ls_need home_needs[] = { POLICY_NEEDS };
 static const ls_need inner_needs[] = { BANKS_NEED, POLICY_NEEDS };
 static const ls_need l1_needs[] = { { "*", "/arrays!=0" }, BANKS_NEED, POLICY_NEEDS };
@@ -229,6 +236,7 @@ static const ls_metric metrics[] = {
     COUNT(fills, "lines", "lines that came from below"),
     COUNT(evictions, "lines", "lines that went for others"),
     COUNT(writebacks, "lines", "dirty lines written below"),
+    PREFETCH_METRICS(line_cache_counters, prefetch, "", "lines"),
     COUNT(invalidates, "requests", "invalidations"),
     COUNT(flushes, "requests", "flushes"),
     COUNT(faults, "requests", "requests for pages that are not mapped, or not for that"),

@@ -77,6 +77,7 @@ typedef struct line_cache {
     ls_region *region;
     line_cache_counters n;
     store store;
+    prefetcher *prefetch; /* NULL: none */
 
     uint32_t width, policy, passing, directory_cycles, hit_cycles;
     bool home, mapped, attached;

@@ -44,18 +44,20 @@ static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 
 /* --- fetches --- */
 
-static void begin_fetch(line_cache *c, uint32_t line, cache_node *first_target, uint16_t flags, ls_cycle now)
+/* first_target NULL: a prefetch. */
+static inline void begin_fetch(line_cache *c, uint32_t line, cache_node *first_target, uint16_t flags, ls_cycle now)
 {
     uint32_t i = c->fetch_free;
     cache_fetch *fetch = &c->fetches[i];
     c->fetch_free = fetch->next;
     c->fetch_count++;
     fetch->targets.first = NULL;
-    fetch->count = 1;
+    fetch->count = first_target != NULL;
     fetch->line = line;
     fetch->flags = flags & (LINE_GLC | LINE_DLC | LINE_SLC | LINE_CODE | LINE_SCALAR | LINE_SYSTEM);
     fetch->closed = false;
-    cache_list_put(&fetch->targets, first_target);
+    if (first_target != NULL)
+        cache_list_put(&fetch->targets, first_target);
     store_keep(&c->store, line, i);
     cache_send_below(c, NULL, i, now);
 }
@@ -78,6 +80,56 @@ static void make_old(line_cache *c, uint32_t line)
         c->fetches[c->store.lines[line].mshr].closed = true;
     else
         store_drop(&c->store, line);
+}
+
+/* --- prefetches --- */
+
+/* One line, if it is not here and there is room. Requests keep a quarter of the MSHRs. */
+static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_t flags, ls_cycle now)
+{
+    uint32_t set = c->set; /* of the request */
+    c->set = store_set_of(&c->store, index);
+    if (store_find(&c->store, c->set, address) == STORE_NONE &&
+        (!c->home || (ls_address_space_state(&c->view, address) & LS_PAGE_READ) != 0)) {
+        uint32_t line = STORE_NONE;
+        if (c->fetch_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 && cache_sends_free(c, 2) &&
+            c->nodes_left >= NODES_PER_REQUEST)
+            line = make_place(c, address, now);
+        if (line != STORE_NONE) {
+            c->store.lines[line].prefetched = 1;
+            begin_fetch(c, line, NULL, flags & (LINE_CODE | LINE_SCALAR), now);
+            c->n.prefetch.issued++;
+        } else {
+            c->n.prefetch.dropped++;
+        }
+    }
+    c->set = set;
+}
+
+/* After a read that missed, or that was the first of a prefetched line. */
+static __attribute__((noinline)) void train_prefetch(line_cache *c, const line_message *m, ls_cycle now)
+{
+    uint64_t lines[PREFETCH_DEGREE_MAX];
+    uint32_t shift = c->store.line_shift;
+    uint32_t count = prefetch_train(c->prefetch, cache_address_index(c, m->address) >> shift, lines);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t index = lines[i] << shift, address = index;
+        if (c->mapped) {
+            mem_place place = mem_map_place(&c->map, m->address);
+            place.local = index;
+            address = mem_map_address(&c->map, &place);
+        }
+        if (address != MEM_NO_ADDRESS)
+            fetch_ahead(c, address, index, m->flags, now);
+    }
+}
+
+static __attribute__((noinline)) void use_prefetched(line_cache *c, const line_message *m, uint32_t line,
+                                                     ls_cycle now)
+{
+    c->store.lines[line].prefetched = 0;
+    c->n.prefetch.useful++;
+    train_prefetch(c, m, now);
 }
 
 /* --- requests, by kind. Each returns whether it was taken; `line` is the line or STORE_NONE --- */
@@ -158,6 +210,8 @@ static inline bool take_read(line_cache *c, uint32_t client, const line_message 
         c->n.read_mshr_hits++;
         join(fetch, cache_new_node(c, client, m, now, 0));
         c->taken++;
+        if (LS_UNLIKELY(c->store.lines[line].prefetched != 0))
+            use_prefetched(c, m, line, now);
         return true;
     }
     if (line == STORE_NONE || !store_is_full(&c->store, line)) {
@@ -165,6 +219,8 @@ static inline bool take_read(line_cache *c, uint32_t client, const line_message 
             return false;
         count_read(c, m, false);
         c->n.read_misses++;
+        if (LS_UNLIKELY(c->prefetch != NULL))
+            train_prefetch(c, m, now);
         return true;
     }
     count_read(c, m, true);
@@ -175,6 +231,8 @@ static inline bool take_read(line_cache *c, uint32_t client, const line_message 
         store_age(&c->store, line);
     c->taken++;
     cache_answer_hit(c, node, now, 0);
+    if (LS_UNLIKELY(c->store.lines[line].prefetched != 0))
+        use_prefetched(c, m, line, now);
     return true;
 }
 

@@ -13,7 +13,7 @@
 typedef struct store_line {
     uint64_t valid[2], dirty[2];
     uint32_t mshr; /* the owner's note: which fetch is on its way (store_keep()) */
-    uint32_t unused;
+    uint32_t prefetched; /* the owner's note: nobody has read it yet */
 } store_line;
 
 typedef struct store {

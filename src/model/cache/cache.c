@@ -166,12 +166,33 @@ ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters,
         if (status != LS_OK)
             return status;
     }
+    if (spec->prefetch.kind != PREFETCH_NONE) {
+        c->prefetch = ls_domain_alloc(domain, sizeof *c->prefetch);
+        if (c->prefetch == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the prefetcher of a cache");
+        prefetch_init(c->prefetch, &spec->prefetch, CACHE_LINE_BYTES);
+    }
     return replacement_init(&c->replacement, spec->replacement, (uint32_t)spec->sets, (uint32_t)spec->ways,
                             domain, err);
 }
 
+void cache_set_addresses(cache *c, cache_address_fn address_of, void *owner)
+{
+    c->address_of = address_of;
+    c->address_owner = owner;
+}
+
+void cache_invalidate_later(cache *c)
+{
+    if (c->mshr_count == 0)
+        cache_invalidate(c);
+    else
+        c->empty_later = true;
+}
+
 void cache_invalidate(cache *c)
 {
+    c->empty_later = false;
     if (!c->touched)
         return;
     assert(c->mshr_count == 0);
@@ -393,27 +414,44 @@ static inline uint32_t new_waiter(cache *c, uint32_t token)
     return waiter;
 }
 
+static inline uint32_t take_mshr(cache *c, uint64_t sector_address, uint32_t line, uint32_t waiter)
+{
+    uint32_t mshr = c->mshr_free;
+    if (mshr != CACHE_NONE)
+        c->mshr_free = c->mshrs[mshr].next;
+    else
+        mshr = c->mshr_fresh++;
+    c->mshr_count++;
+    c->mshrs[mshr] = (cache_mshr){ .address = sector_address,
+                                   .first = waiter,
+                                   .last = waiter,
+                                   .line = line,
+                                   .stalled_first = CACHE_NONE,
+                                   .stalled_last = CACHE_NONE };
+    add_mshr(c, mshr);
+    return mshr;
+}
+
+static inline void give_mshr(cache *c, uint32_t mshr)
+{
+    remove_mshr(c, mshr);
+    c->mshrs[mshr].next = c->mshr_free;
+    c->mshr_free = mshr;
+    c->mshr_count--;
+}
+
 /* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
 static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
                      bool atomic)
 {
     uint32_t waiter = new_waiter(c, token);
     if (mshr == CACHE_NONE) {
-        mshr = c->mshr_free;
-        if (mshr != CACHE_NONE)
-            c->mshr_free = c->mshrs[mshr].next;
-        else
-            mshr = c->mshr_fresh++;
-        c->mshr_count++;
-        c->mshrs[mshr] = (cache_mshr){ .address = sector_address,
-                                       .first = waiter,
-                                       .last = waiter,
-                                       .line = line,
-                                       .stalled_first = CACHE_NONE,
-                                       .stalled_last = CACHE_NONE };
-        add_mshr(c, mshr);
+        mshr = take_mshr(c, sector_address, line, waiter);
     } else {
-        c->waiters[c->mshrs[mshr].last].next = waiter;
+        if (LS_LIKELY(c->mshrs[mshr].first != CACHE_NONE))
+            c->waiters[c->mshrs[mshr].last].next = waiter;
+        else
+            c->mshrs[mshr].first = waiter; /* the first request for a sector that was prefetched */
         c->mshrs[mshr].last = waiter;
     }
     c->mshrs[mshr].count++;
@@ -469,6 +507,60 @@ static __attribute__((noinline)) void retry_stalled(cache *c, const cache_mshr *
     else
         c->waiters[c->retry_last].next = mshr->stalled_first;
     c->retry_last = mshr->stalled_last;
+}
+
+/* ----------------------------------------------------------------------------------------------- prefetches */
+
+/* One sector, if it is not here and there is room. Demand keeps a quarter of the MSHRs. */
+static void fetch_ahead(cache *c, uint64_t tag_address, uint64_t index_address)
+{
+    uint64_t sector_address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1);
+    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+    uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
+    uint32_t i = find_line(c, line_address);
+    if (i != CACHE_NONE && ((c->lines[i].valid | c->lines[i].pending | c->lines[i].dirty) & bit) != 0)
+        return;
+    uint32_t victim = CACHE_NONE;
+    if (c->mshr_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 &&
+        miss_count(c) + 2 < c->spec->miss_queue && find_mshr(c, sector_address) == CACHE_NONE)
+        victim = i != CACHE_NONE ? i : find_victim(c, set_of(c, index_address));
+    if (victim == CACHE_NONE) {
+        c->counters->prefetch.dropped++;
+        return;
+    }
+    if (i == CACHE_NONE)
+        allocate(c, victim, line_address);
+    cache_line *line = &c->lines[victim];
+    line->pending |= bit;
+    line->readable |= bit;
+    line->prefetched |= bit;
+    line->modified_on_fill &= (uint8_t)~bit;
+    push_miss(c, (cache_miss){ .address = sector_address, .kind = CACHE_MISS_READ, .token = CACHE_NONE });
+    (void)take_mshr(c, sector_address, victim, CACHE_NONE);
+    c->counters->prefetch.issued++;
+}
+
+/* After a read that missed, or that was the first of a prefetched sector: the same sector of other lines. */
+static __attribute__((noinline)) void train_prefetch(cache *c, uint64_t tag_address, uint64_t index_address)
+{
+    uint64_t lines[PREFETCH_DEGREE_MAX], offset = index_address % CACHE_LINE_BYTES;
+    uint32_t count = prefetch_train(c->prefetch, index_address / CACHE_LINE_BYTES, lines);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t index = lines[i] * CACHE_LINE_BYTES + offset;
+        uint64_t address =
+            c->address_of != NULL ? c->address_of(c->address_owner, index, tag_address) : index;
+        if (address != UINT64_MAX)
+            fetch_ahead(c, address, index);
+    }
+}
+
+/* A request found a sector that a prefetch has brought, or is about to. */
+static __attribute__((noinline)) void use_prefetched(cache *c, cache_line *line, uint64_t tag_address,
+                                                     uint64_t index_address)
+{
+    line->prefetched &= (uint8_t) ~(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
+    c->counters->prefetch.useful++;
+    train_prefetch(c, tag_address, index_address);
 }
 
 /* A read that does not hit and found room in the miss queue. i: its line, CACHE_NONE if that is not there yet
@@ -535,6 +627,16 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
     return pending || mshr != CACHE_NONE ? CACHE_PENDING : CACHE_MISS;
 }
 
+static __attribute__((noinline)) void prefetch_after(cache *c, cache_outcome outcome, uint64_t tag_address,
+                                                     uint64_t index_address)
+{
+    uint32_t i = find_line(c, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
+    if (i != CACHE_NONE && (c->lines[i].prefetched >> (tag_address / CACHE_SECTOR_BYTES & 3) & 1) != 0)
+        use_prefetched(c, &c->lines[i], tag_address, index_address);
+    else if (outcome == CACHE_MISS)
+        train_prefetch(c, tag_address, index_address);
+}
+
 /* The short ways out come first: a hit, and no room in the miss queue, which many ask about every cycle. */
 cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic)
 {
@@ -553,6 +655,8 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
             use_line(c, i);
             if (atomic)
                 set_dirty(c, line, sector);
+            if (LS_UNLIKELY((line->prefetched >> sector & 1) != 0))
+                use_prefetched(c, line, tag_address, index_address);
             return CACHE_HIT;
         }
     } else {
@@ -566,7 +670,10 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
         c->counters->fail_queue++;
         return CACHE_FAIL;
     }
-    return read_below(c, tag_address, i, victim, token, atomic);
+    cache_outcome outcome = read_below(c, tag_address, i, victim, token, atomic);
+    if (LS_UNLIKELY(c->prefetch != NULL) && outcome != CACHE_FAIL && outcome != CACHE_STALLED)
+        prefetch_after(c, outcome, tag_address, index_address);
+    return outcome;
 }
 
 static void write_bytes(cache *c, cache_line *line, uint32_t sector, uint32_t byte_mask, bool fresh)
@@ -657,6 +764,12 @@ void cache_fill(cache *c, uint64_t address)
         line->readable |= bit;
     line->modified_on_fill &= (uint8_t)~bit;
     line->readable_on_fill &= (uint8_t)~bit;
+    if (LS_UNLIKELY(mshr->first == CACHE_NONE)) { /* a prefetch that nobody waits for */
+        give_mshr(c, m);
+        if (c->empty_later && c->mshr_count == 0)
+            cache_invalidate(c);
+        return;
+    }
     mshr->next = CACHE_NONE;
     if (c->ready_last != CACHE_NONE)
         c->mshrs[c->ready_last].next = m;
@@ -682,10 +795,7 @@ bool cache_next_ready(cache *c, uint32_t *token)
             c->ready_last = CACHE_NONE;
         if (LS_UNLIKELY(mshr->stalled_first != CACHE_NONE))
             retry_stalled(c, mshr);
-        remove_mshr(c, m);
-        mshr->next = c->mshr_free;
-        c->mshr_free = m;
-        c->mshr_count--;
+        give_mshr(c, m);
     }
     return true;
 }

@@ -11,6 +11,7 @@
 #include "lockstep/engine.h"
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
+#include "model/policy/prefetch.h"
 #include "model/policy/replacement.h"
 #include "model/policy/set_hash.h"
 
@@ -39,6 +40,7 @@ typedef struct cache_spec {
     uint32_t write_policy;
     uint32_t replacement; /* replacement_kind, or a plug-in's number */
     set_hash_spec hash;
+    prefetch_spec prefetch;
     uint32_t merge_stall; /* cache_merge_stall */
 } cache_spec;
 
@@ -57,6 +59,7 @@ typedef struct cache_counters {
     uint64_t accesses; /* hits + misses + sector_misses + pending_hits */
     /* The same accesses by what they are for: global memory, or local memory, instructions and so on. */
     cache_split global, other;
+    prefetch_counters prefetch; /* in sectors */
 } cache_counters;
 
 typedef enum cache_outcome {
@@ -83,6 +86,7 @@ typedef struct cache_line {
     uint32_t next, prev;                     /* in its set's order of use */
     uint8_t valid, pending, dirty, readable; /* a bit per sector */
     uint8_t modified_on_fill, readable_on_fill;
+    uint8_t prefetched; /* and not read yet */
     bool in_use;
     uint32_t dirty_bytes[4];
 } cache_line;
@@ -94,7 +98,7 @@ typedef struct cache_set {
 
 typedef struct cache_mshr {
     uint64_t address;                     /* of the sector */
-    uint32_t first, last;                 /* waiting requests */
+    uint32_t first, last;                 /* waiting requests; none while only a prefetch waits */
     uint32_t stalled_first, stalled_last; /* requests that found it full, oldest first */
     uint32_t count;
     uint32_t line;
@@ -106,6 +110,10 @@ typedef struct cache_mshr {
 typedef struct cache_waiter {
     uint32_t token, next;
 } cache_waiter;
+
+/* The address of an index address near that of another one: where the two differ, the cache's owner knows how.
+ * UINT64_MAX: there is none. */
+typedef uint64_t (*cache_address_fn)(void *owner, uint64_t index_address, uint64_t near_address);
 
 typedef struct cache {
     const cache_spec *spec;
@@ -130,7 +138,11 @@ typedef struct cache {
     uint32_t (*miss_bytes)[4];        /* of the write-backs in it: which bytes of each sector */
     uint32_t miss_head, miss_tail, miss_mask;
     replacement replacement; /* unless it is LRU or FIFO */
+    prefetcher *prefetch;    /* NULL: none */
+    cache_address_fn address_of;
+    void *address_owner;
     bool touched;
+    bool empty_later; /* cache_invalidate() when the prefetches on their way are here */
 } cache;
 
 /* Requests that can wait for fills at a time, merged and stalled. */
@@ -143,6 +155,10 @@ ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters,
 void cache_set_ways(cache *c, uint32_t ways);
 /* Forgets everything; dirty data too. No fill may be pending. */
 void cache_invalidate(cache *c);
+/* The same as soon as prefetches on their way have come. */
+void cache_invalidate_later(cache *c);
+/* For a cache whose index addresses are not its addresses, if it prefetches. */
+void cache_set_addresses(cache *c, cache_address_fn address_of, void *owner);
 /* Puts dirty lines into the miss queue until it is full, from line *cursor on (0 at first), and leaves them
  * clean. False when none is left. */
 bool cache_clean(cache *c, uint32_t *cursor);
@@ -213,8 +229,9 @@ static inline uint32_t cache_pending_fills(const cache *c)
       .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "",                    \
       .help = REPLACEMENT_HELP, .slot = LS_REPLACEMENT_SLOT },                                                \
     LS_PARAM_CHOICE(spec_, field.hash.kind, prefix "hash", hash_, set_hash_names, SET_HASH_HELP),              \
-    LS_PARAM_UINTS(spec_, field.hash.masks, prefix "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP)
-#define CACHE_POLICY_NEEDS(prefix) { prefix "hash_masks", prefix "hash=bits" }
+    LS_PARAM_UINTS(spec_, field.hash.masks, prefix "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP),        \
+    PREFETCH_PARAMS(spec_, field.prefetch, prefix)
+#define CACHE_POLICY_NEEDS(prefix) { prefix "hash_masks", prefix "hash=bits" }, PREFETCH_NEEDS(prefix)
 /* clang-format on */
 
 /* The counters, for the tables of the blocks that embed a cache_counters as `field`. */
@@ -236,6 +253,7 @@ static inline uint32_t cache_pending_fills(const cache *c)
         CACHE_METRIC_(type, field, fills, "sectors", "sectors filled from below"),                            \
         CACHE_METRIC_(type, field, evictions, "lines", "lines replaced"),                                     \
         CACHE_METRIC_(type, field, writebacks, "lines", "dirty lines written back"),                          \
+        PREFETCH_METRICS(type, field.prefetch, "", "sectors"),                                                \
         CACHE_SPLIT_METRICS("", type, field, "")
 /* Those of global memory; prefix and label of the block's own choice. */
 #define CACHE_SPLIT_METRICS(prefix, type, field, label)                                                       \

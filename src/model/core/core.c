@@ -202,6 +202,7 @@ static const ls_metric metrics[] = {
     CACHE_NAMED(fail_queue, "tries", "L1: miss queue full"),
     CACHE_NAMED(fills, "sectors", "L1: sectors filled"),
     CACHE_NAMED(evictions, "lines", "L1: lines replaced"),
+    PREFETCH_METRICS(core_counters, l1.prefetch, "l1_", "sectors"),
     CACHE_SPLIT_METRICS("l1_", core_counters, l1, "L1: "),
     { .name = "l1_hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, l1.hits),
       .denominator = offsetof(core_counters, l1.accesses), .unit = "", .help = "L1: hits / accesses" },

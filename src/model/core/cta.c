@@ -183,7 +183,10 @@ void cta_finish(core *c, uint32_t slot)
         banks_blocks_changed(c, &cta->launch);
     if (c->ahead != NULL)
         ahead_ended(c, cta->launch.kernel);
-    if (c->resident_ctas == 0 && !ahead_waits(c) && c->spec->l1_flush && cache_pending_fills(&c->l1) == 0) {
+    bool flush = c->resident_ctas == 0 && !ahead_waits(c) && c->spec->l1_flush;
+    if (LS_UNLIKELY(flush && c->l1.prefetch != NULL && cache_pending_fills(&c->l1) != 0)) {
+        cache_invalidate_later(&c->l1);
+    } else if (flush && cache_pending_fills(&c->l1) == 0) {
         if (c->spec->l1.write_policy == CACHE_WRITE_BACK && c->l1.dirty_lines != 0)
             ldst_clean_l1(c);
         else

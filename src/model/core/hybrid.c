@@ -309,6 +309,8 @@ static bool fill_quietly(core *c, const mem_message *message, ls_cycle now)
         return false;
     count_for_all(c); /* several may have asked for it */
     cache_fill(&c->l1, message->address);
+    if (LS_UNLIKELY(!cache_has_ready(&c->l1))) /* a prefetch */
+        return true;
     uint32_t token = cache_peek_ready(&c->l1);
     if (c->flights[token].requests > 1) {
         c->flights[token].requests--;

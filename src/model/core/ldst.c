@@ -346,7 +346,8 @@ static inline void send_miss(core *c, const cache_miss *miss)
 {
     bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
     if (miss->kind == CACHE_MISS_READ) {
-        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, is_global(&c->flights[miss->token]), virtual);
+        bool global = miss->token == CACHE_NONE || is_global(&c->flights[miss->token]); /* NONE: a prefetch */
+        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, global, virtual);
     } else if (LS_UNLIKELY(miss->kind == CACHE_MISS_WRITEBACK)) {
         send_write_back(c, virtual);
         return;

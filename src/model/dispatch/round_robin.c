@@ -1,5 +1,5 @@
 /* round_robin.c: the block scheduler: launches kernels after their latency and hands thread blocks to cores
- * that have room, cores in turn: at most one per core and cycle, and one per block_interval_cycles in all.
+ * that have room, by the policy of placement.h: at most one per core and cycle, and one per block_interval_cycles in all.
  * Kernels of different streams may run side by side. */
 #include "base/bitset.h"
 #include "model/dispatch/dispatch.h"
@@ -56,6 +56,7 @@ typedef struct dispatch {
     core_load *loads;
     uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
     uint32_t core_count, next_core, link_latency;
+    placement place; /* of the last block */
     uint64_t turn;          /* the next block may leave from here on, in cycles times block_interval.den */
     uint32_t refill_cycles; /* cores are sent blocks ahead, and start them so long after others; 0: not */
     kernel_state kernels[KERNELS_MAX];
@@ -120,6 +121,12 @@ uint32_t ls_dispatch_blocks_per_core(const ls_dispatch_rules *rules, const ls_ke
     return (uint32_t)most;
 }
 
+/* Cores that are filled one after the other are not spared for others. */
+static bool is_spread(const dispatch_spec *spec)
+{
+    return spec->spread && spec->placement.kind != PLACEMENT_GREEDY_FILL;
+}
+
 static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin)
 {
     uint32_t slot = 0;
@@ -133,7 +140,7 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
     k->shared_bytes = kernel->info->shared_bytes;
     ls_dispatch_rules rules = { .capacity = d->capacity,
                                 .core_count = d->core_count,
-                                .spread = d->spec->spread };
+                                .spread = is_spread(d->spec) };
     k->per_core = ls_dispatch_blocks_per_core(&rules, kernel->info, kernel->ctas);
     k->cores = kernel->ctas < d->core_count ? (uint32_t)kernel->ctas : d->core_count;
     if (k->per_core == 0) {
@@ -365,9 +372,11 @@ static void pump(void *self, ls_cycle now)
             if (!has_room(d, &d->loads[core], k, slot)) {
                 set_full_for(d, core, k->number);
             } else if (send_block(d, core, slot)) {
-                d->next_core = core + 1 == d->core_count ? 0 : core + 1;
+                d->next_core = placement_next(&d->place, &d->spec->placement, core, d->core_count);
                 take_turn(d, now);
                 again = true;
+                if (d->spec->placement.kind != PLACEMENT_ROUND_ROBIN)
+                    break; /* the next block may be the same core's, which takes one per cycle */
             }
             if (k->exhausted || d->failure.status != LS_OK)
                 break;
@@ -473,7 +482,7 @@ static void dispatch_describe(const void *state, ls_dispatch_shape *out)
     const dispatch_spec *spec = ((const dispatch *)state)->spec;
     *out = (ls_dispatch_shape){ .launch_latency_cycles = spec->launch_latency_cycles,
                                 .kernel_slots = (uint32_t)spec->concurrent_kernels,
-                                .spread = spec->spread };
+                                .spread = is_spread(spec) };
 }
 
 static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, ls_error *err)
@@ -522,7 +531,10 @@ static const ls_param params[] = {
     LS_PARAM_RATIO(dispatch_spec, block_interval, "block_interval_cycles", "cycles", "0", 0, 10000,
                    "from one thread block to the next, over all cores; 0: one per core and cycle"),
     LS_PARAM_BOOL(dispatch_spec, spread, true, "a grid that does not fill the GPU is spread over all cores"),
+    PLACEMENT_PARAMS(dispatch_spec, placement),
 };
+
+static const ls_need needs[] = { { "spread", "placement!=greedy-fill" }, PLACEMENT_NEEDS };
 
 static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(dispatch_counters, kernels, "kernels", "kernels that have ended"),
@@ -546,10 +558,12 @@ static const ls_block_type dispatch_round_robin = {
     .abi = LS_ABI_VERSION,
     .slot = LS_DISPATCH_SLOT,
     .name = "round-robin",
-    .help = "thread blocks to cores in turn, at a rate of the whole GPU",
+    .help = "thread blocks to cores that have room, at a rate of the whole GPU",
     .spec_size = sizeof(dispatch_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(dispatch),
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),

@@ -80,6 +80,43 @@ mem_place mem_map_place(const mem_map *map, uint64_t address)
     return place;
 }
 
+static inline uint64_t scatter(const mem_bits *bits, uint64_t value)
+{
+    uint64_t out = 0;
+    for (uint32_t i = 0; i < bits->runs; i++)
+        out |= value << bits->run[i].shift & bits->run[i].mask;
+    return out;
+}
+
+/* The address of a place whose channel and slice bits have these values before the hash. */
+static uint64_t unhashed(const mem_map *map, uint64_t local, uint32_t channel, uint32_t slice)
+{
+    uint64_t rest = scatter(&map->local, local) | scatter(&map->slice, slice);
+    if (map->power_of_two)
+        return rest | (uint64_t)channel << map->interleave_shift;
+    uint64_t low = (UINT64_C(1) << map->interleave_shift) - 1;
+    return ((rest >> map->interleave_shift) * map->channels + channel) << map->interleave_shift | (rest & low);
+}
+
+static bool is_at(const mem_map *map, uint64_t address, const mem_place *place)
+{
+    mem_place found = mem_map_place(map, address);
+    return found.channel == place->channel && found.slice == place->slice && found.local == place->local;
+}
+
+uint64_t mem_map_address(const mem_map *map, const mem_place *place)
+{
+    uint64_t address = unhashed(map, place->local, place->channel, place->slice);
+    if (is_at(map, address, place))
+        return address;
+    for (uint32_t i = 0; i < map->slice_count; i++) {
+        address = unhashed(map, place->local, i >> map->slice_shift, i & (map->slices_per_channel - 1));
+        if (is_at(map, address, place))
+            return address;
+    }
+    return MEM_NO_ADDRESS;
+}
+
 mem_dram_place mem_map_dram(const mem_map *map, uint64_t address)
 {
     uint64_t rest = rest_of(map, address);

@@ -69,6 +69,9 @@ typedef ls_dram_place mem_dram_place;
 
 ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err);
 mem_place mem_map_place(const mem_map *map, uint64_t address);
+/* The other way: the address that has this place, or MEM_NO_ADDRESS. Tries channels and slices: not for every request. */
+#define MEM_NO_ADDRESS UINT64_MAX
+uint64_t mem_map_address(const mem_map *map, const mem_place *place);
 /* The same for the one owner of a map: neighbours of the address before cost less. */
 static inline mem_place mem_map_place_again(mem_map *map, uint64_t address)
 {

@@ -397,6 +397,15 @@ static ls_status partition_init(ls_block *block, void *state, const void *spec, 
     return ls_ticker_add(p->region, &p->ticker, partition_tick, p, err);
 }
 
+/* For prefetches: the address in the same slice as `near`. */
+static uint64_t address_of(void *self, uint64_t local, uint64_t near_address)
+{
+    const partition *p = self;
+    mem_place place = mem_map_place(&p->map, near_address);
+    place.local = local;
+    return mem_map_address(&p->map, &place);
+}
+
 static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_error *err)
 {
     partition *p = state;
@@ -439,6 +448,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         ok = s->fills != NULL;
         if (ok && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain, err) != LS_OK)
             return ls_error_prefix(err, "%s: l2", ls_domain_name(p->domain));
+        cache_set_addresses(&s->l2, address_of, p);
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_domain_name(p->domain));

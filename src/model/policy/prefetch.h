@@ -1,0 +1,80 @@
+/* prefetch.h: which lines a cache asks for before anybody needs them. Plain state and arithmetic over line numbers: the
+ * cache trains it, asks, and decides whether there is room. Deterministic: it sees only the cache's own requests.
+ *
+ *   none       no line
+ *   next-line  the lines that follow
+ *   stride     the lines at the distance of the last ones, once two distances in a row were the same; a stream is
+ *              known by its page
+ *
+ * A prefetcher is trained by reads that miss and by first reads of lines that it brought, so that a stream that hits
+ * goes on. No line outside of the page of the request is asked for: what lies behind a page's end is another's. */
+#ifndef MODEL_POLICY_PREFETCH_H
+#define MODEL_POLICY_PREFETCH_H
+
+#include "lockstep/engine.h"
+#include "lockstep/metric.h"
+#include "lockstep/param.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum prefetch_kind { PREFETCH_NONE, PREFETCH_NEXT_LINE, PREFETCH_STRIDE } prefetch_kind;
+extern const char *const prefetch_names[]; /* in the order of prefetch_kind, then NULL */
+
+#define PREFETCH_DEGREE_MAX 16u
+#define PREFETCH_DISTANCE_MAX 64u
+#define PREFETCH_PAGE_BYTES 4096u
+#define PREFETCH_STREAMS 16u
+
+typedef struct prefetch_spec {
+    uint32_t kind;     /* prefetch_kind */
+    uint64_t degree;   /* lines per request */
+    uint64_t distance; /* of the first of them, in lines (next-line) or strides */
+} prefetch_spec;
+
+typedef struct prefetch_counters {
+    uint64_t issued;  /* lines or sectors asked for */
+    uint64_t useful;  /* of them, those that a request found here or on their way */
+    uint64_t dropped; /* there was no room to ask */
+} prefetch_counters;
+
+typedef struct prefetch_stream {
+    uint64_t page; /* + 1; 0: not in use */
+    uint64_t last; /* line */
+    int64_t stride;
+    uint32_t repeats; /* times that the stride came in a row */
+    uint64_t used;
+} prefetch_stream;
+
+typedef struct prefetcher {
+    prefetch_spec spec;
+    uint32_t page_lines;
+    uint64_t clock;
+    prefetch_stream streams[PREFETCH_STREAMS];
+} prefetcher;
+
+void prefetch_init(prefetcher *p, const prefetch_spec *spec, uint32_t line_bytes);
+/* A read of this line missed, or was the first of a line that was prefetched. Returns how many lines to ask for. */
+uint32_t prefetch_train(prefetcher *p, uint64_t line, uint64_t out[PREFETCH_DEGREE_MAX]);
+
+/* clang-format off */
+#define PREFETCH_PARAMS(spec_, field, prefix)                                                                 \
+    LS_PARAM_CHOICE(spec_, field.kind, prefix "prefetch", "none", prefetch_names,                             \
+                    "lines that are fetched before they are needed: none, those that follow, those at the stride of a stream"), \
+    { .name = prefix "prefetch_degree", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(spec_, field.degree),  \
+      .default_text = "1", .min = 1, .max = PREFETCH_DEGREE_MAX, .unit = "lines",                             \
+      .help = "lines that a request may prefetch" },                                                          \
+    { .name = prefix "prefetch_distance", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(spec_, field.distance), \
+      .default_text = "1", .min = 1, .max = PREFETCH_DISTANCE_MAX, .unit = "lines",                           \
+      .help = "of the first of them from the request; with stride, in strides" }
+#define PREFETCH_NEEDS(prefix) { prefix "prefetch_*", prefix "prefetch!=none" }
+#define PREFETCH_METRICS(type_, field_, prefix, unit_)                                                        \
+    PREFETCH_METRIC_(type_, field_, issued, prefix, unit_, "asked for before anybody needed them"),           \
+    PREFETCH_METRIC_(type_, field_, useful, prefix, unit_, "prefetched, and read before they went"),          \
+    PREFETCH_METRIC_(type_, field_, dropped, prefix, unit_, "not prefetched: no MSHR, queue entry or line was free")
+#define PREFETCH_METRIC_(type_, field_, name_, prefix, unit_, help_)                                          \
+    { .name = prefix "prefetches_" #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(type_, field_.name_), \
+      .unit = (unit_), .help = (help_) }
+/* clang-format on */
+
+#endif
