@@ -88,7 +88,7 @@ for name in half wrong; do
     "$CC" -std=c17 -shared -fPIC ${SANITIZE:+-fsanitize=$SANITIZE} -DLOCKSTEP_PLUGIN -I "$SOURCE_DIR/include" $name.c \
         -o $name.so || fail "$name.c does not compile"
 done
-refused 2 "replacement policy 'nru' leaves out the function 'victim'" --plugin ./half.so "${nvidia[@]}" \
+refused 3 "replacement policy 'nru' leaves out the function 'victim'" --plugin ./half.so "${nvidia[@]}" \
     -s l2.replacement=nru
 refused 2 "replacement policy 'nru' chose a line that may not go" --plugin ./wrong.so "${nvidia[@]}" -s l2.replacement=nru
 exit 0
