@@ -1,0 +1,64 @@
+/* noc.h: the slot `noc`: the network between the cores and the memory partitions of a GPU.
+ *
+ * A model is a block type of slot "noc" whose port table provides "noc" with interface LS_NOC_INTERFACE. The
+ * builder of the machine describes its end points and its message classes in a plan; the model creates domains,
+ * blocks and links, and hands back one link to send on for each class and pair of end points. End points send on
+ * these links and receive from links as they would from each other: they do not know which network is between. */
+#ifndef LOCKSTEP_NOC_H
+#define LOCKSTEP_NOC_H
+
+#include "lockstep/block.h"
+
+#define LS_NOC_SLOT "noc"
+#define LS_NOC_PORT "noc"
+#define LS_NOC_INTERFACE "noc/1"
+
+/* The two sides of a network; messages go from one side to the other. */
+typedef enum ls_noc_side { LS_NOC_CORES, LS_NOC_MEMORIES, LS_NOC_SIDES } ls_noc_side;
+
+typedef struct ls_noc_endpoint {
+    ls_region *region;
+    const char *name; /* for reports */
+    uint32_t lanes;   /* messages that it can send or take per cycle; 0 counts as 1 */
+    ls_receive_fn receive;
+    void *receiver;
+} ls_noc_endpoint;
+
+/* Messages of one class go one way and never wait for those of another class inside the network. */
+typedef struct ls_noc_class {
+    const char *name; /* "request": links are named request3.14, by sender and receiver */
+    ls_noc_side from; /* to the other side */
+    uint32_t payload_bytes;
+    /* The receiver of a message, as an index of the other side, and its bytes on the wires. */
+    uint32_t (*destination)(const void *self, const void *payload);
+    uint32_t (*wire_bytes)(const void *self, const void *payload);
+} ls_noc_class;
+
+#define LS_NOC_CLASSES_MAX 2
+
+typedef struct ls_noc_plan {
+    ls_engine *engine;
+    const char *name; /* of the network: "gpu0.noc" */
+    ls_clock clock;   /* of the network */
+    const ls_noc_endpoint *side[LS_NOC_SIDES];
+    uint32_t count[LS_NOC_SIDES];
+    ls_noc_class classes[LS_NOC_CLASSES_MAX];
+    uint32_t class_count;
+    const void *self; /* first argument of the classes' functions; it lives as long as the engine */
+} ls_noc_plan;
+
+typedef struct ls_noc_wiring {
+    /* By class: [sender * receivers + receiver]; provided by the caller. Pairs may share a link. */
+    ls_link **links[LS_NOC_CLASSES_MAX];
+    uint32_t latency_cycles[LS_NOC_CLASSES_MAX]; /* without load, for models that compute with it */
+    /* By class: messages that one receiver can get before it releases any. */
+    uint32_t receive_max[LS_NOC_CLASSES_MAX];
+    uint32_t credits; /* messages between one pair before the sender waits */
+} ls_noc_wiring;
+
+/* The function table that a model's port "noc" provides. `spec` is the model's section of the platform file. */
+typedef struct ls_noc_ops {
+    ls_status (*build)(const void *spec, const ls_noc_plan *plan, ls_noc_wiring *wiring, ls_error *err);
+} ls_noc_ops;
+
+#endif

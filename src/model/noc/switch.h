@@ -1,0 +1,184 @@
+/* switch.h: the switches of one domain: input buffers by virtual channel, routing, arbitration, credits.
+ *
+ * A message travels as flits. A flit that wins arbitration in cycle t stands in the next switch in cycle
+ * t + latency of the edge. A message's first flit reserves a virtual channel of each output that it passes, the
+ * last one gives it back (wormhole switching). A virtual channel has buffer_flits places at the receiving switch;
+ * the sender counts credits, which take as long to come back as a flit takes to arrive.
+ *
+ * All switches of a domain form one block, so a hop inside a domain is a write into the neighbour's buffer with
+ * the cycle from which it counts: no event, no copy, no link. A hop to another domain is a link of the engine for
+ * each virtual channel. Both have the same timing, so the division into domains changes no result.
+ *
+ * The virtual channel follows from class, source and destination. With one route for each pair of end points,
+ * messages of one class between one pair keep their order. */
+#ifndef MODEL_NOC_SWITCH_H
+#define MODEL_NOC_SWITCH_H
+
+#include "lockstep/block.h"
+
+#define NOC_VCS_MAX 32u
+#define NOC_CLASSES_MAX 8u
+#define NOC_NONE UINT32_MAX
+#define NOC_NO_OWNER UINT16_MAX
+#define NOC_WHEEL 64u /* cycles that a switch can be woken in advance */
+
+typedef struct noc_link_counters {
+    uint64_t flits[NOC_CLASSES_MAX];
+    uint64_t stall_cycles[NOC_CLASSES_MAX]; /* flits ready at the front of a buffer that had to wait */
+    uint64_t busy_cycles;
+    uint64_t cycles; /* up to the last flit */
+} noc_link_counters;
+
+typedef struct noc_counters {
+    uint64_t messages[NOC_CLASSES_MAX];
+    uint64_t latency[NOC_CLASSES_MAX]; /* cycles from entering the first switch to leaving the last, summed */
+    uint64_t hops[NOC_CLASSES_MAX];    /* flits over edges between switches */
+    uint64_t peak;                     /* most messages in the domain at once */
+} noc_counters;
+
+/* Who passes an output first. */
+typedef enum noc_arbitration {
+    NOC_ROUND_ROBIN, /* virtual channels in turn, and the inputs of each in turn: fair at each switch */
+    NOC_OLDEST       /* the message that entered the network first: fair over the whole network */
+} noc_arbitration;
+
+typedef uint32_t (*noc_payload_fn)(const void *self, const void *payload);
+
+/* A message in the domain; its payload stands beside it in noc_group.payloads. */
+typedef struct noc_message {
+    uint16_t source, destination; /* end points */
+    uint16_t flits;
+    uint8_t class_index;
+    ls_cycle entered;
+    uint32_t next; /* free list */
+} noc_message;
+
+/* What crosses a link between two domains: every flit has the header, the first one also the payload. */
+typedef struct noc_wire {
+    uint16_t source, destination, flits;
+    uint8_t class_index;
+    bool first;
+    ls_cycle entered;
+} noc_wire;
+
+typedef struct noc_flit {
+    uint32_t message;
+    ls_cycle ready;
+} noc_flit;
+
+typedef enum noc_port_kind {
+    NOC_UNUSED,
+    NOC_ENDPOINT, /* input: whole messages of an end point; output: to an end point */
+    NOC_NEAR,     /* a switch of this domain */
+    NOC_FAR       /* a switch of another domain, by links */
+} noc_port_kind;
+
+/* A virtual channel of an input port: a ring of flits, or of whole messages at an end point's port. */
+typedef struct noc_input_vc {
+    noc_flit *ring;
+    uint32_t mask, head, count;
+    uint32_t passed;   /* flits of the front message that have left */
+    uint32_t incoming; /* message whose flits are arriving from another domain */
+    uint8_t output, output_vc;
+    bool routed;
+    ls_cycle since; /* when the front flit could have left at the soonest */
+    ls_link *link;  /* whose buffer entries it holds: end points and far ports */
+} noc_input_vc;
+
+typedef struct noc_output_vc {
+    uint16_t owner; /* input port * vcs + input vc whose message passes; NOC_NO_OWNER */
+    uint8_t last_port;
+    bool starved; /* somebody found no credit: the next one wakes the switch */
+    uint32_t credits;
+    uint32_t returns_head, returns_count, returns_mask;
+    ls_cycle *returns; /* cycles from which credits on their way count */
+    ls_link *link;     /* far ports and end points */
+    ls_event ready;    /* waits for the link */
+    struct noc_group *group;
+    uint32_t at;
+} noc_output_vc;
+
+typedef struct noc_input {
+    noc_port_kind kind;
+    uint8_t dimension;
+    uint32_t peer, peer_port; /* near: the switch and its output port */
+    uint32_t latency_cycles;  /* near: of a credit */
+    const char *name;         /* who sends, for reports */
+} noc_input;
+
+typedef struct noc_output {
+    noc_port_kind kind;
+    uint8_t dimension, last_vc;
+    bool dateline;
+    uint32_t peer, peer_port; /* near: the switch and its input port */
+    uint32_t latency_cycles, interval_cycles;
+    ls_cycle free_at;
+    noc_link_counters *n;
+    const char *name;
+} noc_output;
+
+typedef struct noc_switch {
+    uint32_t id;                    /* in the graph */
+    uint32_t ports;                 /* numbers below this one are in use */
+    uint64_t occupied[NOC_VCS_MAX]; /* by virtual channel: input ports with flits */
+    noc_input *inputs;              /* [port] */
+    noc_output *outputs;
+    noc_input_vc *input_vcs; /* [port * vcs + vc] */
+    noc_output_vc *output_vcs;
+} noc_switch;
+
+/* Where an end point is attached. */
+typedef struct noc_place_of {
+    uint16_t at_switch; /* in the graph */
+    uint8_t port, lanes;
+} noc_place_of;
+
+typedef struct noc_group {
+    ls_region *region;
+    ls_domain *domain;
+    ls_ticker ticker;
+    ls_event timer;
+    ls_cycle now;
+    bool awake;
+    noc_counters n;
+    /* the same for the whole network */
+    uint32_t vcs, per_class, layers, classes, flit_bytes, payload_bytes;
+    noc_arbitration arbitration;
+    noc_payload_fn destination[NOC_CLASSES_MAX], wire_bytes[NOC_CLASSES_MAX];
+    const void *self;
+    const noc_place_of *places; /* [end point] */
+    const uint8_t *route;       /* [switch * graph_switches + switch] */
+    uint32_t graph_switches;
+    /* its switches */
+    uint32_t switch_count, words;
+    noc_switch *switches;
+    uint64_t *wheel; /* [cycle % NOC_WHEEL * words]: switches to run */
+    uint64_t slots;  /* of the wheel: not empty */
+    uint64_t *want;  /* [output * vcs + input vc]: input ports; all zero between switches */
+    noc_message *messages;
+    char *payloads;
+    uint32_t message_max, free_message, live;
+} noc_group;
+
+/* Receives messages of one class from one end point. */
+typedef struct noc_inlet {
+    noc_group *group;
+    uint32_t at; /* switch, in the group */
+    uint16_t endpoint;
+    uint8_t class_index, port, lanes;
+} noc_inlet;
+
+/* Receives flits of one virtual channel from a switch of another domain. */
+typedef struct noc_pipe {
+    noc_group *group;
+    uint32_t at;
+    uint8_t port, vc;
+} noc_pipe;
+
+extern const ls_block_type noc_group_type;
+
+void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle now);
+void noc_pipe_receive(void *pipe, ls_link *link, const void *payload, ls_cycle now);
+void noc_output_ready(void *output_vc, ls_cycle now);
+
+#endif
