@@ -3,7 +3,8 @@
  * A model is a block type of slot "noc" whose port table provides "noc" with interface LS_NOC_INTERFACE. The
  * builder of the machine describes its end points and its message classes in a plan; the model creates domains,
  * blocks and links, and hands back one link to send on for each class and pair of end points. End points send on
- * these links and receive from links as they would from each other: they do not know which network is between. */
+ * these links and receive from links as they would from each other: they do not know which network is between.
+ * The network itself is not a block: a model's type has neither state nor init. */
 #ifndef LOCKSTEP_NOC_H
 #define LOCKSTEP_NOC_H
 
@@ -38,8 +39,8 @@ typedef struct ls_noc_class {
 
 typedef struct ls_noc_plan {
     ls_engine *engine;
-    const char *name; /* of the network: "gpu0.noc" */
-    ls_clock clock;   /* of the network */
+    const char *prefix; /* of all names: "gpu0." */
+    ls_clock clock;     /* of the network */
     const ls_noc_endpoint *side[LS_NOC_SIDES];
     uint32_t count[LS_NOC_SIDES];
     ls_noc_class classes[LS_NOC_CLASSES_MAX];
@@ -47,18 +48,20 @@ typedef struct ls_noc_plan {
     const void *self; /* first argument of the classes' functions; it lives as long as the engine */
 } ls_noc_plan;
 
-typedef struct ls_noc_wiring {
-    /* By class: [sender * receivers + receiver]; provided by the caller. Pairs may share a link. */
-    ls_link **links[LS_NOC_CLASSES_MAX];
-    uint32_t latency_cycles[LS_NOC_CLASSES_MAX]; /* without load, for models that compute with it */
-    /* By class: messages that one receiver can get before it releases any. */
-    uint32_t receive_max[LS_NOC_CLASSES_MAX];
-    uint32_t credits; /* messages between one pair before the sender waits */
-} ls_noc_wiring;
+/* A network without load; by class. */
+typedef struct ls_noc_shape {
+    uint32_t latency_cycles[LS_NOC_CLASSES_MAX]; /* from sender to receiver; the mean over all pairs */
+    uint32_t credits[LS_NOC_CLASSES_MAX]; /* messages that a sender has on the way to one receiver, at most */
+    uint32_t receive_max[LS_NOC_CLASSES_MAX]; /* messages that a receiver can get before it releases any */
+} ls_noc_shape;
 
 /* The function table that a model's port "noc" provides. `spec` is the model's section of the platform file. */
 typedef struct ls_noc_ops {
-    ls_status (*build)(const void *spec, const ls_noc_plan *plan, ls_noc_wiring *wiring, ls_error *err);
+    /* Creates nothing; it may be called without build(), for a machine whose cores send no messages. Of the end
+     * points it reads the numbers and lanes only. */
+    ls_status (*describe)(const void *spec, const ls_noc_plan *plan, ls_noc_shape *out, ls_error *err);
+    /* links: by class, [sender * receivers + receiver], provided by the caller. Pairs may share a link. */
+    ls_status (*build)(const void *spec, const ls_noc_plan *plan, ls_link **const *links, ls_error *err);
 } ls_noc_ops;
 
 #endif
