@@ -37,16 +37,22 @@ static void test_places_spread_memories(void **state)
     (void)state;
     uint16_t cores[46], memories[16];
     uint32_t seen[64] = { 0 };
-    noc_place(64, 46, 16, cores, memories);
+    uint32_t in_row[8] = { 0 }, in_column[8] = { 0 };
+    noc_place(64, 8, 46, 16, cores, memories);
     for (uint32_t i = 0; i < 16; i++) {
-        assert_int_equal(memories[i], 4 * i + 2);
+        in_row[memories[i] / 8]++;
+        in_column[memories[i] % 8]++;
         seen[memories[i]]++;
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(in_row[i], 2);
+        assert_int_equal(in_column[i], 2);
     }
     for (uint32_t i = 0; i < 46; i++)
         seen[cores[i]]++;
     for (uint32_t i = 0; i < 64; i++)
         assert_true(seen[i] <= 1);
-    noc_place(4, 8, 4, cores, memories); /* more end points than switches: shared evenly */
+    noc_place(4, 2, 8, 4, cores, memories); /* more end points than switches: shared evenly */
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(cores[i], i % 4);
 }

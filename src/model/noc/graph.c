@@ -114,13 +114,16 @@ uint32_t noc_grid_columns(uint32_t nodes)
     return columns;
 }
 
-void noc_place(uint32_t switches, uint32_t cores, uint32_t memories, uint16_t *core_switch,
+void noc_place(uint32_t switches, uint32_t columns, uint32_t cores, uint32_t memories, uint16_t *core_switch,
                uint16_t *memory_switch)
 {
     bool taken[NOC_SWITCHES_MAX] = { false };
     for (uint32_t k = 0; k < memories; k++) {
-        /* The middle of the k-th of `memories` equal parts of the list of switches. */
+        /* The middle of the k-th of `memories` equal parts of the list of switches. Each row begins one column
+         * further, so that the memories are not all in a few columns. */
         uint32_t at = (uint32_t)((2 * (uint64_t)k + 1) * switches / (2 * (uint64_t)memories));
+        uint32_t row = at / columns;
+        at = row * columns + (at + row) % columns;
         memory_switch[k] = (uint16_t)at;
         taken[at] = true;
     }

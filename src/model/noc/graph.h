@@ -40,9 +40,9 @@ uint32_t noc_graph_hops(const noc_graph *graph, uint32_t from, uint32_t to);
 
 /* The number of columns of the most square grid with at least `nodes` places. */
 uint32_t noc_grid_columns(uint32_t nodes);
-/* Places memories evenly over the switches and cores on the others, row by row, several on a switch where
- * there are more end points than switches. */
-void noc_place(uint32_t switches, uint32_t cores, uint32_t memories, uint16_t *core_switch,
+/* Places memories evenly over rows and columns and cores on the other switches, row by row; several on a switch
+ * where there are more end points than switches. A ring has one row. */
+void noc_place(uint32_t switches, uint32_t columns, uint32_t cores, uint32_t memories, uint16_t *core_switch,
                uint16_t *memory_switch);
 
 #endif

@@ -90,8 +90,8 @@ static ls_status grid_shape(const grid_spec *spec, const ls_noc_plan *plan, bool
         if (out->place[side] == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for a network of %u end points", ends);
     }
-    noc_place((uint32_t)switches, plan->count[LS_NOC_CORES], plan->count[LS_NOC_MEMORIES],
-              out->place[LS_NOC_CORES], out->place[LS_NOC_MEMORIES]);
+    noc_place((uint32_t)switches, (uint32_t)(ring ? switches : columns), plan->count[LS_NOC_CORES],
+              plan->count[LS_NOC_MEMORIES], out->place[LS_NOC_CORES], out->place[LS_NOC_MEMORIES]);
     return LS_OK;
 }
 
