@@ -280,6 +280,14 @@ static const ls_param ring_params[] = {
 };
 /* clang-format on */
 
+/* Memory by formula has the latency of a network, no wires and buffers. */
+static const ls_need needs[] = {
+    { "flit_bytes", "/core.memory=cycle" },
+    { "virtual_channels", "/core.memory=cycle" },
+    { "buffer_flits", "/core.memory=cycle" },
+    { "arbitration", "/core.memory=cycle" },
+};
+
 static const ls_port_decl mesh_ports[] = {
     { .name = LS_NOC_PORT, .interface = LS_NOC_INTERFACE, .ops = &mesh_ops },
 };
@@ -295,6 +303,8 @@ static const ls_block_type noc_mesh = {
     .spec_size = sizeof(grid_spec),
     .params = mesh_params,
     .param_count = LS_COUNT_OF(mesh_params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .ports = mesh_ports,
     .port_count = LS_COUNT_OF(mesh_ports),
 };
@@ -308,6 +318,8 @@ static const ls_block_type noc_ring = {
     .spec_size = sizeof(grid_spec),
     .params = ring_params,
     .param_count = LS_COUNT_OF(ring_params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .ports = ring_ports,
     .port_count = LS_COUNT_OF(ring_ports),
 };
