@@ -1,20 +1,18 @@
 /* gpu.c: builds a GPU: one domain for the dispatcher, one per core, one per memory channel (its L2 slices on
  * the L2 clock, its DRAM on the DRAM clock).
  *
- * The request and reply crossbars are distributed: injection is limited at the source (one request per core
- * and cycle, one answer per slice and cycle), output ports at the destination. Their latency is split between
- * the links so that both directions are long: the lookahead, and so the length of windows, is the shorter of
- * the two. */
+ * The network between cores and memory channels is a model of the slot `noc`. Its latency is split over both
+ * directions so that both are long: the lookahead, and so the length of windows, is the shortest link. */
 #include "model/gpu/gpu.h"
 
 #include "lockstep/scheduler.h"
+#include "model/gpu/network.h"
 #include "model/gpu/shape.h"
 #include "model/gpu/slots.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define CREDITS_TO_SPARE 64u
 #define AHEAD_CYCLES 560u /* of windows, where nothing but blocks that are sent ahead needs to be in time */
 #define BLOCK_CREDITS 64u
 #define GPU_PART "gpu" /* the handles of an engine */
@@ -22,8 +20,7 @@
 typedef struct gpu_spec {
     uint64_t cores;
     ls_ratio core_clock, l2_clock, dram_clock;
-    uint64_t request_latency_cycles, reply_latency_cycles, dispatch_latency_cycles, refill_latency_cycles;
-    uint64_t link_credits;
+    uint64_t dispatch_latency_cycles, refill_latency_cycles;
     uint64_t channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     const char *bit_map;
@@ -34,7 +31,8 @@ typedef struct builder {
     ls_engine *engine;
     const gpu_spec *spec;
     gpu_instance *gpu;
-    uint32_t cores, channels, credits;
+    uint32_t cores, channels;
+    gpu_network network;
     ls_clock core_clock, l2_clock, dram_clock;
     ls_region *dispatch_region, **core_regions, **l2_regions;
     ls_link **to_memory, **to_core; /* [core * channels + channel] and [channel * cores + core] */
@@ -181,42 +179,16 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .receive = gpu_dispatch_ops(gpu)->receive,
                                             .receiver = gpu->dispatch_port.self },
                            &b->dones[i], err));
-        for (uint32_t k = 0; k < b->channels && !gpu->core_shape.sends_no_requests; k++) {
-            const char *memory_name = ls_block_name(gpu->l2[k]);
-            numbered(b, name, "request", i, &k);
-            TRY(ls_link_create(b->engine,
-                               &(ls_link_spec){ .name = name,
-                                                .from = b->core_regions[i],
-                                                .to = b->l2_regions[k],
-                                                .from_name = core_name,
-                                                .to_name = memory_name,
-                                                .latency_cycles = (uint32_t)b->spec->request_latency_cycles,
-                                                .credits = b->credits,
-                                                .payload_bytes = sizeof(ls_sector_message),
-                                                .receive = l2_ops_of(b, k)->receive,
-                                                .receiver = gpu->l2_ports[k].self },
-                               &b->to_memory[(size_t)i * b->channels + k], err));
-            numbered(b, name, "reply", k, &i);
-            TRY(ls_link_create(b->engine,
-                               &(ls_link_spec){ .name = name,
-                                                .from = b->l2_regions[k],
-                                                .to = b->core_regions[i],
-                                                .from_name = memory_name,
-                                                .to_name = core_name,
-                                                .latency_cycles = (uint32_t)b->spec->reply_latency_cycles,
-                                                .credits = b->credits,
-                                                .payload_bytes = sizeof(ls_sector_message),
-                                                .receive = core_ops_of(b, i)->receive_reply,
-                                                .receiver = gpu->core_ports[i].self },
-                               &b->to_core[(size_t)k * b->cores + i], err));
-        }
     }
-    return LS_OK;
+    if (gpu->core_shape.sends_no_requests)
+        return LS_OK;
+    return gpu_network_build(&b->network, b->to_memory, b->to_core, err);
 }
 
 static ls_status attach_all(builder *b, ls_error *err)
 {
     gpu_instance *gpu = b->gpu;
+    const ls_noc_shape *noc = &b->network.shape;
     bool requests = !gpu->core_shape.sends_no_requests;
     uint32_t refill_cycles = b->ahead ? b->refill_cycles : 0;
     const ls_dispatch_wiring dispatch = { .capacity = gpu->core_shape.capacity,
@@ -232,21 +204,21 @@ static ls_status attach_all(builder *b, ls_error *err)
                                       .map = &gpu->map,
                                       .to_memory = &b->to_memory[(size_t)i * b->channels],
                                       .channels = requests ? b->channels : 0,
-                                      .replies_max = b->credits * b->channels,
+                                      .replies_max = noc->receive_max[GPU_REPLY],
                                       .to_dispatch = b->dones[i],
                                       .refill_cycles = refill_cycles };
         TRY(core_ops_of(b, i)->attach(gpu->core_ports[i].self, &core, err));
     }
     if (!requests)
-        return gpu_attach_rates(gpu, (uint32_t)b->spec->request_latency_cycles,
-                                (uint32_t)b->spec->reply_latency_cycles, b->credits, err);
+        return gpu_attach_rates(gpu, noc->latency_cycles[GPU_REQUEST], noc->latency_cycles[GPU_REPLY],
+                                noc->credits[GPU_REQUEST], err);
     for (uint32_t k = 0; k < b->channels; k++) {
         const ls_l2_wiring l2 = { .channel = k,
                                   .slices = gpu->map.slices_per_channel,
                                   .map = &gpu->map,
                                   .to_core = &b->to_core[(size_t)k * b->cores],
                                   .core_count = b->cores,
-                                  .requests_max = b->credits * b->cores };
+                                  .requests_max = noc->receive_max[GPU_REQUEST] };
         TRY(l2_ops_of(b, k)->attach(gpu->l2_ports[k].self, &l2, err));
     }
     return LS_OK;
@@ -275,11 +247,6 @@ static ls_status prepare(builder *b, ls_error *err)
                            .core_count = b->cores,
                            .channel_count = b->channels };
     snprintf(b->prefix, sizeof b->prefix, "gpu%u.", gpu->number);
-    /* Enough for a message per cycle from one core to one channel, there and back. */
-    b->credits =
-        spec->link_credits != 0
-            ? (uint32_t)spec->link_credits
-            : (uint32_t)(spec->request_latency_cycles + spec->reply_latency_cycles) + CREDITS_TO_SPARE;
     TRY(ls_clock_init(&b->core_clock, spec->core_clock, err));
     TRY(ls_clock_init(&b->l2_clock, spec->l2_clock, err));
     TRY(ls_clock_init(&b->dram_clock, spec->dram_clock, err));
@@ -321,6 +288,7 @@ ls_status gpu_build(ls_machine *machine, gpu_instance **out, ls_error *err)
         b.spec->refill_latency_cycles != 0 ? (uint32_t)b.spec->refill_latency_cycles : there_and_back;
     b.ahead = b.gpu->core_shape.wants_blocks_ahead || b.refill_cycles != there_and_back;
     b.dispatch_cycles = dispatch_cycles(&b);
+    TRY(gpu_network_plan(&b.network, machine, b.gpu, b.prefix, b.l2_clock, b.core_regions, b.l2_regions, err));
     TRY(build_links(&b, err));
     TRY(attach_all(&b, err));
     TRY(ls_engine_add_part(b.engine, GPU_PART, b.gpu, err));
@@ -370,15 +338,6 @@ static const ls_param params[] = {
     LS_PARAM_FREQ(gpu_spec, core_clock, "clock.core_mhz", "1132", "clock of the cores"),
     LS_PARAM_FREQ(gpu_spec, l2_clock, "clock.l2_mhz", "1132", "clock of the L2 slices and the network"),
     LS_PARAM_FREQ(gpu_spec, dram_clock, "clock.dram_mhz", "3500.5", "command clock of the DRAM"),
-    { .name = "noc.request_latency_cycles", .type = LS_PARAM_TYPE_UINT,
-      .offset = offsetof(gpu_spec, request_latency_cycles), .default_text = "90", .min = 1, .max = 2000,
-      .unit = "cycles", .help = "from a core to a memory partition, in core cycles" },
-    { .name = "noc.reply_latency_cycles", .type = LS_PARAM_TYPE_UINT,
-      .offset = offsetof(gpu_spec, reply_latency_cycles), .default_text = "90", .min = 1, .max = 2000,
-      .unit = "cycles", .help = "from a memory partition to a core, in L2 cycles" },
-    { .name = "noc.credits", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, link_credits),
-      .default_text = "0", .min = 0, .max = 4096, .unit = "messages",
-      .help = "buffer entries per core and partition, in each direction; 0: 64 more than there and back take" },
     LS_PARAM_UINT(gpu_spec, dispatch_latency_cycles, "cycles", 90, 1, 2000, "between the dispatcher and a core"),
     LS_PARAM_UINT(gpu_spec, refill_latency_cycles, "cycles", 0, 0, 4000,
                   "from the end of a thread block to the start of the next one in its place; 0: twice "

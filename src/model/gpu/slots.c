@@ -4,6 +4,7 @@
 
 #include "lockstep/dispatch.h"
 #include "lockstep/l2.h"
+#include "lockstep/noc.h"
 #include "lockstep/scheduler.h"
 #include "model/core/core_api.h"
 #include "model/memory/partition.h"
@@ -26,6 +27,8 @@ static const char *const l2_functions[] = { "attach", "receive", "warm", NULL };
 CHECK(l2_functions, ls_l2_ops);
 static const char *const l2_profile_functions[] = { "shape", NULL };
 CHECK(l2_profile_functions, partition_profile_ops);
+static const char *const noc_functions[] = { "describe", "build", NULL };
+CHECK(noc_functions, ls_noc_ops);
 static const char *const dispatch_functions[] = { "describe", "attach",      "receive", "start",
                                                   "progress", "take_kernel", NULL };
 CHECK(dispatch_functions, ls_dispatch_ops);
@@ -41,6 +44,7 @@ static const ls_interface scheduler = { LS_SCHEDULER_INTERFACE, "lockstep/schedu
 static const ls_interface l2 = { LS_L2_INTERFACE, "lockstep/l2.h", l2_functions };
 static const ls_interface l2_profile = { PARTITION_PROFILE_INTERFACE, "model/memory/partition.h",
                                          l2_profile_functions };
+static const ls_interface noc = { LS_NOC_INTERFACE, "lockstep/noc.h", noc_functions };
 static const ls_interface dispatch = { LS_DISPATCH_INTERFACE, "lockstep/dispatch.h", dispatch_functions };
 static const ls_interface dram = { LS_DRAM_INTERFACE, "lockstep/dram.h", dram_functions };
 static const ls_interface reply = { LS_DRAM_REPLY_INTERFACE, "lockstep/dram.h", reply_functions };
@@ -57,6 +61,7 @@ static const ls_slot_port l2_ports[] = {
     { .name = LS_DRAM_PORT, .interface = &dram, .used = true },
     { .name = LS_DRAM_REPLY_PORT, .interface = &reply },
 };
+static const ls_slot_port noc_ports[] = { { .name = LS_NOC_PORT, .interface = &noc } };
 static const ls_slot_port dispatch_ports[] = { { .name = LS_DISPATCH_PORT, .interface = &dispatch } };
 static const ls_slot_port dram_ports[] = {
     { .name = LS_DRAM_PORT, .interface = &dram },
@@ -81,6 +86,11 @@ const ls_section gpu_sections[GPU_SECTIONS] = {
       .default_model = "lrr",
       .help = "order in which warps are considered for issue",
       PORTS(scheduler_ports) },
+    { .path = "noc",
+      .slot = LS_NOC_SLOT,
+      .default_model = "crossbar",
+      .help = "network between cores and memory partitions",
+      PORTS(noc_ports) },
     { .path = "l2",
       .slot = LS_L2_SLOT,
       .default_model = "cycle",
