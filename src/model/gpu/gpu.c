@@ -50,29 +50,10 @@ typedef struct builder {
             return status_;                                                                                   \
     } while (0)
 
-/* "prefix3" or "prefix3.14": there are thousands of links, and printf takes as long as all else about one. */
-static char *put_number(char *at, uint32_t number)
+/* "gpu0.core3" */
+static const char *numbered(const builder *b, char *name, const char *kind, uint32_t number)
 {
-    char digits[10];
-    size_t count = 0;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    while (count > 0)
-        *at++ = digits[--count];
-    return at;
-}
-
-static const char *numbered(const builder *b, char *name, const char *kind, uint32_t first,
-                            const uint32_t *second)
-{
-    char *end = stpcpy(stpcpy(name, b->prefix), kind);
-    end = put_number(end, first);
-    if (second != NULL) {
-        *end++ = '.';
-        end = put_number(end, *second);
-    }
-    *end = 0;
+    sprintf(name, "%s%s%u", b->prefix, kind, number);
     return name;
 }
 
@@ -92,10 +73,10 @@ static ls_status build_core(builder *b, uint32_t i, ls_error *err)
     char name[64];
     ls_domain *domain;
     ls_block *scheduler;
-    TRY(ls_domain_create(b->engine, numbered(b, name, "sm", i, NULL), b->core_clock, &domain, err));
+    TRY(ls_domain_create(b->engine, numbered(b, name, "sm", i), b->core_clock, &domain, err));
     b->core_regions[i] = ls_domain_region(domain, 0);
-    TRY(ls_machine_block(b->machine, b->core_regions[i], numbered(b, name, "core", i, NULL), "core",
-                         &gpu->cores[i], err));
+    TRY(ls_machine_block(b->machine, b->core_regions[i], numbered(b, name, "core", i), "core", &gpu->cores[i],
+                         err));
     TRY(ls_block_port(gpu->cores[i], LS_CORE_INTERFACE, &gpu->core_ports[i], err));
     if (ls_block_type_port(ls_block_type_of(gpu->cores[i]), LS_SCHEDULER_INTERFACE, true) == NULL)
         return LS_OK; /* a core that needs no scheduler */
@@ -110,12 +91,11 @@ static ls_status build_channel(builder *b, uint32_t i, ls_error *err)
     char name[64];
     ls_domain *domain;
     /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
-    TRY(ls_domain_create(b->engine, numbered(b, name, "mem", i, NULL), b->dram_clock, &domain, err));
+    TRY(ls_domain_create(b->engine, numbered(b, name, "mem", i), b->dram_clock, &domain, err));
     TRY(ls_domain_add_region(domain, b->l2_clock, &b->l2_regions[i], err));
-    TRY(ls_machine_block(b->machine, b->l2_regions[i], numbered(b, name, "l2_", i, NULL), "l2", &gpu->l2[i],
-                         err));
+    TRY(ls_machine_block(b->machine, b->l2_regions[i], numbered(b, name, "l2_", i), "l2", &gpu->l2[i], err));
     TRY(ls_block_port(gpu->l2[i], LS_L2_INTERFACE, &gpu->l2_ports[i], err));
-    TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), numbered(b, name, "dram", i, NULL), "dram",
+    TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), numbered(b, name, "dram", i), "dram",
                          &gpu->dram[i], err));
     TRY(ls_block_connect(gpu->l2[i], LS_DRAM_PORT, gpu->dram[i], LS_DRAM_PORT, err));
     return ls_block_connect(gpu->dram[i], LS_DRAM_REPLY_PORT, gpu->l2[i], LS_DRAM_REPLY_PORT, err);
@@ -153,7 +133,7 @@ static ls_status build_links(builder *b, ls_error *err)
     char name[64];
     for (uint32_t i = 0; i < b->cores; i++) {
         const char *core_name = ls_block_name(gpu->cores[i]);
-        numbered(b, name, "launch", i, NULL);
+        numbered(b, name, "launch", i);
         TRY(ls_link_create(b->engine,
                            &(ls_link_spec){ .name = name,
                                             .from = b->dispatch_region,
@@ -166,7 +146,7 @@ static ls_status build_links(builder *b, ls_error *err)
                                             .receive = core_ops_of(b, i)->receive_launch,
                                             .receiver = gpu->core_ports[i].self },
                            &b->launches[i], err));
-        numbered(b, name, "done", i, NULL);
+        numbered(b, name, "done", i);
         TRY(ls_link_create(b->engine,
                            &(ls_link_spec){ .name = name,
                                             .from = b->core_regions[i],
