@@ -32,6 +32,8 @@ static const ls_port_decl round_robin_ports[] = {
     { .name = "arbiter", .interface = QUEUEING_ARBITER, .ops = &round_robin_ops },
 };
 
+static const ls_state_row round_robin_rows[] = { LS_STATE_DATA(round_robin, last) };
+
 static const ls_block_type round_robin_type = {
     .abi = LS_ABI_VERSION,
     .slot = "queueing.arbiter",
@@ -41,6 +43,8 @@ static const ls_block_type round_robin_type = {
     .ports = round_robin_ports,
     .port_count = LS_COUNT_OF(round_robin_ports),
     .init = round_robin_init,
+    .rows = round_robin_rows,
+    .row_count = LS_COUNT_OF(round_robin_rows),
 };
 LS_REGISTER_BLOCK(round_robin_type);
 

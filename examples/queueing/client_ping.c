@@ -116,6 +116,12 @@ static const ls_port_decl ping_ports[] = {
     { .name = "output", .interface = QUEUEING_OUTPUT, .offset = offsetof(ping, output) },
 };
 
+static const ls_state_row ping_rows[] = {
+    LS_STATE_FIXED_SPAN(ping, output, name),
+    LS_STATE_EVENT(ping, send),
+    LS_STATE_DATA_SPAN(ping, sent_at, counters),
+};
+
 static const ls_block_type ping_type = {
     .abi = LS_ABI_VERSION,
     .slot = "queueing.client",
@@ -132,5 +138,7 @@ static const ls_block_type ping_type = {
     .port_count = LS_COUNT_OF(ping_ports),
     .init = ping_init,
     .waits = ping_waits,
+    .rows = ping_rows,
+    .row_count = LS_COUNT_OF(ping_rows),
 };
 LS_REGISTER_BLOCK(ping_type);

@@ -129,6 +129,14 @@ static const ls_port_decl poisson_ports[] = {
     { .name = "output", .interface = QUEUEING_OUTPUT, .offset = offsetof(poisson, output) },
 };
 
+static const ls_state_row poisson_rows[] = {
+    LS_STATE_FIXED_SPAN(poisson, output, name),
+    LS_STATE_DATA(poisson, random),
+    LS_STATE_EVENT(poisson, send),
+    LS_STATE_FIXED(poisson, mean_gap),
+    LS_STATE_DATA_SPAN(poisson, made, counters),
+};
+
 static const ls_block_type poisson_type = {
     .abi = LS_ABI_VERSION,
     .slot = "queueing.client",
@@ -144,5 +152,7 @@ static const ls_block_type poisson_type = {
     .ports = poisson_ports,
     .port_count = LS_COUNT_OF(poisson_ports),
     .init = poisson_init,
+    .rows = poisson_rows,
+    .row_count = LS_COUNT_OF(poisson_rows),
 };
 LS_REGISTER_BLOCK(poisson_type);

@@ -99,6 +99,12 @@ static const ls_port_decl saturating_ports[] = {
     { .name = "output", .interface = QUEUEING_OUTPUT, .offset = offsetof(saturating, output) },
 };
 
+static const ls_state_row saturating_rows[] = {
+    LS_STATE_FIXED_SPAN(saturating, output, name),
+    LS_STATE_EVENT(saturating, send),
+    LS_STATE_DATA_SPAN(saturating, destination, counters),
+};
+
 static const ls_block_type saturating_type = {
     .abi = LS_ABI_VERSION,
     .slot = "queueing.client",
@@ -114,5 +120,7 @@ static const ls_block_type saturating_type = {
     .ports = saturating_ports,
     .port_count = LS_COUNT_OF(saturating_ports),
     .init = saturating_init,
+    .rows = saturating_rows,
+    .row_count = LS_COUNT_OF(saturating_rows),
 };
 LS_REGISTER_BLOCK(saturating_type);

@@ -163,6 +163,29 @@ static const ls_port_decl input_ports[] = {
     { .name = "arbiter", .interface = QUEUEING_ARBITER, .offset = offsetof(input, arbiter) },
 };
 
+static uint64_t lane_length(const void *self)
+{
+    return ((const lane *)self)->size;
+}
+
+static const ls_state_row lane_rows[] = {
+    LS_STATE_FIXED_SPAN(lane, owner, index),
+    LS_STATE_DATA_SPAN(lane, head, count),
+    LS_STATE_FIXED(lane, size),
+    LS_STATE_ARRAY(lane, at, lane_length),
+};
+
+static const ls_state_row input_rows[] = {
+    LS_STATE_FIXED_SPAN(input, sink, ticker),
+    LS_STATE_EVENT(input, turn),
+    LS_STATE_DATA(input, pace),
+    LS_STATE_FIXED(input, name),
+    LS_STATE_DATA_SPAN(input, waiting, born_fs),
+    LS_STATE_FIXED(input, count),
+    LS_STATE_PARTS(input, lanes, lane_rows),
+    LS_STATE_DATA(input, counters),
+};
+
 /* Not registered: the machine places it, a platform file cannot. */
 const ls_block_type queueing_input_type = {
     .abi = LS_ABI_VERSION,
@@ -178,6 +201,8 @@ const ls_block_type queueing_input_type = {
     .port_count = LS_COUNT_OF(input_ports),
     .init = input_init,
     .waits = input_waits,
+    .rows = input_rows,
+    .row_count = LS_COUNT_OF(input_rows),
 };
 
 ls_status queueing_input_add(ls_block *block, const ls_link_spec *spec, ls_link **out, ls_error *err)

@@ -96,6 +96,11 @@ static const ls_port_decl output_ports[] = {
     { .name = "output", .interface = QUEUEING_OUTPUT, .ops = &output_ops },
 };
 
+static const ls_state_row output_rows[] = {
+    LS_STATE_FIXED_SPAN(output, region, to),
+    LS_STATE_DATA_SPAN(output, pace, counters),
+};
+
 /* Not registered: the machine places it, a platform file cannot. */
 const ls_block_type queueing_output_type = {
     .abi = LS_ABI_VERSION,
@@ -110,6 +115,8 @@ const ls_block_type queueing_output_type = {
     .ports = output_ports,
     .port_count = LS_COUNT_OF(output_ports),
     .init = output_init,
+    .rows = output_rows,
+    .row_count = LS_COUNT_OF(output_rows),
 };
 
 ls_status queueing_output_add(ls_block *block, ls_link *link, const char *peer, ls_error *err)

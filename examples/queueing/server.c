@@ -187,13 +187,28 @@ static const ls_port_decl server_ports[] = {
     { .name = "output", .interface = QUEUEING_OUTPUT, .offset = offsetof(server, output) },
 };
 
+static uint64_t server_queue_length(const void *self)
+{
+    return ((const server *)self)->capacity;
+}
+
+static const ls_state_row server_rows[] = {
+    LS_STATE_FIXED_SPAN(server, output, exponential),
+    LS_STATE_DATA(server, random),
+    LS_STATE_EVENT(server, done),
+    LS_STATE_DATA_SPAN(server, current, busy),
+    LS_STATE_ARRAY(server, queue, server_queue_length),
+    LS_STATE_DATA_SPAN(server, head, counters),
+};
+
 #define SERVER_TYPE(name_, help_, init_)                                                                      \
     {                                                                                                         \
         .abi = LS_ABI_VERSION, .slot = "queueing.server", .name = (name_), .help = (help_),                   \
         .spec_size = sizeof(server_spec), .params = server_params, .param_count = LS_COUNT_OF(server_params), \
         .state_size = sizeof(server), .metrics = server_metrics, .metric_count = LS_COUNT_OF(server_metrics), \
         .counters_offset = offsetof(server, counters), .ports = server_ports,                                 \
-        .port_count = LS_COUNT_OF(server_ports), .init = (init_)                                              \
+        .port_count = LS_COUNT_OF(server_ports), .init = (init_), .rows = server_rows,                        \
+        .row_count = LS_COUNT_OF(server_rows)                                                                 \
     }
 
 static const ls_block_type fixed_type = SERVER_TYPE("fixed", "every service takes the same time", server_init);

@@ -121,6 +121,12 @@ static const ls_port_decl forwarding_ports[] = {
     { .name = "ring", .interface = QUEUEING_OUTPUT, .offset = offsetof(forwarding, ring) },
 };
 
+static const ls_state_row forwarding_rows[] = {
+    LS_STATE_FIXED_SPAN(forwarding, output, name),
+    LS_STATE_EVENT(forwarding, done),
+    LS_STATE_DATA_SPAN(forwarding, current, counters),
+};
+
 static const ls_block_type forwarding_type = {
     .abi = LS_ABI_VERSION,
     .slot = "queueing.server",
@@ -136,5 +142,7 @@ static const ls_block_type forwarding_type = {
     .ports = forwarding_ports,
     .port_count = LS_COUNT_OF(forwarding_ports),
     .init = forwarding_init,
+    .rows = forwarding_rows,
+    .row_count = LS_COUNT_OF(forwarding_rows),
 };
 LS_REGISTER_BLOCK(forwarding_type);

@@ -10,6 +10,7 @@
 #include "lockstep/engine.h"
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
+#include "lockstep/state.h"
 
 #include <stdbool.h>
 
@@ -72,6 +73,11 @@ typedef struct ls_block_type {
     ls_status (*init)(ls_block *block, void *state, const void *spec, ls_error *err); /* all may be NULL */
     void (*fini)(void *state);
     ls_wait_fn waits;
+
+    /* Every field of the state (state.h). Without it a machine with this block cannot be saved; a type without
+     * state needs none. */
+    const ls_state_row *rows;
+    size_t row_count;
 } ls_block_type;
 
 /* The members of an ls_block_type that say where its tables are: `n_` is the counter struct in the state. */

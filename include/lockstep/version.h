@@ -10,7 +10,7 @@
 #define LS_VERSION_PATCH 0
 #define LS_VERSION_STRING "0.2.0"
 
-#define LS_ABI_VERSION 3u
+#define LS_ABI_VERSION 4u
 
 /* What the library and the lockstep command export; everything else stays hidden. */
 #define LS_API __attribute__((visibility("default")))

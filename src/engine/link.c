@@ -427,17 +427,27 @@ static void plan_service(ls_link *link)
         arm_wake(link);
 }
 
-/* Every waiter goes through the list, ready or not: so each finds the link ready when its turn comes, and who
- * came first is served first. */
-void ls_link_wait(ls_link *link, ls_event *event)
+static inline void add_waiter(ls_link *link, ls_event *event)
 {
-    hot_assert(link->from->running && event->region == NULL);
     ls_event *newest = link->waiters;
     event->next = newest != NULL ? newest->next : event;
     if (newest != NULL)
         newest->next = event;
     link->waiters = event;
+}
+
+/* Every waiter goes through the list, ready or not: so each finds the link ready when its turn comes, and who
+ * came first is served first. */
+void ls_link_wait(ls_link *link, ls_event *event)
+{
+    hot_assert(link->from->running && event->region == NULL);
+    add_waiter(link, event);
     plan_service(link);
+}
+
+void link_add_waiter(ls_link *link, ls_event *event)
+{
+    add_waiter(link, event);
 }
 
 void link_wake(ls_link *link, ls_cycle now)
@@ -590,4 +600,15 @@ void link_exchange_cross(ls_link *link)
         return;
     arm_wake(link);
     note_work(link->from->domain);
+}
+
+void link_resume(ls_link *link, ls_cycle wake_cycle)
+{
+    show_messages(link, link->tail);
+    if (wake_cycle != LS_CYCLE_MAX) {
+        link->wake.cycle = wake_cycle;
+        wheel_add_arrival(link->from, &link->wake);
+    } else if (link->waiters != NULL) {
+        arm_wake(link);
+    }
 }

@@ -286,7 +286,7 @@ static void run_thread(void *self, uint32_t thread)
 
 /* Sizes the arrays that depend on how many domains, clocks and link ends there are: once, at the first
  * run. */
-static ls_status prepare_engine(ls_engine *engine, ls_error *err)
+ls_status engine_prepare(ls_engine *engine, ls_error *err)
 {
     size_t count = engine->domains.count;
     ls_status status = groups_prepare(engine, err);
@@ -472,7 +472,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
     ls_arena arena = { 0 };
     ls_pool *pool = NULL;
     ls_error_clear(err);
-    ls_status status = engine->started ? LS_OK : prepare_engine(engine, err);
+    ls_status status = engine->started ? LS_OK : engine_prepare(engine, err);
     if (status == LS_OK)
         status = prepare_run(&r, &arena, err);
     if (status == LS_OK && r.threads > 1)

@@ -344,6 +344,11 @@ ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit);
 void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
+/* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */
+size_t wheel_list(const ls_region *region, ls_event **out);
+void wheel_clear(ls_region *region); /* of a machine that has not run: nothing is scheduled any more */
+bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not before now; false: no memory */
+
 /* link.c */
 void link_deliver(ls_link *link, ls_cycle now);
 void link_wake(ls_link *link, ls_cycle now);
@@ -351,6 +356,11 @@ ls_time link_lookahead(const ls_link *link); /* the shorter of a message's and a
 void link_exchange(ls_domain *domain, unsigned parity);
 /* The same between groups, with all threads at rest. */
 void link_exchange_cross(ls_link *link);
+/* For loading: one more event waits for the link; and, after the rest of its state has been set, its messages are
+ * put into the receiver's wheel, and its waiting sender into its own: at wake_cycle, LS_CYCLE_MAX if it was not
+ * there. */
+void link_add_waiter(ls_link *link, ls_event *event);
+void link_resume(ls_link *link, ls_cycle wake_cycle);
 void link_set_marks(ls_link *link); /* once, when the marks of all domains have their places */
 void link_prepare(ls_link *link);   /* before a run: hooks may have got subscribers */
 
@@ -358,6 +368,9 @@ void link_prepare(ls_link *link);   /* before a run: hooks may have got subscrib
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */
 ls_time domain_next_time(const ls_domain *domain);
 void domain_run_window(ls_domain *domain);
+
+/* run.c */
+ls_status engine_prepare(ls_engine *engine, ls_error *err); /* once, before the first run */
 
 /* waits.c */
 ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err);

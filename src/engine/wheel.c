@@ -458,6 +458,56 @@ ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit)
     return cycle;
 }
 
+/* ------------------------------------------------------------------------------------ saving and loading */
+
+static int by_turn(const void *a, const void *b)
+{
+    const far_entry *x = a, *y = b;
+    return far_before(x, y) ? -1 : far_before(y, x);
+}
+
+size_t wheel_list(const ls_region *region, ls_event **out)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < WHEEL_SIZE; i++) {
+        ls_event *newest = region->wheel[(region->now + i) & WHEEL_MASK].events;
+        for (ls_event *event = newest; event != NULL; event = event->next == newest ? NULL : event->next) {
+            if (out != NULL)
+                out[count] = event->next; /* the newest comes last */
+            count++;
+        }
+    }
+    /* Sorting a heap leaves a heap. */
+    qsort(region->far, region->far_count, sizeof *region->far, by_turn);
+    for (size_t i = 0; i < region->far_count; i++) {
+        if (region->far[i].event == NULL)
+            continue;
+        region->far[i].event->place = i;
+        if (out != NULL)
+            out[count] = region->far[i].event;
+        count++;
+    }
+    return count;
+}
+
+void wheel_clear(ls_region *region)
+{
+    for (uint32_t i = 0; i < WHEEL_SIZE; i++) {
+        bucket *b = &region->wheel[i];
+        assert(b->arrivals == NULL);
+        while (b->events != NULL)
+            ls_cancel(b->events);
+    }
+    while (region->far_count > 0)
+        ls_cancel(region->far[0].event);
+}
+
+bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle)
+{
+    schedule_slow(region, event, cycle);
+    return event->region != NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------- tickers */
 
 /* 64 words of 64: what one summary word covers. */

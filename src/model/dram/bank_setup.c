@@ -23,8 +23,9 @@ static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
 static const ls_param bank_params[] = {
     LS_PARAM_CHOICE(bank_spec, timing, "timing", "gddr6", dram_timing_names,
                     "memory whose timing is used; single keys below go before it"),
-    LS_PARAM_CHOICE(bank_spec, scheduler, "scheduler", "frfcfs", scheduler_names,
-                    "fcfs: in order; frfcfs: requests of the open row first, then the oldest; frfcfs-cap: so many of them at most"),
+    LS_PARAM_CHOICE(
+        bank_spec, scheduler, "scheduler", "frfcfs", scheduler_names,
+        "fcfs: in order; frfcfs: requests of the open row first, then the oldest; frfcfs-cap: so many of them at most"),
     LS_PARAM_CHOICE(bank_spec, command_bus, "command_bus", "single", bus_names,
                     "commands per cycle: one; one for a row and one for a column; as Accel-Sim's single bus"),
     LS_PARAM_CHOICE(bank_spec, group_bits, "bank_group_bits", "low", group_bit_names,
@@ -339,6 +340,43 @@ static const ls_port_decl bank_ports[] = {
     { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .offset = offsetof(bank_channel, reply) },
 };
 
+static uint64_t bank_count(const void *self)
+{
+    return (uint64_t)((const bank_channel *)self)->bank_mask + 1;
+}
+
+static uint64_t request_count(const void *self)
+{
+    return ((const bank_channel *)self)->capacity;
+}
+
+static uint64_t ring_length(const void *self)
+{
+    return (uint64_t)((const bank_channel *)self)->ring_mask + 1;
+}
+
+static uint64_t return_length(const void *self)
+{
+    return (uint64_t)((const bank_channel *)self)->return_mask + 1;
+}
+
+static const ls_state_row bank_rows_of_state[] = {
+    LS_STATE_DATA_SPAN(bank_channel, next, pipe_depth),
+    LS_STATE_FIXED(bank_channel, times),
+    LS_STATE_ARRAY(bank_channel, banks, bank_count),
+    LS_STATE_ARRAY(bank_channel, requests, request_count),
+    LS_STATE_ARRAY(bank_channel, front, ring_length),
+    LS_STATE_DATA_SPAN(bank_channel, front_head, writes_coming),
+    LS_STATE_ARRAY(bank_channel, pipe, ring_length),
+    LS_STATE_DATA_SPAN(bank_channel, pipe_head, wheel),
+    LS_STATE_FIXED_SPAN(bank_channel, reply, domain),
+    LS_STATE_EVENT(bank_channel, wake),
+    LS_STATE_DATA_SPAN(bank_channel, awake, active_since),
+    LS_STATE_ARRAY(bank_channel, returns, return_length),
+    LS_STATE_DATA_SPAN(bank_channel, return_head, front_last),
+    LS_STATE_FIXED_SPAN(bank_channel, front_latency, name),
+};
+
 static const ls_block_type bank_type = {
     .abi = LS_ABI_VERSION,
     .slot = "dram",
@@ -357,5 +395,7 @@ static const ls_block_type bank_type = {
     .port_count = LS_COUNT_OF(bank_ports),
     .init = bank_init,
     .waits = bank_waits,
+    .rows = bank_rows_of_state,
+    .row_count = LS_COUNT_OF(bank_rows_of_state),
 };
 LS_REGISTER_BLOCK(bank_type);

@@ -181,6 +181,18 @@ static const ls_port_decl fixed_ports[] = {
     { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .offset = offsetof(fixed, reply) },
 };
 
+static uint64_t request_length(const void *self)
+{
+    return (uint64_t)((const fixed *)self)->mask + 1;
+}
+
+static const ls_state_row fixed_rows[] = {
+    LS_STATE_FIXED_SPAN(fixed, reply, name),   LS_STATE_EVENT(fixed, wake),
+    LS_STATE_DATA_SPAN(fixed, blocked, awake), LS_STATE_ARRAY(fixed, requests, request_length),
+    LS_STATE_DATA_SPAN(fixed, head, tail),     LS_STATE_FIXED_SPAN(fixed, mask, capacity),
+    LS_STATE_DATA_SPAN(fixed, free, n),
+};
+
 static const ls_block_type fixed_type = {
     .abi = LS_ABI_VERSION,
     .slot = "dram",
@@ -197,5 +209,7 @@ static const ls_block_type fixed_type = {
     .port_count = LS_COUNT_OF(fixed_ports),
     .init = fixed_init,
     .waits = fixed_waits,
+    .rows = fixed_rows,
+    .row_count = LS_COUNT_OF(fixed_rows),
 };
 LS_REGISTER_BLOCK(fixed_type);

@@ -1,0 +1,86 @@
+/* state.h: what a block's state consists of, as a table, and saving a whole machine with such tables.
+ *
+ * A block type lists every field of its state struct in one table of rows. A row says how the field is saved:
+ *
+ *   DATA    plain bytes: numbers, indices, counters, structs of them. No pointers
+ *   FIXED   set while the machine is built and never changed after: ports, names, specs, sizes, tickers
+ *   EVENT   an ls_event: whether it is scheduled or waits for a link, and when it is due
+ *   LINK    an ls_link *, saved as its number; NULL stays NULL
+ *   OWN     a pointer into the state of the same block, saved as an offset; NULL stays NULL
+ *   PARTS   structs inside the struct, with rows of their own
+ *   ARRAY   a pointer to an array outside of the struct: of plain data, or of structs with rows of their own
+ *
+ * Rows stand in any order. Bytes that no row covers are an error when saving, except for padding: a field that
+ * somebody adds and forgets to list is found, not lost.
+ *
+ * An event keeps the function and the argument that it got when the machine was built. Messages on links are
+ * plain data. */
+#ifndef LOCKSTEP_STATE_H
+#define LOCKSTEP_STATE_H
+
+#include "lockstep/engine.h"
+
+typedef enum ls_state_kind {
+    LS_STATE_KIND_DATA,
+    LS_STATE_KIND_FIXED,
+    LS_STATE_KIND_EVENT,
+    LS_STATE_KIND_LINK,
+    LS_STATE_KIND_OWN,
+    LS_STATE_KIND_PARTS,
+    LS_STATE_KIND_ARRAY,
+} ls_state_kind;
+
+typedef struct ls_state_row {
+    const char *name;
+    ls_state_kind kind;
+    uint32_t offset, size; /* of the field, bytes */
+    uint32_t element;      /* PARTS and ARRAY: bytes of one element */
+    /* PARTS and ARRAY: the rows of an element; NULL: elements are plain data. */
+    const struct ls_state_row *rows;
+    uint32_t row_count;
+    /* ARRAY: how many elements there are; self is the struct that this row belongs to. An array of plain data
+     * may have grown since the machine was built: loading makes room for it. */
+    uint64_t (*length)(const void *self);
+} ls_state_row;
+
+/* clang-format off */
+#define LS_STATE_SIZE_(type, field) sizeof(((type *)0)->field)
+#define LS_STATE_ROW_(type, field, kind_)                                                                     \
+    .name = #field, .kind = (kind_), .offset = offsetof(type, field), .size = LS_STATE_SIZE_(type, field)
+#define LS_STATE_SPAN_(type, first, last, kind_)                                                              \
+    .name = #first " to " #last, .kind = (kind_), .offset = offsetof(type, first),                            \
+    .size = offsetof(type, last) + LS_STATE_SIZE_(type, last) - offsetof(type, first)
+
+#define LS_STATE_DATA(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_DATA) }
+#define LS_STATE_FIXED(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_FIXED) }
+/* All fields from `first` to `last`, as they stand in the struct. */
+#define LS_STATE_DATA_SPAN(type, first, last) { LS_STATE_SPAN_(type, first, last, LS_STATE_KIND_DATA) }
+#define LS_STATE_FIXED_SPAN(type, first, last) { LS_STATE_SPAN_(type, first, last, LS_STATE_KIND_FIXED) }
+#define LS_STATE_EVENT(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_EVENT) }
+#define LS_STATE_LINK(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_LINK) }
+#define LS_STATE_OWN(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_OWN) }
+#define LS_STATE_PART(type, field, rows_)                                                                     \
+    { LS_STATE_ROW_(type, field, LS_STATE_KIND_PARTS), .element = LS_STATE_SIZE_(type, field), .rows = (rows_), \
+      .row_count = LS_COUNT_OF(rows_) }
+/* The field is an array of structs. */
+#define LS_STATE_PARTS(type, field, rows_)                                                                    \
+    { LS_STATE_ROW_(type, field, LS_STATE_KIND_PARTS), .element = LS_STATE_SIZE_(type, field[0]),             \
+      .rows = (rows_), .row_count = LS_COUNT_OF(rows_) }
+#define LS_STATE_ARRAY(type, field, length_)                                                                  \
+    { LS_STATE_ROW_(type, field, LS_STATE_KIND_ARRAY), .element = LS_STATE_SIZE_(type, field[0]),             \
+      .length = (length_) }
+#define LS_STATE_ARRAY_OF(type, field, length_, rows_)                                                        \
+    { LS_STATE_ROW_(type, field, LS_STATE_KIND_ARRAY), .element = LS_STATE_SIZE_(type, field[0]),             \
+      .rows = (rows_), .row_count = LS_COUNT_OF(rows_), .length = (length_) }
+/* clang-format on */
+
+/* Writes the state of the whole machine into memory that the caller frees with free(). Between runs only. Fails,
+ * naming the block, if a block's type has no table or an incomplete one; and if an event that belongs to no
+ * table is scheduled. The machine is not changed. */
+LS_API ls_status ls_engine_save(ls_engine *engine, void **out, size_t *bytes, ls_error *err);
+/* Brings a machine that has not run yet to that state. It must have been built in the same way; threads, windows,
+ * groups and the host process may differ. Fails, naming the first difference, for another machine, another
+ * version and damaged bytes; a machine whose load failed can only be destroyed. */
+LS_API ls_status ls_engine_load(ls_engine *engine, const void *saved, size_t bytes, ls_error *err);
+
+#endif

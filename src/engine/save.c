@@ -1,0 +1,464 @@
+/* save.c: the state of a whole machine as bytes, and back.
+ *
+ * The bytes are a header (version, checksum), a text that describes the machine, and the state of domains, links
+ * and blocks in the order of their creation. Events are referred to by number. Loading compares the text with
+ * that of the machine at hand before it changes anything.
+ *
+ * Windows, groups and threads leave no trace in the bytes. A machine is saved between runs: every domain stands at
+ * the same time. Loading starts the windows anew: it shows all messages on links to their receivers, and lets
+ * waiting senders look for their credits again. */
+#include "engine/save.h"
+
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVE_MAGIC "LSSTATE"
+#define SAVE_VERSION 1u
+
+typedef struct save_header {
+    char magic[8];
+    uint32_t version, header_bytes;
+    uint64_t body_bytes;
+    ls_hash checksum; /* of the body */
+} save_header;
+
+void save_put(save_out *out, const void *data, size_t bytes)
+{
+    out->failed = out->failed || !ls_vec_reserve(&out->bytes, bytes);
+    if (out->failed)
+        return;
+    memcpy(out->bytes.at + out->bytes.count, data, bytes);
+    out->bytes.count += bytes;
+}
+
+void save_put64(save_out *out, uint64_t value)
+{
+    save_put(out, &value, sizeof value);
+}
+
+void save_get(save_in *in, void *data, size_t bytes)
+{
+    in->failed = in->failed || (size_t)(in->end - in->at) < bytes;
+    if (in->failed) {
+        memset(data, 0, bytes);
+        return;
+    }
+    memcpy(data, in->at, bytes);
+    in->at += bytes;
+}
+
+uint64_t save_get64(save_in *in)
+{
+    uint64_t value;
+    save_get(in, &value, sizeof value);
+    return value;
+}
+
+/* ----------------------------------------------------------------------------------------------- events */
+
+typedef struct numbered {
+    ls_event *event;
+    uint64_t number;
+} numbered;
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const numbered *)a)->event, y = (uintptr_t)((const numbered *)b)->event;
+    return (x > y) - (x < y);
+}
+
+static bool sort_events(save_events *events)
+{
+    size_t count = events->at.count;
+    numbered *list = calloc(count + 1, sizeof *list);
+    events->sorted = calloc(count + 1, sizeof *events->sorted);
+    events->number_of = calloc(count + 1, sizeof *events->number_of);
+    bool ok = list != NULL && events->sorted != NULL && events->number_of != NULL;
+    for (size_t i = 0; i < count && ok; i++)
+        list[i] = (numbered){ events->at.at[i], i };
+    if (ok)
+        qsort(list, count, sizeof *list, by_address);
+    for (size_t i = 0; i < count && ok; i++) {
+        events->sorted[i] = list[i].event;
+        events->number_of[i] = list[i].number;
+    }
+    free(list);
+    return ok;
+}
+
+ls_status save_events_list(const ls_engine *engine, save_events *events, ls_error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; i < engine->blocks.count && ok; i++)
+        ok = rows_add_events(engine->blocks.at[i], events);
+    for (size_t i = 0; i < engine->links.count && ok; i++)
+        ok = ls_vec_push(&events->at, &engine->links.at[i]->serve);
+    if (!ok || !sort_events(events))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a list of the machine's events");
+    return LS_OK;
+}
+
+void save_events_fini(save_events *events)
+{
+    ls_vec_fini(&events->at);
+    free(events->sorted);
+    free(events->number_of);
+}
+
+bool save_events_find(const save_events *events, const ls_event *event, uint64_t *number)
+{
+    size_t low = 0, high = events->at.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if ((uintptr_t)events->sorted[middle] < (uintptr_t)event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == events->at.count || events->sorted[low] != event)
+        return false;
+    *number = events->number_of[low];
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------- description */
+
+/* A line per domain, link and block: two machines with the same text were built in the same way. */
+static void describe(const ls_engine *engine, ls_text *text)
+{
+    for (size_t i = 0; i < engine->domains.count; i++) {
+        const ls_domain *domain = engine->domains.at[i];
+        ls_text_printf(text, "domain '%s'", domain->name);
+        for (uint32_t r = 0; r < domain->region_count; r++)
+            ls_text_printf(text, ", a clock of %" PRIu64 "/%" PRIu64 " fs with %u tickers",
+                           domain->regions[r]->clock.period_num, domain->regions[r]->clock.period_den,
+                           domain->regions[r]->ticker_count);
+        ls_text_add(text, "\n");
+    }
+    for (size_t i = 0; i < engine->links.count; i++) {
+        const ls_link *l = engine->links.at[i];
+        ls_text_printf(
+            text,
+            "link '%s' from '%s'.%u to '%s'.%u, latency %u, back %u, %u credits, slots of %u bytes, "
+            "width %u of %u units, flits of %u bytes\n",
+            l->name, l->from->domain->name, l->from->index, l->to->domain->name, l->to->index,
+            l->latency_cycles, l->credit_latency_cycles, l->credit_total, l->slot_bytes, l->width_units,
+            l->flit_units, l->flit_bytes);
+    }
+    for (size_t i = 0; i < engine->blocks.count; i++) {
+        const ls_block *block = engine->blocks.at[i];
+        ls_text_printf(text, "block '%s' of type %s/%s in '%s'.%u, state %zu bytes, table %016" PRIx64 "\n",
+                       block->name, block->type->slot, block->type->name, block->region->domain->name,
+                       block->region->index, block->type->state_size,
+                       rows_hash(block->type->rows, block->type->row_count));
+    }
+}
+
+/* Both texts differ: the first line that does, of each. */
+static ls_status name_difference(const char *saved, const char *here, ls_error *err)
+{
+    size_t i = 0, line = 0;
+    while (saved[i] != '\0' && saved[i] == here[i])
+        if (saved[i++] == '\n')
+            line = i;
+    saved += line;
+    here += line;
+    size_t saved_length = strcspn(saved, "\n"), here_length = strcspn(here, "\n");
+    if (here_length == 0 || saved_length == 0)
+        return ls_fail(err, LS_ERR_INPUT, "the state was saved from another machine: %s has %.*s",
+                       here_length == 0 ? "only that one" : "only this one",
+                       (int)(here_length == 0 ? saved_length : here_length), here_length == 0 ? saved : here);
+    return ls_fail(err, LS_ERR_INPUT,
+                   "the state was saved from another machine: it has %.*s; this one has %.*s",
+                   (int)saved_length, saved, (int)here_length, here);
+}
+
+/* ------------------------------------------------------------------------------------------------- saving */
+
+static ls_status no_number(const char *what, const char *name, ls_error *err)
+{
+    return ls_fail(err, LS_ERR_UNSUPPORTED,
+                   "the machine cannot be saved: an event %s '%s' is in no block's state table", what, name);
+}
+
+static ls_status save_region(const ls_region *region, const save_events *events, save_out *out, ls_error *err)
+{
+    uint64_t head[] = { region->now,         region->floor,     region->idle_floor, region->events_run,
+                        region->messages_in, region->ticks_run, region->cycles_run, region->active_summary };
+    save_put(out, head, sizeof head);
+    save_put(out, region->active, (region->ticker_count + 63) / 64 * sizeof *region->active);
+    size_t count = wheel_list(region, NULL);
+    ls_event **list = calloc(count + 1, sizeof(ls_event *));
+    if (list == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a list of %zu events", count);
+    wheel_list(region, list);
+    ls_status status = LS_OK;
+    save_put64(out, count);
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        uint64_t number = 0;
+        if (!save_events_find(events, list[i], &number))
+            status = no_number("that is scheduled in domain", region->domain->name, err);
+        save_put64(out, number);
+        save_put64(out, list[i]->cycle);
+    }
+    free(list);
+    return status;
+}
+
+static ls_status save_waiters(const ls_link *link, const save_events *events, save_out *out, ls_error *err)
+{
+    uint64_t count = 0;
+    const ls_event *oldest = link->waiters != NULL ? link->waiters->next : NULL;
+    for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next)
+        count++;
+    save_put64(out, count);
+    for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next) {
+        uint64_t number;
+        if (!save_events_find(events, e, &number))
+            return no_number("that waits for link", link->name, err);
+        save_put64(out, number);
+    }
+    return LS_OK;
+}
+
+static ls_status save_link(const ls_link *link, const save_events *events, save_out *out, ls_error *err)
+{
+    uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
+    uint64_t head[] = { link->tail,        link->head,    link->held,        link->wire_cycle,
+                        link->wire_free,   link->credits, link->home,        link->reused,
+                        link->credit_head, tail,          link->wake.queued, link->wake.cycle };
+    save_put(out, head, sizeof head);
+    for (uint32_t i = link->credit_head; i != tail; i++)
+        save_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+    for (uint64_t i = link->head; i != link->tail; i++)
+        save_put(out, link->slots[i & link->ring_mask], link->slot_bytes);
+    return save_waiters(link, events, out, err);
+}
+
+static ls_status save_body(const ls_engine *engine, const save_events *events, save_out *out, ls_error *err)
+{
+    ls_text text = { 0 };
+    describe(engine, &text);
+    size_t length = strlen(ls_text_get(&text)) + 1;
+    out->failed |= text.failed;
+    save_put64(out, length);
+    save_put(out, ls_text_get(&text), length);
+    ls_text_fini(&text);
+
+    ls_status status = LS_OK;
+    save_put64(out, engine->last_cycle);
+    save_put64(out, engine->window_index != 0);
+    for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
+        const ls_domain *domain = engine->domains.at[i];
+        save_put(out, &domain->pending, sizeof domain->pending);
+        save_put64(out, domain->progress);
+        save_put(out, &domain->random, sizeof domain->random);
+        for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
+            status = save_region(domain->regions[r], events, out, err);
+    }
+    for (size_t i = 0; i < engine->links.count && status == LS_OK; i++)
+        status = save_link(engine->links.at[i], events, out, err);
+    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
+        status = rows_save(engine->blocks.at[i], out, err);
+    return status;
+}
+
+ls_status ls_engine_save(ls_engine *engine, void **bytes_out, size_t *bytes, ls_error *err)
+{
+    *bytes_out = NULL;
+    *bytes = 0;
+    ls_error_clear(err);
+    save_out out = { 0 };
+    save_events events = { 0 };
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
+        status = rows_check(engine->blocks.at[i], err);
+    if (status == LS_OK)
+        status = save_events_list(engine, &events, err);
+    save_header header = { .magic = SAVE_MAGIC, .version = SAVE_VERSION, .header_bytes = sizeof header };
+    save_put(&out, &header, sizeof header);
+    if (status == LS_OK)
+        status = save_body(engine, &events, &out, err);
+    if (status == LS_OK && out.failed)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the state of the machine");
+    save_events_fini(&events);
+    if (status != LS_OK) {
+        ls_vec_fini(&out.bytes);
+        return status;
+    }
+    header.body_bytes = out.bytes.count - sizeof header;
+    header.checksum = ls_hash_of(out.bytes.at + sizeof header, header.body_bytes);
+    memcpy(out.bytes.at, &header, sizeof header);
+    *bytes_out = out.bytes.at;
+    *bytes = out.bytes.count;
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ loading */
+
+static ls_event *get_event(const save_events *events, save_in *in)
+{
+    uint64_t number = save_get64(in);
+    in->failed |= number >= events->at.count;
+    return in->failed ? NULL : events->at.at[number];
+}
+
+static ls_status load_region(ls_region *region, const save_events *events, save_in *in, ls_error *err)
+{
+    uint64_t head[8];
+    save_get(in, head, sizeof head);
+    region->now = head[0];
+    region->floor = head[1];
+    region->idle_floor = head[2];
+    region->events_run = head[3];
+    region->messages_in = head[4];
+    region->ticks_run = head[5];
+    region->cycles_run = head[6];
+    region->active_summary = head[7];
+    save_get(in, region->active, (region->ticker_count + 63) / 64 * sizeof *region->active);
+    for (uint64_t i = 0, count = save_get64(in); i < count && !in->failed; i++) {
+        ls_event *event = get_event(events, in);
+        ls_cycle cycle = save_get64(in);
+        in->failed = in->failed || cycle < region->now || event->region != NULL;
+        if (!in->failed && !wheel_put(region, event, cycle))
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the event heap");
+    }
+    return LS_OK;
+}
+
+/* The messages under way, and room for as many as there are credits whose slots are known. */
+static ls_status load_messages(ls_link *link, save_in *in, ls_error *err)
+{
+    uint32_t count = (uint32_t)link->tail - link->reused;
+    if (link->tail - link->head > count || count > link->credit_total) {
+        in->failed = true;
+        return LS_OK;
+    }
+    uint8_t *slots = ls_domain_alloc(link->from->domain, (size_t)count * link->slot_bytes);
+    if (slots == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
+    for (uint32_t i = 0; i < count; i++)
+        link->slots[(link->reused + i) & link->ring_mask] =
+            (slot_header *)(void *)(slots + (size_t)i * link->slot_bytes);
+    link->slot_count = count;
+    link->fresh_count = 0;
+    for (uint64_t i = link->head; i != link->tail; i++)
+        save_get(in, link->slots[i & link->ring_mask], link->slot_bytes);
+    return LS_OK;
+}
+
+static ls_status load_link(ls_link *link, const save_events *events, save_in *in, ls_error *err)
+{
+    uint64_t head[12];
+    save_get(in, head, sizeof head);
+    link->tail = head[0];
+    link->head = head[1];
+    link->held = (uint32_t)head[2];
+    link->wire_cycle = head[3];
+    link->wire_free = head[4];
+    link->credits = (uint32_t)head[5];
+    link->home = (uint32_t)head[6];
+    link->reused = (uint32_t)head[7];
+    link->credit_head = (uint32_t)head[8];
+    atomic_store_explicit(&link->credit_tail, (uint32_t)head[9], memory_order_relaxed);
+    in->failed |= (uint32_t)head[9] - link->credit_head > link->credit_total;
+    for (uint32_t i = link->credit_head; i != (uint32_t)head[9] && !in->failed; i++)
+        save_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+    ls_status status = in->failed ? LS_OK : load_messages(link, in, err);
+    for (uint64_t i = 0, count = save_get64(in); i < count && !in->failed && status == LS_OK; i++) {
+        ls_event *event = get_event(events, in);
+        if (event != NULL)
+            link_add_waiter(link, event);
+    }
+    if (!in->failed && status == LS_OK)
+        link_resume(link, head[10] != 0 ? head[11] : LS_CYCLE_MAX);
+    return status;
+}
+
+static ls_status load_body(ls_engine *engine, const save_events *events, save_in *in, ls_error *err)
+{
+    ls_status status = LS_OK;
+    engine->last_cycle = save_get64(in);
+    engine->window_index = save_get64(in);
+    for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
+        ls_domain *domain = engine->domains.at[i];
+        save_get(in, &domain->pending, sizeof domain->pending);
+        domain->progress = save_get64(in);
+        save_get(in, &domain->random, sizeof domain->random);
+        for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
+            status = load_region(domain->regions[r], events, in, err);
+    }
+    for (size_t i = 0; i < engine->links.count && status == LS_OK && !in->failed; i++)
+        status = load_link(engine->links.at[i], events, in, err);
+    for (size_t i = 0; i < engine->blocks.count && status == LS_OK && !in->failed; i++)
+        status = rows_load(engine->blocks.at[i], in, err);
+    if (status == LS_OK && (in->failed || in->at != in->end))
+        status = ls_fail(err, LS_ERR_INPUT, "the saved state does not fit this machine");
+    return status;
+}
+
+/* Header, checksum and the machine's description; *in is left at the state. */
+static ls_status check_saved(const ls_engine *engine, const void *saved, size_t bytes, save_in *in,
+                             ls_error *err)
+{
+    save_header header;
+    if (bytes < sizeof header)
+        return ls_fail(err, LS_ERR_INPUT, "a saved state of %zu bytes is cut short", bytes);
+    memcpy(&header, saved, sizeof header);
+    if (memcmp(header.magic, SAVE_MAGIC, sizeof header.magic) != 0)
+        return ls_fail(err, LS_ERR_INPUT, "this is not a saved state");
+    if (header.version != SAVE_VERSION || header.header_bytes != sizeof header)
+        return ls_fail(err, LS_ERR_INPUT, "a saved state of version %u, expected %u", header.version,
+                       SAVE_VERSION);
+    if (header.body_bytes != bytes - sizeof header)
+        return ls_fail(err, LS_ERR_INPUT, "a saved state has %zu bytes, its header says %llu", bytes,
+                       (unsigned long long)(header.body_bytes + sizeof header));
+    const uint8_t *body = (const uint8_t *)saved + sizeof header;
+    if (!ls_hash_same(ls_hash_of(body, header.body_bytes), header.checksum))
+        return ls_fail(err, LS_ERR_INPUT, "the saved state is damaged: its checksum is wrong");
+
+    *in = (save_in){ .at = body, .end = body + header.body_bytes };
+    uint64_t length = save_get64(in);
+    if (in->failed || length == 0 || length > (size_t)(in->end - in->at) || in->at[length - 1] != '\0')
+        return ls_fail(err, LS_ERR_INPUT, "the saved state is damaged: it does not describe a machine");
+    ls_text text = { 0 };
+    describe(engine, &text);
+    const char *was = (const char *)in->at;
+    ls_status status = LS_OK;
+    if (text.failed)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the description of the machine");
+    else if (strcmp(was, ls_text_get(&text)) != 0)
+        status = name_difference(was, ls_text_get(&text), err);
+    ls_text_fini(&text);
+    in->at += length;
+    return status;
+}
+
+ls_status ls_engine_load(ls_engine *engine, const void *saved, size_t bytes, ls_error *err)
+{
+    ls_error_clear(err);
+    if (engine->started)
+        return ls_fail(err, LS_ERR_USAGE, "a state is loaded into a machine that has run");
+    save_in in = { 0 };
+    save_events events = { 0 };
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
+        status = rows_check(engine->blocks.at[i], err);
+    if (status == LS_OK)
+        status = check_saved(engine, saved, bytes, &in, err);
+    if (status == LS_OK)
+        status = save_events_list(engine, &events, err);
+    if (status == LS_OK)
+        status = engine_prepare(engine, err);
+    if (status == LS_OK) {
+        for (size_t i = 0; i < engine->domains.count; i++)
+            for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++)
+                wheel_clear(engine->domains.at[i]->regions[r]);
+        status = load_body(engine, &events, &in, err);
+    }
+    save_events_fini(&events);
+    return status;
+}

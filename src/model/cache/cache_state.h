@@ -1,0 +1,12 @@
+/* cache_state.h: the state table of the sector cache: LS_STATE_PART(type, field, cache_rows) in the table of the
+ * block that has one. Its counters must be in the state of the same block, as plain data. */
+#ifndef MODEL_CACHE_STATE_H
+#define MODEL_CACHE_STATE_H
+
+#include "lockstep/state.h"
+#include "model/cache/cache.h"
+
+#define CACHE_ROWS 18
+extern const ls_state_row cache_rows[CACHE_ROWS];
+
+#endif
