@@ -77,6 +77,22 @@ static bool is_file(const char *directory, const char *rest, const char *target,
     return n > 0 && (size_t)n < out_bytes && ls_file_exists(out);
 }
 
+/* A program that embeds the library has its own directory: then the library's tells. Debian's libraries are one
+ * level deeper than others. */
+static bool is_beside_library(ls_arena *arena, const char *target, const char *variant, const char *name,
+                              char *out, size_t out_bytes)
+{
+    static const char *const beside[] = { "/share/lockstep/kernels", "/../share/lockstep/kernels",
+                                          "/../../share/lockstep/kernels" };
+    char *directory;
+    if (ls_library_dir(arena, &directory, NULL) != LS_OK || !directory)
+        return false;
+    for (size_t i = 0; i < LS_COUNT_OF(beside); i++)
+        if (is_file(directory, beside[i], target, variant, name, out, out_bytes))
+            return true;
+    return false;
+}
+
 ls_status wl_kernel_path(const char *name, const char *target, const char *variant, char *out,
                          size_t out_bytes, ls_error *err)
 {
@@ -95,6 +111,8 @@ ls_status wl_kernel_path(const char *name, const char *target, const char *varia
         status = ls_executable_dir(&arena, &directory, err);
         for (size_t i = 0; i < LS_COUNT_OF(beside) && status == LS_OK && !found; i++)
             found = is_file(directory, beside[i], target, variant, name, out, out_bytes);
+        if (status == LS_OK && !found)
+            found = is_beside_library(&arena, target, variant, name, out, out_bytes);
     }
     ls_arena_fini(&arena);
     if (status != LS_OK || found)
@@ -169,6 +187,18 @@ static ls_status prepare(wl_run *r, const wl_request *request, ls_error *err)
     if (status == LS_OK)
         status = ls_hasher_create(&r->downloads, err);
     return status;
+}
+
+ls_status wl_name_size(const wl_workload *workload, wl_setting *settings, size_t count, ls_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (settings[i].name)
+            continue;
+        if (workload->option_count == 0)
+            return ls_fail(err, LS_ERR_USAGE, "workload %s has no size", workload->name);
+        settings[i].name = workload->options[0].name;
+    }
+    return LS_OK;
 }
 
 ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *err)

@@ -131,6 +131,9 @@ typedef struct wl_setting {
     uint64_t value;
 } wl_setting;
 
+/* A setting without a name is the size: it gets the name of the workload's first option. */
+ls_status wl_name_size(const wl_workload *workload, wl_setting *settings, size_t count, ls_error *err);
+
 typedef struct wl_request {
     const wl_workload *workload;
     ls_gpu_system *system; /* the run uses GPU `gpu` of it */
@@ -153,9 +156,9 @@ typedef struct wl_result {
  * came. */
 ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *err);
 
-/* Where NAME's code object for a target is: $LOCKSTEP_KERNELS, then share/lockstep/kernels beside the
- * program's directory, then in the install prefix. The error says what was looked for and how it comes to
- * be. */
+/* Where NAME's code object for a target is: $LOCKSTEP_KERNELS, then share/lockstep/kernels beside the program's
+ * directory or beside the library's, then in the install prefix of either. The error says what was looked for and
+ * how it comes to be. */
 ls_status wl_kernel_path(const char *name, const char *target, const char *variant, char *out,
                          size_t out_bytes, ls_error *err);
 

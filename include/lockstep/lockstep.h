@@ -8,6 +8,7 @@
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
 #include "lockstep/random.h"
+#include "lockstep/sim.h"
 #include "lockstep/status.h"
 #include "lockstep/time.h"
 #include "lockstep/version.h"

@@ -2,7 +2,7 @@
  * src/platform/show.c; here is only the way from the command line to it. */
 #include "cli/cli.h"
 #include "cli/cmd_config_import.h"
-#include "cli/fidelity.h"
+#include "cli/platform_args.h"
 #include "platform/needs.h"
 #include "platform/show.h"
 

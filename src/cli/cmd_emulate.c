@@ -2,9 +2,8 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
-#include "cli/emulate_object.h"
-#include "cli/emulate_output.h"
 #include "cli/workload_args.h"
+#include "sim/emulate_output.h"
 #include "workloads/workload.h"
 
 #include <inttypes.h>
@@ -102,7 +101,7 @@ static void print_text(const cli_context *ctx, const wl_request *request, const 
     cli_style style = cli_style_of(ctx->color_out);
     char text[LS_FORMAT_BYTES];
     fprintf(ctx->out, "%s%s%s on %s\n", style.name, request->workload->name, style.off, gpu);
-    emulate_print_counts(ctx, &result->counts);
+    emulate_print_counts(ctx->out, ctx->color_out, &result->counts);
     if (request->check && status == LS_OK)
         fprintf(ctx->out, "  %-16s %s%18s%s  %s values compared with the CPU\n", "verification", style.good,
                 "correct", style.off, ls_format_count(result->compared, text, sizeof text));
@@ -119,9 +118,10 @@ static ls_status run_workload(cli_context *ctx, const wl_workload *w, ls_error *
                            .variant = cli_text(ctx, "variant"),
                            .seed = cli_uint(ctx, "seed") };
     wl_result result;
-    ls_status status = workload_args_read(ctx, w, &settings, &request.setting_count, err),
-              print_status = LS_OK;
+    ls_status status = workload_args_read(ctx, &settings, &request.setting_count, err), print_status = LS_OK;
     request.settings = settings;
+    if (status == LS_OK)
+        status = wl_name_size(w, settings, request.setting_count, err);
     if (status == LS_OK)
         status = make_system(ctx, gpu, &request.system, err);
     if (status != LS_OK)
@@ -148,17 +148,22 @@ static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
 {
     const char *gpu = cli_text(ctx, "gpu");
     ls_gpu_system *system = NULL;
-    emulate_object_output output = cli_flag(ctx, "json") ? EMULATE_OBJECT_JSON : EMULATE_OBJECT_TEXT;
-    ls_status status = LS_OK;
-    if (!cli_given(ctx, "grid"))
+    emulate_object_launch launch;
+    const emulate_object_printer printer = { .output = cli_flag(ctx, "json") ? EMULATE_OBJECT_JSON
+                                                                             : EMULATE_OBJECT_TEXT,
+                                             .to = ctx->out,
+                                             .color = ctx->color_out };
+    ls_status status = workload_args_launch(ctx, path, true, &launch, err);
+    if (status == LS_OK && !cli_given(ctx, "grid"))
         return ls_fail(err, LS_ERR_USAGE, "a launch of a code object needs --grid X[,Y[,Z]]");
-    if (!gpu)
+    if (status == LS_OK && !gpu)
         status = emulate_object_target(ctx->arena, path, &gpu, err);
     if (status == LS_OK)
         status = make_system(ctx, gpu, &system, err);
     if (status != LS_OK)
         return status;
-    return close_system(system, emulate_object_run(ctx, system, path, output, NULL, err), err);
+    status = emulate_object_run(ctx->arena, system, &launch, &printer, NULL, err);
+    return close_system(system, status, err);
 }
 
 static bool any_given(const cli_context *ctx, const char *const *names, const char **which)

@@ -2,13 +2,14 @@
  * simulating time. */
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/run_trace.h"
+#include "cli/workload_args.h"
 #include "platform/machine.h"
 #include "platform/needs.h"
 #include "workload/profile/profile.h"
 #include "workload/select.h"
 #include "workload/share.h"
 #include "workload/trace.h"
+#include "workload/unmodelled.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

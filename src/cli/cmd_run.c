@@ -1,26 +1,17 @@
-/* cmd_run.c: `lockstep run`: a platform becomes a machine, the machine runs a workload, its counters become
- * results. */
-#include "base/file.h"
+/* cmd_run.c: `lockstep run`: the command line becomes a simulation (lockstep/sim.h), its results become output. */
 #include "base/log.h"
 #include "base/pool.h"
 #include "cli/cli.h"
-#include "cli/fidelity.h"
-#include "cli/run_accelsim.h"
-#include "cli/run_output.h"
-#include "cli/run_program.h"
+#include "cli/platform_args.h"
 #include "cli/run_signal.h"
-#include "cli/run_trace.h"
 #include "cli/workload_args.h"
-#include "model/amd/amd_gpu.h"
-#include "model/gpu/gpu.h"
-#include "platform/machine.h"
 #include "platform/needs.h"
 #include "report/progress.h"
 #include "report/scaling_text.h"
+#include "sim/run_accelsim.h"
+#include "sim/session.h"
 
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* By the order of ls_assignment and of the first formats of ls_export_format. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
@@ -30,49 +21,15 @@ static const char *const stats_names[] = { "lockstep", "accelsim", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
-/* Everything one run owns; all zero is nothing. */
+/* One run of the command. */
 typedef struct session {
     cli_context *ctx;
-    ls_config *config;
-    ls_machine *machine;
-    ls_engine *engine; /* of the machine */
-    ls_metrics *metrics;
-    run_kind kind;
-    bool has_trace, has_program;
-    run_trace trace;
-    run_program program; /* its system owns config and machine then */
-    ls_run_control control;
-    ls_progress progress;
+    ls_sim *sim;
     ls_time until;
-    ls_run_result result;
-    double wall_seconds;
+    ls_progress progress;
 } session;
 
-/* -------------------------------------------------------------------------------------------- building */
-
-static ls_status build_program(session *s, ls_error *err)
-{
-    ls_status status = run_program_open(&s->program, s->ctx, s->kind, s->ctx->positionals[0], err);
-    if (status == LS_OK)
-        status = ls_metrics_create(&s->metrics, err);
-    if (status != LS_OK)
-        return status;
-    s->engine = run_program_engine(&s->program);
-    run_program_set_metrics(&s->program, s->metrics);
-    bool is_text = cli_choice(s->ctx, "format") == LS_EXPORT_TEXT;
-    s->program.output = is_text ? EMULATE_OBJECT_BUFFERS : EMULATE_OBJECT_QUIET; /* not into somebody's JSON */
-    return ls_metrics_add_engine(s->metrics, s->engine, err);
-}
-
-static const ls_config *config_of(const session *s)
-{
-    return s->has_program ? run_program_config(&s->program) : s->config;
-}
-
-static bool is_trace(const char *path)
-{
-    return strncmp(path, "synth:", 6) == 0 || ls_file_exists(path);
-}
+/* ---------------------------------------------------------------------------------------------- opening it */
 
 /* Accel-Sim's names are lines of text and a form of their own. */
 static ls_status check_stats(const cli_context *ctx, ls_error *err)
@@ -88,81 +45,91 @@ static ls_status check_stats(const cli_context *ctx, ls_error *err)
     return LS_OK;
 }
 
-static ls_status build(session *s, ls_error *err)
+static ls_status read_options(const cli_context *ctx, const char *workload, ls_sim_options *out, ls_error *err)
 {
-    cli_context *ctx = s->ctx;
-    const char *platform = cli_text(ctx, "platform");
-    ls_config_request request;
-    if (!platform)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "run: a platform is missing: --platform NAME or --platform FILE.yaml");
-    const char *workload = ctx->positional_count > 0 ? ctx->positionals[0] : NULL;
-    s->kind = run_kind_of(workload);
-    s->has_program = s->kind == RUN_WORKLOAD || s->kind == RUN_OBJECT || s->kind == RUN_RECORDING;
-    ls_status status = run_kind_check(ctx, workload, s->kind, err);
+    emulate_object_launch launch;
+    wl_setting *settings;
+    size_t setting_count;
+    ls_status status = workload_args_launch(ctx, workload, true, &launch, err);
     if (status == LS_OK)
-        status = check_stats(ctx, err);
-    if (status == LS_OK && s->has_program)
-        return build_program(s, err);
-    if (status == LS_OK)
-        status = cli_platform_request(ctx, platform, &request, err);
-    if (status == LS_OK)
-        status = ls_config_load(&request, &s->config, NULL, err);
-    if (status == LS_OK)
-        status = ls_machine_create(s->config, cli_uint(ctx, "seed"), &s->machine, err);
+        status = workload_args_read(ctx, &settings, &setting_count, err);
     if (status != LS_OK)
         return status;
-    s->engine = ls_machine_engine(s->machine);
-    status = ls_metrics_create(&s->metrics, err);
-    if (status == LS_OK)
-        status = ls_metrics_add_engine(s->metrics, s->engine, err);
-    bool is_amd = strcmp(ls_config_machine(s->config)->name, AMD_GPU_MACHINE) == 0;
-    if (status == LS_OK && ctx->positional_count > 0 && is_amd && is_trace(ctx->positionals[0]))
-        return ls_fail(
-            err, LS_ERR_USAGE,
-            "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
-            "traces of NVIDIA GPUs",
-            ctx->positionals[0], ls_config_name(s->config));
-    if (status == LS_OK && ctx->positional_count > 0 && is_amd && !ls_file_exists(workload)) {
-        const wl_workload *none;
-        const char *target;
-        /* Either fails, and names the nearest one. */
-        return strpbrk(workload, "/.") ? emulate_object_target(ctx->arena, workload, &target, err)
-                                       : wl_find(workload, &none, err);
-    }
-    if (status == LS_OK && ctx->positional_count > 0) {
-        s->has_trace = true;
-        if (cli_choice(ctx, "stats") == 1)
-            status = run_accelsim_check(s->engine, err);
-        if (status == LS_OK)
-            status = run_trace_open(&s->trace, ctx, ctx->positionals[0], s->engine, s->metrics, err);
-    } else if (status == LS_OK && gpu_at(s->engine, 0)) {
-        status = ls_fail(err, LS_ERR_USAGE,
-                         "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
-                         ls_config_name(s->config));
-    }
-    return status;
+    ls_sim_setting *list = ls_arena_array(ctx->arena, setting_count + 1, sizeof *list);
+    *out = (ls_sim_options){
+        LS_SIM_OPTIONS,
+        .platform = cli_text(ctx, "platform"),
+        .sets = cli_texts(ctx, "set"),
+        .set_count = cli_count(ctx, "set"),
+        .fidelity = cli_text(ctx, "fidelity"),
+        .platform_dirs = cli_texts(ctx, "platform-dir"),
+        .platform_dir_count = cli_count(ctx, "platform-dir"),
+        .workload = workload,
+        .kernels = cli_text(ctx, "kernels"),
+        .cta_limit = cli_uint(ctx, "ctas"),
+        .profile = cli_text(ctx, "profile"),
+        .warm_l2 = cli_flag(ctx, "warm-l2"),
+        .unknown_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
+        .skip_unmodelled = cli_choice(ctx, "unmodelled") == 1,
+        .gpu = cli_text(ctx, "gpu"),
+        .settings = list,
+        .setting_count = setting_count,
+        .variant = cli_text(ctx, "variant"),
+        .verify = cli_flag(ctx, "verify"),
+        .strict = cli_flag(ctx, "strict"),
+        .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
+        .max_instructions = cli_uint(ctx, "max-instructions"),
+        .record = cli_text(ctx, "record"),
+        .kernel = launch.kernel,
+        .grid = launch.grid,
+        .group = launch.group,
+        .offset = launch.offset,
+        .args = launch.args,
+        .arg_count = launch.arg_count,
+        .prints = launch.prints,
+        .print_count = launch.print_count,
+        .dumps = launch.dumps,
+        .dump_count = launch.dump_count,
+    };
+    out->seed = cli_uint(ctx, "seed");
+    if (!list || !out->sets || !out->platform_dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < setting_count; i++)
+        list[i] = (ls_sim_setting){ settings[i].name, settings[i].value };
+    return LS_OK;
 }
 
-static void dispose(session *s)
+static ls_status open_sim(session *s, ls_error *err)
 {
-    run_trace_close(&s->trace);
-    ls_metrics_destroy(s->metrics);
-    run_program_close(&s->program);
-    ls_machine_destroy(s->machine);
-    ls_config_destroy(s->config);
+    cli_context *ctx = s->ctx;
+    const char *workload = ctx->positional_count > 0 ? ctx->positionals[0] : NULL;
+    ls_sim_options options;
+    if (!cli_text(ctx, "platform"))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "run: a platform is missing: --platform NAME or --platform FILE.yaml");
+    ls_status status = workload_args_check(ctx, workload, run_kind_of(workload), err);
+    if (status == LS_OK)
+        status = check_stats(ctx, err);
+    if (status == LS_OK)
+        status = read_options(ctx, workload, &options, err);
+    if (status == LS_OK)
+        status = ls_sim_open(&options, &s->sim, err);
+    if (status == LS_OK && cli_choice(ctx, "stats") == 1 && s->sim->has_trace)
+        status = run_accelsim_check(s->sim->engine, err);
+    return status;
 }
 
 static void print_plan(const session *s)
 {
     FILE *out = s->ctx->out;
-    char hash[LS_HASH_TEXT_BYTES], time[32];
+    char time[32];
     const ls_link *limiting = NULL;
-    ls_time lookahead = ls_engine_lookahead(s->engine, &limiting);
-    fprintf(out, "platform   %s (%s)\n", ls_config_name(config_of(s)), ls_config_path(config_of(s)));
-    fprintf(out, "machine    %s\n", ls_config_machine(config_of(s))->name);
-    fprintf(out, "config     %s\n", ls_hash_text(ls_config_hash(config_of(s)), hash));
-    fprintf(out, "blocks     %u\n", ls_engine_block_count(s->engine));
+    const ls_config *config = session_config(s->sim);
+    ls_time lookahead = ls_engine_lookahead(s->sim->engine, &limiting);
+    fprintf(out, "platform   %s (%s)\n", ls_config_name(config), ls_config_path(config));
+    fprintf(out, "machine    %s\n", ls_config_machine(config)->name);
+    fprintf(out, "config     %s\n", ls_sim_config_hash(s->sim));
+    fprintf(out, "blocks     %u\n", ls_engine_block_count(s->sim->engine));
     if (limiting)
         fprintf(out, "lookahead  %s, by link %s\n", ls_format_time(lookahead, time, sizeof time),
                 ls_link_name(limiting));
@@ -202,156 +169,107 @@ static ls_status simulate(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
     size_t mode = cli_choice(ctx, "progress");
+    ls_engine *engine = s->sim->engine;
     FILE *dump = fopencookie(s, "w", (cookie_io_functions_t){ .write = write_past_progress });
     if (!dump)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     s->until = cli_time(ctx, "until");
-    const ls_run_options options = {
+    const ls_sim_run_options options = {
+        .size = sizeof options,
         .threads = (uint32_t)cli_uint(ctx, "threads"),
         .until = s->until,
         .window_fs = cli_time(ctx, "window"),
         .assignment = (ls_assignment)cli_choice(ctx, "assignment"),
-        .shuffle_seed = cli_uint(ctx, "seed"),
         .watchdog_fs = cli_time(ctx, "watchdog"),
         .scaling = cli_flag(ctx, "scaling"),
-        .control = &s->control,
         .dump_to = dump,
+        .print_to =
+            cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : NULL, /* not into somebody's JSON */
         .progress = mode == PROGRESS_NEVER ? NULL : on_progress,
         .progress_self = s,
     };
     const ls_clock *clock = NULL;
-    if (ls_engine_block_count(s->engine))
-        clock = ls_region_clock(ls_block_region(ls_engine_block(s->engine, 0)));
-    uint64_t start_ns = ls_host_ns();
-    ls_progress_begin(&s->progress, ctx->err, mode == PROGRESS_ALWAYS, clock, 0, start_ns);
-    run_signal_begin(&s->control);
-    ls_status status = s->has_program ? run_program_run(&s->program, &options, &s->result, err)
-                       : s->has_trace ? run_trace_run(&s->trace, &options, &s->result, err)
-                                      : ls_run(s->engine, &options, &s->result, err);
+    if (ls_engine_block_count(engine))
+        clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
+    ls_progress_begin(&s->progress, ctx->err, mode == PROGRESS_ALWAYS, clock, 0, ls_host_ns());
+    run_signal_begin(ls_sim_control(s->sim));
+    ls_status status = ls_sim_run(s->sim, &options, err);
     run_signal_end();
-    s->wall_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
     fclose(dump);
     ls_progress_clear(&s->progress);
     if (status == LS_ERR_DEADLOCK) /* the engine is gone when it is printed */
-        ctx->report = ls_arena_strdup(ctx->arena, ls_engine_report(s->engine));
+        ctx->report = ls_arena_strdup(ctx->arena, ls_sim_report(s->sim));
+    if (cli_given(ctx, "seed") && !ls_engine_draws(engine))
+        (void)ls_engine_warn(engine, "flag",
+                             "--seed has no effect: nothing in this machine draws random numbers");
     return status;
 }
 
 /* ---------------------------------------------------------------------------------------------- results */
 
-/* Tells runs of one database apart; host data, so it may differ from run to run. */
-static const char *run_id(const cli_context *ctx)
-{
-    if (cli_text(ctx, "run-id"))
-        return cli_text(ctx, "run-id");
-    time_t now = time(NULL);
-    struct tm utc;
-    char stamp[32] = "";
-    if (gmtime_r(&now, &utc))
-        strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-    return ls_arena_printf(ctx->arena, "%s-%ld", stamp, (long)getpid());
-}
-
-/* With where hit rates come from, which is no key but changes results as keys do. */
-static const char *config_text(const session *s)
-{
-    const char *yaml = ls_config_yaml(config_of(s));
-    const char *text = s->trace.rates == NULL
-                           ? NULL
-                           : ls_arena_printf(s->ctx->arena, "# hit rates: %s\n%s", s->trace.rates, yaml);
-    return text != NULL ? text : yaml;
-}
-
-/* What was known when the machine was built, and what the run has counted. */
-static const ls_warning *gather_warnings(const session *s, size_t *count)
-{
-    if (s->has_trace)
-        run_trace_warn(&s->trace, s->engine);
-    uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
-    if (unknown > 0) /* a host without memory for a warning has none for results either */
-        (void)ls_engine_warn(s->engine, "unmodelled",
-                             "%llu instructions have opcodes of no table and ran as integer ones",
-                             (unsigned long long)unknown);
-    if (cli_given(s->ctx, "seed") && !ls_engine_draws(s->engine))
-        (void)ls_engine_warn(s->engine, "flag",
-                             "--seed has no effect: nothing in this machine draws random numbers");
-    return ls_engine_warnings(s->engine, count);
-}
-
-static ls_status report(session *s, ls_error *err)
+static ls_status print_results(const session *s, const ls_results *results, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    char hash[LS_HASH_TEXT_BYTES], limit[LS_FORMAT_BYTES], limit_reason[80] = "";
-    size_t warning_count;
-    const ls_warning *warnings = gather_warnings(s, &warning_count);
-    bool is_wrong = s->has_program && s->program.result.is_wrong; /* a sweep must not take it for done */
-    if (s->result.limited)
-        snprintf(limit_reason, sizeof limit_reason, "stopped by --until at %s with work left",
-                 ls_format_time(s->until, limit, sizeof limit));
-    const ls_results results = {
-        .platform = ls_config_name(config_of(s)),
-        .config_text = config_text(s),
-        .hit_rates = s->trace.rates,
-        .config_hash = ls_hash_text(ls_config_hash(config_of(s)), hash),
-        .partial = s->result.partial || s->result.limited || is_wrong,
-        .partial_reason = s->result.partial ? "interrupted by a signal"
-                          : is_wrong        ? "the result is wrong"
-                                            : limit_reason,
-        .warnings = warnings,
-        .warning_count = warning_count,
-        .end_time = s->result.end_time,
-        .seed = cli_uint(ctx, "seed"),
-        .events = s->result.events,
-        .messages = s->result.messages,
-        .ticks = s->result.ticks,
-        .has_cycles = s->has_trace || s->has_program,
-        .cycles = s->has_trace     ? run_trace_count(&s->trace, LS_METRICS_RUN).cycles
-                  : s->has_program ? run_program_cycles(&s->program)
-                                   : 0,
-        .region_cycles = s->result.region_cycles,
-        .metrics = s->metrics,
-        .host = {
-            .run_id = run_id(ctx),
-            .command = cli_command_line(ctx),
-            .wall_seconds = s->wall_seconds,
-            .threads = (uint32_t)cli_uint(ctx, "threads"),
-            .windows = s->result.windows,
-        },
-    };
     const ls_export_options options = {
         .per_block = cli_flag(ctx, "per-block"),
         .untouched = cli_flag(ctx, "untouched"),
         .color = ctx->color_out,
     };
     ls_export_format format = (ls_export_format)cli_choice(ctx, "format");
+    if (s->sim->has_trace && cli_choice(ctx, "stats") == 1)
+        return run_accelsim_print(&s->sim->trace, results->partial, results->host.wall_seconds, ctx->out, err);
+    if (format == LS_EXPORT_TEXT)
+        session_print_tables(s->sim, ctx->out);
+    return ls_export_stream(results, format, &options, ctx->out, err);
+}
+
+static ls_status report(session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    const ls_results results = session_results(s->sim, cli_text(ctx, "run-id"), cli_command_line(ctx));
     /* The summary is printed even if a file cannot be written: it may be all that is left of the run. */
     const char *const *outputs = cli_texts(ctx, "out");
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     ls_status written = run_output_write_all(&results, outputs, cli_count(ctx, "out"), err);
-    ls_status status = LS_OK;
     ls_error printing;
     /* In every form of results they are a list; here they are lines that cannot be missed. */
-    for (size_t i = 0; i < warning_count; i++)
-        if (strcmp(warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
-            ls_log_warn("%s", warnings[i].text);
-    bool accelsim = s->has_trace && cli_choice(ctx, "stats") == 1;
-    if (status == LS_OK && accelsim)
-        status = run_accelsim_print(&s->trace, results.partial, s->wall_seconds, ctx->out, err);
-    else if (status == LS_OK && s->has_trace && format == LS_EXPORT_TEXT)
-        run_trace_table(&s->trace, ctx->out);
-    else if (status == LS_OK && s->has_program && format == LS_EXPORT_TEXT)
-        run_program_table(&s->program, ctx->out);
-    if (status == LS_OK && !accelsim)
-        status = ls_export_stream(&results, format, &options, ctx->out, written == LS_OK ? err : &printing);
+    for (size_t i = 0; i < results.warning_count; i++)
+        if (strcmp(results.warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
+            ls_log_warn("%s", results.warnings[i].text);
+    ls_status status = print_results(s, &results, written == LS_OK ? err : &printing);
     ls_scaling scaling;
-    if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->engine, &scaling)) {
-        FILE *to = format == LS_EXPORT_TEXT ? ctx->out : ctx->err; /* not into somebody's JSON */
+    if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->sim->engine, &scaling)) {
+        /* not into somebody's JSON */
+        FILE *to = cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : ctx->err;
         fputc('\n', to);
         ls_scaling_text(&scaling, to);
-        ls_scaling_groups_text(s->engine, to);
+        ls_scaling_groups_text(s->sim->engine, to);
     }
     return written == LS_OK ? status : written;
+}
+
+static ls_status simulate_and_report(session *s, ls_error *err)
+{
+    const ls_config *config = session_config(s->sim);
+    unsigned threads = (unsigned)cli_uint(s->ctx, "threads");
+    ls_log_info("platform %s, machine %s, %u blocks, %u thread%s", ls_config_name(config),
+                ls_config_machine(config)->name, ls_engine_block_count(s->sim->engine), threads,
+                threads == 1 ? "" : "s");
+    ls_status status = simulate(s, err);
+    ls_sim_result result = ls_sim_get_result(s->sim);
+    /* A wrong result is a result too; the error stays. */
+    if (status == LS_OK)
+        status = report(s, err);
+    else if (status == LS_ERR_CHECK && result.wrong)
+        (void)report(s, &(ls_error){ 0 });
+    if (status == LS_OK && result.stopped) {
+        char when[32];
+        status =
+            ls_fail(err, LS_ERR_INTERRUPTED, "interrupted after %s of simulated time: the results are partial",
+                    ls_format_time(result.end_time, when, sizeof when));
+    }
+    return status;
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)
@@ -360,31 +278,15 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const char *const *outputs = cli_texts(ctx, "out");
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = run_output_check(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
+    ls_status status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
     if (status == LS_OK)
-        status = build(&s, err);
+        status = open_sim(&s, err);
     if (status == LS_OK && cli_flag(ctx, "dry-run")) {
         print_plan(&s);
-        ls_config_log_idle(config_of(&s));
-    } else if (status == LS_OK) {
-        ls_log_info("platform %s, machine %s, %u blocks, %u thread%s", ls_config_name(config_of(&s)),
-                    ls_config_machine(config_of(&s))->name, ls_engine_block_count(s.engine),
-                    (unsigned)cli_uint(ctx, "threads"), cli_uint(ctx, "threads") == 1 ? "" : "s");
-        status = simulate(&s, err);
-        bool is_wrong = status == LS_ERR_CHECK && s.has_program && s.program.result.is_wrong;
-        /* A wrong result is a result too; the error stays. */
-        if (status == LS_OK || status == LS_ERR_INTERRUPTED)
-            status = report(&s, err);
-        else if (is_wrong)
-            (void)report(&s, &(ls_error){ 0 });
-        if (status == LS_OK && s.result.partial) {
-            char when[32];
-            status = ls_fail(err, LS_ERR_INTERRUPTED,
-                             "interrupted after %s of simulated time: the results are partial",
-                             ls_format_time(s.result.end_time, when, sizeof when));
-        }
-    }
-    dispose(&s);
+        ls_config_log_idle(session_config(s.sim));
+    } else if (status == LS_OK)
+        status = simulate_and_report(&s, err);
+    ls_sim_close(s.sim);
     return status;
 }
 

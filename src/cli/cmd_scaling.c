@@ -2,7 +2,7 @@
  * way of assigning domains to threads; and that the results stay the same. */
 #include "base/file.h"
 #include "base/pool.h"
-#include "cli/fidelity.h"
+#include "cli/platform_args.h"
 #include "cli/suite.h"
 #include "cli/validate/validate.h"
 #include "platform/needs.h"

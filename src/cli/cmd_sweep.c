@@ -3,18 +3,15 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pool.h"
-#include "cli/emulate_object.h"
-#include "cli/fidelity.h"
-#include "cli/run_kind.h"
-#include "cli/workload_args.h"
-#include "cli/run_output.h"
+#include "cli/platform_args.h"
 #include "cli/run_signal.h"
-#include "cli/run_trace.h"
 #include "cli/sweep/farm.h"
 #include "cli/sweep/sweep.h"
+#include "cli/workload_args.h"
 #include "platform/config.h"
 #include "platform/needs.h"
 #include "report/progress.h"
+#include "sim/run_output.h"
 #include "workload/identity.h"
 #include "workloads/workload.h"
 
@@ -86,7 +83,7 @@ static ls_status read_grid(session *s, ls_error *err)
             if (strcmp(sw->traces[i], sw->traces[k]) == 0)
                 return ls_fail(err, LS_ERR_USAGE, "sweep: the workload %s is named twice", sw->traces[i]);
     for (size_t i = 0; i < sw->trace_count; i++) {
-        ls_status status = run_kind_check(ctx, sw->traces[i], run_kind_of(sw->traces[i]), err);
+        ls_status status = workload_args_check(ctx, sw->traces[i], run_kind_of(sw->traces[i]), err);
         if (status != LS_OK)
             return status;
     }

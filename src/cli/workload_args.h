@@ -3,6 +3,8 @@
 #define CLI_WORKLOAD_ARGS_H
 
 #include "cli/cli.h"
+#include "sim/emulate_object.h"
+#include "sim/run_kind.h"
 #include "workloads/workload.h"
 
 extern const char *const workload_gpus[]; /* the instruction sets, NULL at the end */
@@ -24,8 +26,44 @@ extern const char *const workload_gpus[]; /* the instruction sets, NULL at the e
       .help = "workload: stop a launch when a wavefront has executed so many; 0: never" }
 /* clang-format on */
 
-/* What the command line says about the problem; *out lives in the command's arena. */
-ls_status workload_args_read(const cli_context *ctx, const wl_workload *workload, wl_setting **out,
-                             size_t *count, ls_error *err);
+/* Of every command that runs traces. */
+extern const char *const workload_unmodelled_modes[]; /* "fail", "skip", NULL */
+/* clang-format off */
+#define CLI_UNMODELLED_OPTION                                                                                 \
+    { .name = "unmodelled", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unmodelled_modes,          \
+      .default_text = "fail",                                                                                 \
+      .help = "skip: run traces with bulk copies, mbarriers and cluster barriers, which have no model yet, as " \
+              "if these did nothing; the results say so" }
+/* clang-format on */
+
+/* The options of a launch, for every command that makes one; the letters of --kernel and --arg, 0: none. */
+/* clang-format off */
+#define EMULATE_OBJECT_OPTIONS(kernel_letter_, arg_letter_)                                                    \
+    { .name = "kernel", .letter = (kernel_letter_), .type = CLI_TEXT, .arg = "NAME",                           \
+      .help = "code object: which kernel" },                                                                   \
+    { .name = "grid", .type = CLI_TEXT, .arg = "X,Y,Z", .help = "code object: work-items" },                   \
+    { .name = "group", .type = CLI_TEXT, .arg = "X,Y,Z",                                                       \
+      .help = "code object: work-items of a work-group; otherwise what the kernel requires, or 64" },          \
+    { .name = "offset", .type = CLI_TEXT, .arg = "X,Y,Z", .help = "code object: where global ids begin" },     \
+    { .name = "arg", .letter = (arg_letter_), .type = CLI_TEXT, .arg = "ARG", .repeatable = true,              \
+      .help = "code object: the next argument: f32:1.5, buffer:4096:iota, local:256" }
+#define EMULATE_OBJECT_OUTPUTS                                                                                 \
+    { .name = "print", .type = CLI_TEXT, .arg = "ARG[:TYPE[:N]]", .repeatable = true,                          \
+      .help = "code object: print N elements of a buffer, by number from 0 or name" },                         \
+    { .name = "dump", .type = CLI_KEY_VALUE, .arg = "ARG=FILE", .repeatable = true,                            \
+      .help = "code object: write a buffer to a file" }
+/* clang-format on */
+
+/* What the command line says about the problem; *out lives in the command's arena. The setting of --size has no
+ * name yet: wl_name_size() gives it one. */
+ls_status workload_args_read(const cli_context *ctx, wl_setting **out, size_t *count, ls_error *err);
+
+/* What the command line says about the launch of a code object. Commands without --print and --dump have none. */
+ls_status workload_args_launch(const cli_context *ctx, const char *path, bool has_outputs,
+                               emulate_object_launch *out, ls_error *err);
+
+/* An option that says nothing about this kind of workload is refused: nobody shall think that it did something.
+ * Options that the command does not have are not looked at. */
+ls_status workload_args_check(const cli_context *ctx, const char *name, run_kind kind, ls_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "cli/run_output.h"
+#include "sim/run_output.h"
 #include "cli/run_signal.h"
 
 #include <signal.h>

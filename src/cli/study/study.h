@@ -4,7 +4,7 @@
 #define CLI_STUDY_H
 
 #include "cli/cli.h"
-#include "cli/program_job.h"
+#include "sim/program_job.h"
 
 #define STUDY_CONFIGS_MAX 4
 #define STUDY_SETS_MAX 8

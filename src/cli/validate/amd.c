@@ -1,6 +1,6 @@
 /* amd.c: AMD platforms in simulated time, against measurements of the GPUs they describe (amd.def) and
  * against themselves: every workload right, and the same for any number of threads. */
-#include "cli/program_job.h"
+#include "sim/program_job.h"
 #include "cli/validate/validate.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* fidelity.c: what a simpler choice of models costs in accuracy and gains in speed: every preset against the
  * detailed one, on generated kernels and on the traces of the reference; and whether it ranks configurations
  * in the same order. */
-#include "cli/fidelity.h"
+#include "sim/fidelity.h"
 #include "cli/suite.h"
 #include "cli/sweep/grid.h"
 #include "cli/validate/validate.h"

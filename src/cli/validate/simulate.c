@@ -1,6 +1,6 @@
 /* simulate.c: one simulation of a validation: machine, trace, numbers, hash of all results. */
 #include "base/pool.h"
-#include "cli/run_output.h"
+#include "sim/run_output.h"
 #include "cli/validate/validate.h"
 #include "platform/machine.h"
 #include "workload/synth/synth.h"

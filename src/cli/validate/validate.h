@@ -9,7 +9,8 @@
 #define CLI_VALIDATE_H
 
 #include "base/hash.h"
-#include "cli/run_trace.h"
+#include "cli/cli.h"
+#include "sim/run_trace.h"
 #include "platform/config.h"
 
 /* --------------------------------------------------------------------------------------------- the report */

@@ -1,19 +1,10 @@
-/* fidelity.h: `--fidelity`: names for common choices of models, and the platform that a command line asks
- * for. A preset is nothing but keys; --set comes after it and may change any of them. */
-#ifndef CLI_FIDELITY_H
-#define CLI_FIDELITY_H
+/* platform_args.h: the options of commands that name a platform, as a request. */
+#ifndef CLI_PLATFORM_ARGS_H
+#define CLI_PLATFORM_ARGS_H
 
 #include "cli/cli.h"
 #include "platform/config.h"
-
-typedef struct fidelity_preset {
-    const char *name, *help;
-    const char *const *sets; /* KEY=VALUE, NULL-terminated */
-} fidelity_preset;
-
-enum { FIDELITY_DETAILED, FIDELITY_BASIC, FIDELITY_MEMORY, FIDELITY_COUNT };
-extern const fidelity_preset fidelity_presets[FIDELITY_COUNT];
-extern const char *const fidelity_names[FIDELITY_COUNT + 1]; /* choices of the option */
+#include "sim/fidelity.h"
 
 /* clang-format off */
 #define FIDELITY_OPTION                                                                                          \

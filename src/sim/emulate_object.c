@@ -1,11 +1,11 @@
-/* emulate_object.c: one launch of any code object: buffers are made as the command line describes them,
+/* emulate_object.c: one launch of any code object: buffers are made as their texts describe them,
  * and afterwards printed, dumped or summed up. */
-#include "cli/emulate_object.h"
+#include "sim/emulate_object.h"
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "cli/emulate_args.h"
-#include "cli/emulate_output.h"
+#include "sim/emulate_args.h"
+#include "sim/emulate_output.h"
 #include "workload/hsa/hsa.h"
 
 #include <elf.h>
@@ -17,7 +17,9 @@
 #define PRINT_COUNT 16u /* elements of a buffer, if no number is given */
 
 typedef struct object_run {
-    cli_context *ctx;
+    ls_arena *arena;
+    const emulate_object_launch *from;
+    const emulate_object_printer *printer;
     ls_gpu_context *context;
     ls_gpu_module *module;
     ls_gpu_kernel *kernel;
@@ -68,15 +70,15 @@ ls_status emulate_object_target(ls_arena *arena, const char *path, const char **
     return *target ? LS_OK : no_memory(err);
 }
 
-static ls_status find_kernel(object_run *r, const char *path, ls_error *err)
+static ls_status find_kernel(object_run *r, ls_error *err)
 {
-    const char *name = cli_text(r->ctx, "kernel");
+    const char *name = r->from->kernel;
     ls_status status;
     if (!name) {
         if (ls_gpu_module_kernel_count(r->module) != 1) {
             ls_fail(err, LS_ERR_USAGE, "the code object has %zu kernels: choose one with --kernel",
                     ls_gpu_module_kernel_count(r->module));
-            return ls_error_at(err, path, 0, 0);
+            return ls_error_at(err, r->from->path, 0, 0);
         }
         name = ls_gpu_kernel_get_info(ls_gpu_module_kernel(r->module, 0))->name;
     }
@@ -88,22 +90,22 @@ static ls_status find_kernel(object_run *r, const char *path, ls_error *err)
 
 static ls_status make_args(object_run *r, ls_error *err)
 {
-    ls_arena *arena = r->ctx->arena;
+    ls_arena *arena = r->arena;
     ls_gpu_arg *list;
-    r->arg_count = cli_count(r->ctx, "arg");
+    r->arg_count = r->from->arg_count;
     r->args = ls_arena_array(arena, r->arg_count + 1, sizeof *r->args);
     list = ls_arena_array(arena, r->arg_count + 1, sizeof *list);
     if (!r->args || !list)
         return no_memory(err);
     for (size_t i = 0; i < r->arg_count; i++) {
         emulate_arg *arg = &r->args[i];
-        ls_status status = emulate_arg_parse(arena, cli_text_at(r->ctx, "arg", i), arg, err);
+        ls_status status = emulate_arg_parse(arena, r->from->args[i], arg, err);
         if (status == LS_OK && arg->kind == EMULATE_BUFFER)
             status = ls_gpu_alloc(r->context, arg->bytes, &arg->address, err);
         if (status == LS_OK && arg->kind == EMULATE_BUFFER)
             status = ls_gpu_copy_in(r->context, arg->address, arg->content, arg->bytes, err);
         if (status != LS_OK)
-            return ls_error_prefix(err, "--arg %s", cli_text_at(r->ctx, "arg", i));
+            return ls_error_prefix(err, "--arg %s", r->from->args[i]);
         list[i] = arg->kind == EMULATE_BUFFER  ? LS_GPU_ARG(arg->address)
                   : arg->kind == EMULATE_LOCAL ? LS_GPU_LOCAL(arg->bytes)
                                                : (ls_gpu_arg){ arg->value, arg->bytes };
@@ -116,15 +118,15 @@ static ls_status make_args(object_run *r, ls_error *err)
 static ls_status make_sizes(object_run *r, ls_error *err)
 {
     uint32_t offset[3] = { 0 };
-    ls_status status = emulate_size_parse(cli_text(r->ctx, "grid"), "grid", true, r->launch.grid, err);
-    if (status == LS_OK && cli_given(r->ctx, "group"))
-        status = emulate_size_parse(cli_text(r->ctx, "group"), "group", true, r->launch.group, err);
+    ls_status status = emulate_size_parse(r->from->grid, "grid", true, r->launch.grid, err);
+    if (status == LS_OK && r->from->group)
+        status = emulate_size_parse(r->from->group, "group", true, r->launch.group, err);
     else if (r->info->required_group[0])
         memcpy(r->launch.group, r->info->required_group, sizeof r->launch.group);
     else
         r->launch.group[0] = r->info->group_size_max < 64 ? r->info->group_size_max : 64;
-    if (status == LS_OK && cli_given(r->ctx, "offset"))
-        status = emulate_size_parse(cli_text(r->ctx, "offset"), "offset", false, offset, err);
+    if (status == LS_OK && r->from->offset)
+        status = emulate_size_parse(r->from->offset, "offset", false, offset, err);
     for (size_t i = 0; i < 3; i++)
         r->launch.offset[i] = offset[i];
     return status;
@@ -162,6 +164,7 @@ static ls_status find_buffer(const object_run *r, const char *option, const char
 /* "2:f32:8" */
 static ls_status print_buffer(const object_run *r, const char *text, ls_error *err)
 {
+    FILE *out = r->printer->to;
     size_t name_bytes = strcspn(text, ":"), index = 0, element = 0;
     const char *type = text[name_bytes] ? text + name_bytes + 1 : "u32", *count_text;
     size_t type_bytes = strcspn(type, ":");
@@ -177,21 +180,21 @@ static ls_status print_buffer(const object_run *r, const char *text, ls_error *e
         return ls_error_prefix(err, "--print %s", text);
     if (count > r->args[index].bytes / element)
         count = r->args[index].bytes / element;
-    fprintf(r->ctx->out, "%.*s:", (int)name_bytes, text);
+    fprintf(out, "%.*s:", (int)name_bytes, text);
     for (uint64_t i = 0; i < count; i++) {
         char number[LS_FORMAT_BYTES];
-        fprintf(r->ctx->out, " %s",
+        fprintf(out, " %s",
                 emulate_format(type, type_bytes, r->args[index].content + i * element, number, sizeof number));
     }
-    fputc('\n', r->ctx->out);
+    fputc('\n', out);
     return LS_OK;
 }
 
 static ls_status write_dumps(const object_run *r, ls_error *err)
 {
     ls_status status = LS_OK;
-    for (size_t i = 0; i < cli_count(r->ctx, "dump") && status == LS_OK; i++) {
-        const char *text = cli_text_at(r->ctx, "dump", i);
+    for (size_t i = 0; i < r->from->dump_count && status == LS_OK; i++) {
+        const char *text = r->from->dumps[i];
         size_t name_bytes = strcspn(text, "="), index = 0;
         status = find_buffer(r, "dump", text, name_bytes, &index, err);
         if (status == LS_OK)
@@ -205,9 +208,10 @@ static const char *arg_name(const object_run *r, size_t i)
     return i < r->info->arg_count ? r->info->args[i].name : "";
 }
 
-static ls_status print_result(const object_run *r, emulate_object_output output, ls_error *err)
+static ls_status print_result(const object_run *r, ls_error *err)
 {
-    FILE *out = r->ctx->out;
+    emulate_object_output output = r->printer->output;
+    FILE *out = r->printer->to;
     char hash[LS_HASH_TEXT_BYTES];
     ls_gpu_counts counts;
     ls_status status = LS_OK;
@@ -239,28 +243,28 @@ static ls_status print_result(const object_run *r, emulate_object_output output,
     }
     fprintf(out, "%s\n", r->info->name);
     if (output == EMULATE_OBJECT_TEXT)
-        emulate_print_counts(r->ctx, &counts);
+        emulate_print_counts(out, r->printer->color, &counts);
     for (size_t i = 0; i < r->arg_count; i++)
         if (r->args[i].kind == EMULATE_BUFFER)
             fprintf(out, "  buffer %-2zu %-12s %12zu bytes  %s\n", i, arg_name(r, i), r->args[i].bytes,
                     ls_hash_text(ls_hash_of(r->args[i].content, r->args[i].bytes), hash));
-    for (size_t i = 0; i < cli_count(r->ctx, "print") && status == LS_OK; i++)
-        status = print_buffer(r, cli_text_at(r->ctx, "print", i), err);
+    for (size_t i = 0; i < r->from->print_count && status == LS_OK; i++)
+        status = print_buffer(r, r->from->prints[i], err);
     return status;
 }
 
 /* ---------------------------------------------------------------------------------------------------- all */
 
-ls_status emulate_object_run(cli_context *ctx, ls_gpu_system *system, const char *path,
-                             emulate_object_output output, ls_gpu_counts *counts, ls_error *err)
+ls_status emulate_object_run(ls_arena *arena, ls_gpu_system *system, const emulate_object_launch *launch,
+                             const emulate_object_printer *printer, ls_gpu_counts *counts, ls_error *err)
 {
-    object_run r = { .ctx = ctx };
+    object_run r = { .arena = arena, .from = launch, .printer = printer };
     ls_status status = ls_gpu_context_create(system, &r.context, err);
     if (status != LS_OK)
         return status;
-    status = ls_gpu_module_load_file(r.context, path, &r.module, err);
+    status = ls_gpu_module_load_file(r.context, launch->path, &r.module, err);
     if (status == LS_OK)
-        status = find_kernel(&r, path, err);
+        status = find_kernel(&r, err);
     if (status == LS_OK)
         status = make_sizes(&r, err);
     if (status == LS_OK)
@@ -272,7 +276,7 @@ ls_status emulate_object_run(cli_context *ctx, ls_gpu_system *system, const char
     if (status == LS_OK)
         status = write_dumps(&r, err);
     if (status == LS_OK)
-        status = print_result(&r, output, err);
+        status = print_result(&r, err);
     if (counts)
         ls_gpu_context_counts(r.context, counts);
     ls_gpu_context_destroy(r.context);

@@ -1,8 +1,8 @@
 /* run_roofline.h: the part of `lockstep run` that says how near kernels came to the roofs of the machine: the
  * numbers join the metrics, so that every form of results has them, and a table of them follows the one of
  * kernels. */
-#ifndef CLI_RUN_ROOFLINE_H
-#define CLI_RUN_ROOFLINE_H
+#ifndef SIM_RUN_ROOFLINE_H
+#define SIM_RUN_ROOFLINE_H
 
 #include "model/gpu/roofline.h"
 #include "report/metrics.h"

@@ -1,6 +1,6 @@
 /* run_output.c: checks output files before the run, so that hours of simulation do not end in a typing
  * mistake, and writes each together with the configuration that gave it. */
-#include "cli/run_output.h"
+#include "sim/run_output.h"
 
 #include "base/file.h"
 

@@ -1,23 +1,14 @@
-/* run_trace.h: the part of `lockstep run` that is about traces: opening them, running them kernel by kernel,
- * and the table of kernels. */
-#ifndef CLI_RUN_TRACE_H
-#define CLI_RUN_TRACE_H
+/* run_trace.h: the part of a simulation that is about traces: opening them, running them kernel by kernel, and the
+ * table of kernels. */
+#ifndef SIM_RUN_TRACE_H
+#define SIM_RUN_TRACE_H
 
 #include "base/spans.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "base/vec.h"
 #include "model/gpu/roofline.h"
 #include "report/groups.h"
 #include "runtime/replay.h"
-
-/* Of every command that runs traces. */
-extern const char *const run_trace_unmodelled_modes[]; /* "fail", "skip", NULL */
-/* clang-format off */
-#define CLI_UNMODELLED_OPTION                                                                                 \
-    { .name = "unmodelled", .type = CLI_CHOICE, .arg = "HOW", .choices = run_trace_unmodelled_modes,          \
-      .default_text = "fail",                                                                                 \
-      .help = "skip: run traces with bulk copies, mbarriers and cluster barriers, which have no model yet, as " \
-              "if these did nothing; the results say so" }
-/* clang-format on */
 
 /* All zero is nothing. */
 typedef struct run_trace {
@@ -57,10 +48,6 @@ typedef struct run_trace_numbers {
 /* Opens a trace and connects it to the machine. run_trace_close() is due in every case. */
 ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
                           ls_metrics *metrics, ls_error *err);
-/* The same for the trace that the command line names. Reads the options kernels, ctas, warm-l2,
- * unknown-opcodes, unmodelled. */
-ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine,
-                         ls_metrics *metrics, ls_error *err);
 void run_trace_close(run_trace *t);
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err);
 

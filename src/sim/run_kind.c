@@ -1,8 +1,8 @@
 /* run_kind.c: see run_kind.h. */
-#include "cli/run_kind.h"
+#include "sim/run_kind.h"
 
 #include "base/file.h"
-#include "cli/emulate_object.h"
+#include "sim/emulate_object.h"
 #include "workload/pack/amd_file.h"
 #include "workloads/workload.h"
 
@@ -24,14 +24,7 @@ static const char *const names[RUN_KINDS] = {
     [RUN_RECORDING] = "a recording of an AMD program",
 };
 
-/* Options that are for some kinds only, and how an error calls these. */
-typedef struct kind_option {
-    const char *name;
-    unsigned kinds;
-    const char *called;
-} kind_option;
-
-static const kind_option only[] = {
+const run_kind_option run_kind_options[RUN_KIND_OPTIONS] = {
     { "fidelity", TRACE, "traces" },
     { "ctas", TRACE, "traces" },
     { "profile", TRACE, "traces" },
@@ -76,31 +69,12 @@ const char *run_kind_name(run_kind kind)
     return names[kind];
 }
 
-static bool has_option(const cli_command *command, const char *name)
+bool run_kind_refuses(run_kind kind, size_t i)
 {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (strcmp(command->options[i].name, name) == 0)
-            return true;
-    return false;
+    return !(run_kind_options[i].kinds >> kind & 1);
 }
 
-ls_status run_kind_check(const cli_context *ctx, const char *name, run_kind kind, ls_error *err)
+bool run_kind_is_missing(run_kind kind, const char *name)
 {
-    const cli_command *command = cli_args_command(ctx->args);
-    /* A file that is not there has no kind: opening it tells more. */
-    if (kind == RUN_TRACE && strncmp(name, "synth:", 6) != 0 && !ls_file_exists(name))
-        return LS_OK;
-    for (size_t i = 0; i < LS_COUNT_OF(only); i++) {
-        if ((only[i].kinds >> kind & 1) || !has_option(command, only[i].name) || !cli_given(ctx, only[i].name))
-            continue;
-        if (name == NULL)
-            return ls_fail(err, LS_ERR_USAGE, "%s: --%s is for %s, but no workload is given", command->name,
-                           only[i].name, only[i].called);
-        return ls_fail(err, LS_ERR_USAGE, "%s: --%s is for %s, but '%s' is %s", command->name, only[i].name,
-                       only[i].called, name, run_kind_name(kind));
-    }
-    if (kind == RUN_OBJECT && !cli_given(ctx, "grid"))
-        return ls_fail(err, LS_ERR_USAGE, "%s: a launch of the code object '%s' needs --grid X[,Y[,Z]]",
-                       command->name, name);
-    return LS_OK;
+    return kind == RUN_TRACE && strncmp(name, "synth:", 6) != 0 && !ls_file_exists(name);
 }

@@ -2,7 +2,7 @@
  * scripts apply are in tests/data/accelsim_stats_patterns.txt). As there, counters run on from kernel to kernel,
  * except those that say what the last kernel did: gpu_sim_cycle, gpu_sim_insn, gpu_ipc, gpu_occupancy, L2_BW. A line
  * whose quantity this simulator does not have is not printed. */
-#include "cli/run_accelsim.h"
+#include "sim/run_accelsim.h"
 
 #include "lockstep/version.h"
 #include "model/gpu/shape.h"

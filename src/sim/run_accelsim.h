@@ -1,8 +1,8 @@
 /* run_accelsim.h: the results of a trace as Accel-Sim prints them, so that its scripts can read them. */
-#ifndef CLI_RUN_ACCELSIM_H
-#define CLI_RUN_ACCELSIM_H
+#ifndef SIM_RUN_ACCELSIM_H
+#define SIM_RUN_ACCELSIM_H
 
-#include "cli/run_trace.h"
+#include "sim/run_trace.h"
 
 /* LS_ERR_USAGE for a machine whose memory is a formula: it has no caches that count. */
 ls_status run_accelsim_check(const ls_engine *engine, ls_error *err);

@@ -1,9 +1,7 @@
 /* run_program.c: see run_program.h. */
-#include "cli/run_program.h"
+#include "sim/run_program.h"
 
 #include "base/file.h"
-#include "cli/fidelity.h"
-#include "cli/workload_args.h"
 #include "model/amd/amd_gpu.h"
 
 #include <inttypes.h>
@@ -50,7 +48,18 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (record->kind != DRV_WORK_LAUNCH || p->metrics == NULL)
         return LS_OK;
+    if (!ls_vec_push(&p->intervals, ls_metrics_interval_count(p->metrics)))
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return mark_kernel(p, &kept, err);
+}
+
+static ls_status launch_object(const run_program *p, ls_gpu_system *system, FILE *print_to,
+                               ls_gpu_counts *counts, ls_error *err)
+{
+    const emulate_object_printer printer = { .output =
+                                                 print_to ? EMULATE_OBJECT_BUFFERS : EMULATE_OBJECT_QUIET,
+                                             .to = print_to };
+    return emulate_object_run(p->arena, system, &p->launch, &printer, counts, err);
 }
 
 /* The same program emulated under strict checks: what they find ends the run before time passes. */
@@ -62,7 +71,7 @@ static ls_status check_strictly(run_program *p, ls_error *err)
     const ls_gpu_options options = { .gpus = &gpu,
                                      .gpu_count = 1,
                                      .memory_bytes = memory_bytes,
-                                     .max_instructions = cli_uint(p->ctx, "max-instructions"),
+                                     .max_instructions = p->max_instructions,
                                      .strict = true };
     wl_request request = p->request;
     wl_result result;
@@ -70,66 +79,78 @@ static ls_status check_strictly(run_program *p, ls_error *err)
     if (status != LS_OK)
         return status;
     if (p->kind == RUN_OBJECT)
-        status =
-            emulate_object_run(p->ctx, request.system, p->name, EMULATE_OBJECT_QUIET, &result.counts, err);
+        status = launch_object(p, request.system, NULL, &result.counts, err);
     else
         status = wl_run_workload(&request, &result, err);
     ls_gpu_system_destroy(request.system);
     return status;
 }
 
-ls_status run_program_open(run_program *p, cli_context *ctx, run_kind kind, const char *name, ls_error *err)
+static ls_status find_program(run_program *p, const run_program_options *o, const char **gpu, ls_error *err)
 {
-    ls_config_request request;
-    const char *gpu = cli_text(ctx, "gpu");
-    bool is_recording = kind == RUN_RECORDING;
     ls_status status = LS_OK;
-    p->arena = ctx->arena;
-    p->ctx = ctx;
-    p->name = name;
+    if (p->kind == RUN_WORKLOAD)
+        status = wl_find(o->name, &p->workload, err);
+    else if (p->kind == RUN_OBJECT && !*gpu)
+        status = emulate_object_target(p->arena, o->name, gpu, err);
+    else if (p->kind == RUN_RECORDING)
+        status = amd_file_open(o->name, &p->recording, err);
+    if (status == LS_OK && p->kind == RUN_RECORDING)
+        status = amd_file_select(p->recording, o->kernels, &p->selection, err);
+    if (status != LS_OK || p->kind != RUN_WORKLOAD)
+        return status;
+    p->settings = ls_arena_array(p->arena, o->setting_count + 1, sizeof *p->settings);
+    if (!p->settings)
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    for (size_t i = 0; i < o->setting_count; i++)
+        p->settings[i] = o->settings[i];
+    p->request.setting_count = o->setting_count;
+    return wl_name_size(p->workload, p->settings, o->setting_count, err);
+}
+
+ls_status run_program_open(run_program *p, ls_arena *arena, run_kind kind, const run_program_options *o,
+                           ls_error *err)
+{
+    const char *gpu = o->gpu;
+    p->arena = arena;
+    p->name = o->name;
     p->kind = kind;
-    if (kind == RUN_WORKLOAD)
-        status = wl_find(name, &p->workload, err);
-    else if (kind == RUN_OBJECT && !gpu)
-        status = emulate_object_target(ctx->arena, name, &gpu, err);
-    else if (is_recording)
-        status = amd_file_open(name, &p->recording, err);
-    if (status == LS_OK && is_recording)
-        status = amd_file_select(p->recording, cli_text(ctx, "kernels"), &p->selection, err);
-    if (status == LS_OK)
-        status = cli_platform_request(ctx, cli_text(ctx, "platform"), &request, err);
-    if (status == LS_OK && kind == RUN_WORKLOAD)
-        status = workload_args_read(ctx, p->workload, &p->settings, &p->request.setting_count, err);
+    p->launch = o->launch;
+    p->launch.path = o->name;
+    p->max_instructions = o->max_instructions;
+    ls_status status = find_program(p, o, &gpu, err);
     if (status != LS_OK)
         return status;
     const ls_gpu_options options = { .gpus = gpu ? &gpu : NULL,
                                      .gpu_count = 1,
-                                     .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
-                                     .threads = (uint32_t)cli_uint(ctx, "threads"),
-                                     .max_instructions = cli_uint(ctx, "max-instructions"),
-                                     .record_path = cli_text(ctx, "record"),
-                                     .platform = request.platform,
-                                     .sets = request.sets,
-                                     .set_count = request.set_count,
-                                     .platform_dirs = request.platform_dirs,
-                                     .platform_dir_count = request.platform_dir_count,
-                                     .seed = cli_uint(ctx, "seed") };
+                                     .memory_bytes = o->memory_bytes,
+                                     .max_instructions = o->max_instructions,
+                                     .record_path = o->record,
+                                     .platform = o->platform.platform,
+                                     .sets = o->platform.sets,
+                                     .set_count = o->platform.set_count,
+                                     .platform_dirs = o->platform.platform_dirs,
+                                     .platform_dir_count = o->platform.platform_dir_count,
+                                     .seed = o->seed };
     p->request.workload = p->workload;
     p->request.settings = p->settings;
-    p->request.check = cli_flag(ctx, "verify");
-    p->request.variant = cli_text(ctx, "variant");
+    p->request.check = o->verify;
+    p->request.variant = o->variant;
     status = ls_gpu_system_create(&options, &p->request.system, err);
+    if (status != LS_OK && kind == RUN_RECORDING)
+        return ls_error_prefix(err, "'%s' is a recording of an AMD program", o->name);
     if (status != LS_OK)
-        return is_recording ? ls_error_prefix(err, "'%s' is a recording of an AMD program", name) : status;
+        return status;
     ls_engine *engine = timing_engine(p->request.system);
     p->clock = ls_region_clock(ls_block_region(ls_engine_find_block(engine, COMMAND_BLOCK)));
     timing_watch(p->request.system, command_over, p);
-    return cli_flag(ctx, "strict") ? check_strictly(p, err) : LS_OK;
+    return o->strict ? check_strictly(p, err) : LS_OK;
 }
 
 void run_program_close(run_program *p)
 {
     ls_vec_fini(&p->records);
+    ls_vec_fini(&p->intervals);
     ls_spans_fini(&p->busy);
     ls_gpu_system_destroy(p->request.system);
     amd_file_close(p->recording);
@@ -155,7 +176,7 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
 {
     timing_set_options(p->request.system, options);
     if (p->kind == RUN_OBJECT)
-        p->status = emulate_object_run(p->ctx, p->request.system, p->name, p->output, &p->result.counts, err);
+        p->status = launch_object(p, p->request.system, p->print_to, &p->result.counts, err);
     else if (p->recording)
         p->status = timing_replay(p->request.system, p->recording, &p->selection, &p->result.counts, err);
     else

@@ -1,6 +1,6 @@
 /* run_output.h: the files that a run leaves behind. */
-#ifndef CLI_RUN_OUTPUT_H
-#define CLI_RUN_OUTPUT_H
+#ifndef SIM_RUN_OUTPUT_H
+#define SIM_RUN_OUTPUT_H
 
 #include "platform/config.h"
 #include "report/export.h"

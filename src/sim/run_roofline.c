@@ -1,5 +1,5 @@
 /* run_roofline.c: see run_roofline.h. */
-#include "cli/run_roofline.h"
+#include "sim/run_roofline.h"
 
 #include "base/text.h"
 

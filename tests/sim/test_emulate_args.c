@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/emulate_args.h"
+#include "sim/emulate_args.h"
 
 #include <string.h>
 

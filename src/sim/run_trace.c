@@ -1,16 +1,14 @@
 /* run_trace.c: see run_trace.h. */
-#include "cli/run_trace.h"
+#include "sim/run_trace.h"
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/run_roofline.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
+#include "sim/run_roofline.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-const char *const run_trace_unmodelled_modes[] = { "fail", "skip", NULL };
 
 typedef struct kernel_taker {
     ls_engine *engine;
@@ -135,21 +133,6 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         status = run_roofline_begin(&t->roofline, engine, metrics, err);
     }
     return status;
-}
-
-ls_status run_trace_open(run_trace *t, cli_context *ctx, const char *path, ls_engine *engine,
-                         ls_metrics *metrics, ls_error *err)
-{
-    const run_trace_options options = {
-        .path = path,
-        .kernels = cli_text(ctx, "kernels"),
-        .cta_limit = cli_uint(ctx, "ctas"),
-        .warm_l2 = cli_flag(ctx, "warm-l2"),
-        .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
-        .allow_unmodelled = cli_choice(ctx, "unmodelled") == 1,
-        .profile = cli_text(ctx, "profile"),
-    };
-    return run_trace_begin(t, &options, engine, metrics, err);
 }
 
 void run_trace_close(run_trace *t)

@@ -1,13 +1,15 @@
 /* emulate_output.h: what `lockstep emulate` says about a run: counts by class, rate, verification. */
-#ifndef CLI_EMULATE_OUTPUT_H
-#define CLI_EMULATE_OUTPUT_H
+#ifndef SIM_EMULATE_OUTPUT_H
+#define SIM_EMULATE_OUTPUT_H
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "base/text.h"
 #include "lockstep/driver.h"
 
+#include <stdio.h>
+
 /* For people: launches, wavefronts, instructions by class, memory, time and rate. */
-void emulate_print_counts(const cli_context *ctx, const ls_gpu_counts *counts);
+void emulate_print_counts(FILE *out, bool color, const ls_gpu_counts *counts);
 /* The members of the object that is open. */
 void emulate_json_counts(ls_json *j, const ls_gpu_counts *counts);
 

@@ -1,22 +1,24 @@
-/* run_program.h: the part of `lockstep run` that is about programs: a workload or a code object on a simulated AMD
+/* run_program.h: the part of a simulation that is about programs: a workload or a code object on a simulated AMD
  * GPU, through the driver, or the recording of one; and the tables about it. */
-#ifndef CLI_RUN_PROGRAM_H
-#define CLI_RUN_PROGRAM_H
+#ifndef SIM_RUN_PROGRAM_H
+#define SIM_RUN_PROGRAM_H
 
 #include "base/spans.h"
 #include "base/vec.h"
-#include "cli/emulate_object.h"
-#include "cli/run_kind.h"
+#include "platform/config.h"
 #include "report/groups.h"
 #include "runtime/timing/timing.h"
+#include "sim/emulate_object.h"
+#include "sim/run_kind.h"
 #include "workloads/workload.h"
 
 /* All zero is nothing. */
 typedef struct run_program {
     run_kind kind;
-    const wl_workload *workload; /* of RUN_WORKLOAD */
-    cli_context *ctx;
-    emulate_object_output output; /* of RUN_OBJECT, about its buffers; set before the run */
+    const wl_workload *workload;  /* of RUN_WORKLOAD */
+    emulate_object_launch launch; /* of RUN_OBJECT */
+    FILE *print_to;               /* of RUN_OBJECT, for its buffers; NULL: nothing. Set before the run */
+    uint64_t max_instructions;
     amd_file *recording;
     ls_selection selection; /* of its launches */
     const char *name;
@@ -27,13 +29,30 @@ typedef struct run_program {
     const ls_clock *clock; /* of the compute units */
     ls_arena *arena;
     LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
+    LS_VEC(size_t) intervals;      /* of the metrics: that of each launch */
     ls_kernel_groups groups;       /* of intervals of the metrics */
     ls_spans busy;                 /* cycles of that clock with a kernel */
     ls_status status;              /* of the run */
 } run_program;
 
-/* Builds the GPU. run_program_close() is due in every case. */
-ls_status run_program_open(run_program *p, cli_context *ctx, run_kind kind, const char *name, ls_error *err);
+typedef struct run_program_options {
+    ls_config_request platform;
+    uint64_t seed;
+    const char *name;           /* of the workload or its file */
+    const char *gpu;            /* instruction set; NULL: the platform's own */
+    const char *kernels;        /* of a recording, as in select.h; NULL: all */
+    const wl_setting *settings; /* of a workload; one without a name is its size */
+    size_t setting_count;
+    const char *variant;
+    bool verify, strict;
+    uint64_t memory_bytes, max_instructions;
+    const char *record;
+    emulate_object_launch launch; /* of a code object */
+} run_program_options;
+
+/* Builds the GPU. Memory comes from the arena, texts are borrowed. run_program_close() is due in every case. */
+ls_status run_program_open(run_program *p, ls_arena *arena, run_kind kind, const run_program_options *options,
+                           ls_error *err);
 void run_program_close(run_program *p);
 ls_engine *run_program_engine(const run_program *p);
 const ls_config *run_program_config(const run_program *p);

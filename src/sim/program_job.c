@@ -1,9 +1,9 @@
 /* program_job.c: see program_job.h. */
-#include "cli/program_job.h"
+#include "sim/program_job.h"
 
 #include "base/spans.h"
 #include "base/pool.h"
-#include "cli/run_output.h"
+#include "sim/run_output.h"
 #include "model/amd/amd_gpu.h"
 #include "runtime/timing/timing.h"
 

@@ -1,7 +1,7 @@
 /* program_job.h: one workload on one AMD platform in simulated time, from nothing to its numbers: what
  * validations and studies are made of. Prints nothing. */
-#ifndef CLI_PROGRAM_JOB_H
-#define CLI_PROGRAM_JOB_H
+#ifndef SIM_PROGRAM_JOB_H
+#define SIM_PROGRAM_JOB_H
 
 #include "base/arena.h"
 #include "base/hash.h"

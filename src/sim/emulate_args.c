@@ -1,5 +1,5 @@
 /* emulate_args.c: reads "u32:7" and "buffer:4096:f32=1.5", prints values of such types. */
-#include "cli/emulate_args.h"
+#include "sim/emulate_args.h"
 
 #include "base/file.h"
 #include "lockstep/random.h"

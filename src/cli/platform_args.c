@@ -1,20 +1,5 @@
-/* fidelity.c: see fidelity.h. */
-#include "cli/fidelity.h"
-
-static const char *const detailed[] = { "core.alu=cycle", "core.memory=cycle", NULL };
-/* Swift-Sim-Basic: contention of the pipeline simulated, its stages a latency; instructions and constants are
- * there. */
-static const char *const basic[] = { "core.alu=hybrid", "core.fetch=perfect", "core.constant=perfect", NULL };
-/* Swift-Sim-Memory: memory by formula as well. */
-static const char *const memory[] = { "core.alu=hybrid",       "core.fetch=perfect",   "core.constant=perfect",
-                                      "core.translation=none", "core.memory=analytic", NULL };
-
-const fidelity_preset fidelity_presets[FIDELITY_COUNT] = {
-    [FIDELITY_DETAILED] = { "detailed", "every stage and every request simulated", detailed },
-    [FIDELITY_BASIC] = { "basic", "the cores' pipelines by latency and contention", basic },
-    [FIDELITY_MEMORY] = { "memory", "as basic, and memory by hit rates and contention", memory },
-};
-const char *const fidelity_names[FIDELITY_COUNT + 1] = { "detailed", "basic", "memory", NULL };
+/* platform_args.c: see platform_args.h. */
+#include "cli/platform_args.h"
 
 ls_status cli_platform_request(const cli_context *ctx, const char *platform, ls_config_request *out,
                                ls_error *err)

@@ -1,5 +1,5 @@
 /* emulate_output.c: the tables of `lockstep emulate`. */
-#include "cli/emulate_output.h"
+#include "sim/emulate_output.h"
 
 #include <inttypes.h>
 
@@ -22,10 +22,8 @@ static void access_line(FILE *out, const char *what, uint64_t count, uint64_t by
                 ls_format_si((double)bytes, "B", size, sizeof size));
 }
 
-void emulate_print_counts(const cli_context *ctx, const ls_gpu_counts *c)
+void emulate_print_counts(FILE *out, bool color, const ls_gpu_counts *c)
 {
-    cli_style style = cli_style_of(ctx->color_out);
-    FILE *out = ctx->out;
     char text[LS_FORMAT_BYTES];
     double all = c->instructions ? (double)c->instructions : 1;
     line(out, "launches", c->launches);
@@ -42,8 +40,8 @@ void emulate_print_counts(const cli_context *ctx, const ls_gpu_counts *c)
     fprintf(out, "  %-16s %16.3f s\n", "time", seconds(c));
     if (c->host_ns > 0)
         fprintf(out, "  %-16s %18s%s of wavefront instructions%s\n", "rate",
-                ls_format_si((double)c->instructions / seconds(c), "/s", text, sizeof text), style.dim,
-                style.off);
+                ls_format_si((double)c->instructions / seconds(c), "/s", text, sizeof text),
+                color ? "\033[2m" : "", color ? "\033[0m" : "");
 }
 
 void emulate_json_counts(ls_json *j, const ls_gpu_counts *c)

@@ -1,0 +1,533 @@
+/* session.c: opens, runs, exports and closes one simulation (lockstep/sim.h). */
+#include "sim/session.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "model/amd/amd_gpu.h"
+#include "model/gpu/gpu.h"
+#include "sim/fidelity.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+uint32_t ls_sim_abi_version(void)
+{
+    return LS_ABI_VERSION;
+}
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+}
+
+/* Copies a caller's struct, whose first member is its size. An older one is shorter: the rest is zero. */
+static ls_status take_struct(void *to, size_t bytes, const void *from, const char *what, ls_error *err)
+{
+    size_t given;
+    memcpy(&given, from, sizeof given);
+    if (given < sizeof given || given > bytes)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "%s has %zu bytes, but this library (ABI %u) knows %zu: build the program anew, or set "
+                       "its first member",
+                       what, given, LS_ABI_VERSION, bytes);
+    memset(to, 0, bytes);
+    memcpy(to, from, given);
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ plug-ins */
+
+/* A plug-in stays in the process, so the next simulation that asks for it has it already. */
+static pthread_mutex_t plugins_lock = PTHREAD_MUTEX_INITIALIZER;
+static LS_VEC(struct stat) plugins;
+
+static ls_status load_plugin(const char *path, ls_error *err)
+{
+    struct stat st = { 0 };
+    bool is_there = stat(path, &st) == 0;
+    for (size_t i = 0; is_there && i < plugins.count; i++)
+        if (plugins.at[i].st_dev == st.st_dev && plugins.at[i].st_ino == st.st_ino)
+            return LS_OK;
+    ls_status status = ls_plugin_load(path, err);
+    if (status == LS_OK && is_there && !ls_vec_push(&plugins, st))
+        status = no_memory(err);
+    return status;
+}
+
+static ls_status load_plugins(const ls_sim_options *o, ls_error *err)
+{
+    ls_status status = LS_OK;
+    pthread_mutex_lock(&plugins_lock);
+    (void)ls_registry_block_count(); /* sorted once, not by two threads */
+    for (size_t i = 0; i < o->plugin_count && status == LS_OK; i++)
+        status = load_plugin(o->plugins[i], err);
+    pthread_mutex_unlock(&plugins_lock);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- options */
+
+/* Whether an option was given, by its name on the command line. */
+static bool is_given(const ls_sim_options *o, const char *name)
+{
+    const struct {
+        const char *name;
+        bool is_given;
+    } options[] = {
+        { "fidelity", o->fidelity },
+        { "ctas", o->cta_limit },
+        { "profile", o->profile },
+        { "warm-l2", o->warm_l2 },
+        { "unknown-opcodes", o->unknown_as_alu },
+        { "unmodelled", o->skip_unmodelled },
+        { "kernels", o->kernels },
+        { "gpu", o->gpu },
+        { "max-instructions", o->max_instructions },
+        { "strict", o->strict },
+        { "record", o->record },
+        { "memory-mib", o->memory_bytes },
+        { "param", o->setting_count },
+        { "verify", o->verify },
+        { "variant", o->variant },
+        { "kernel", o->kernel },
+        { "grid", o->grid },
+        { "group", o->group },
+        { "offset", o->offset },
+        { "arg", o->arg_count },
+        { "print", o->print_count },
+        { "dump", o->dump_count },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(options); i++)
+        if (strcmp(options[i].name, name) == 0)
+            return options[i].is_given;
+    return false;
+}
+
+static ls_status check_kind(const ls_sim_options *o, run_kind kind, ls_error *err)
+{
+    if (run_kind_is_missing(kind, o->workload))
+        return LS_OK;
+    for (size_t i = 0; i < RUN_KIND_OPTIONS; i++) {
+        const run_kind_option *option = &run_kind_options[i];
+        if (!run_kind_refuses(kind, i) || !is_given(o, option->name))
+            continue;
+        if (!o->workload)
+            return ls_fail(err, LS_ERR_USAGE, "the option %s is for %s, but no workload is given",
+                           option->name, option->called);
+        return ls_fail(err, LS_ERR_USAGE, "the option %s is for %s, but '%s' is %s", option->name,
+                       option->called, o->workload, run_kind_name(kind));
+    }
+    if (kind == RUN_OBJECT && !o->grid)
+        return ls_fail(err, LS_ERR_USAGE, "a launch of the code object '%s' needs a grid", o->workload);
+    return LS_OK;
+}
+
+/* The keys of the fidelity first, so that the caller's own change them. */
+static ls_status make_request(ls_sim *s, const ls_sim_options *o, ls_config_request *out, ls_error *err)
+{
+    static const char *const none[] = { NULL };
+    const fidelity_preset *preset = o->fidelity ? fidelity_find(o->fidelity, err) : NULL;
+    const char *const *first = preset ? preset->sets : none;
+    size_t count = 0;
+    if (o->fidelity && !preset)
+        return LS_ERR_USAGE;
+    while (first[count])
+        count++;
+    const char **sets = ls_arena_array(&s->arena, count + o->set_count + 1, sizeof *sets);
+    if (!sets)
+        return no_memory(err);
+    memcpy(sets, first, count * sizeof *sets);
+    if (o->set_count)
+        memcpy(sets + count, o->sets, o->set_count * sizeof *sets);
+    *out = (ls_config_request){ .platform = o->platform,
+                                .sets = sets,
+                                .set_count = count + o->set_count,
+                                .platform_dirs = o->platform_dirs,
+                                .platform_dir_count = o->platform_dir_count };
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- opening */
+
+static ls_status open_program(ls_sim *s, const ls_sim_options *o, const ls_config_request *request,
+                              ls_error *err)
+{
+    wl_setting *settings = ls_arena_array(&s->arena, o->setting_count + 1, sizeof *settings);
+    if (!settings)
+        return no_memory(err);
+    for (size_t i = 0; i < o->setting_count; i++)
+        settings[i] = (wl_setting){ o->settings[i].name, o->settings[i].value };
+    const run_program_options options = {
+        .platform = *request,
+        .seed = o->seed,
+        .name = o->workload,
+        .gpu = o->gpu,
+        .kernels = o->kernels,
+        .settings = settings,
+        .setting_count = o->setting_count,
+        .variant = o->variant,
+        .verify = o->verify,
+        .strict = o->strict,
+        .memory_bytes = o->memory_bytes,
+        .max_instructions = o->max_instructions,
+        .record = o->record,
+        .launch = { .kernel = o->kernel,
+                    .grid = o->grid,
+                    .group = o->group,
+                    .offset = o->offset,
+                    .args = o->args,
+                    .arg_count = o->arg_count,
+                    .prints = o->prints,
+                    .print_count = o->print_count,
+                    .dumps = o->dumps,
+                    .dump_count = o->dump_count },
+    };
+    ls_status status = run_program_open(&s->program, &s->arena, s->kind, &options, err);
+    if (status != LS_OK)
+        return status;
+    s->engine = run_program_engine(&s->program);
+    run_program_set_metrics(&s->program, s->metrics);
+    return ls_metrics_add_engine(s->metrics, s->engine, err);
+}
+
+/* An AMD GPU runs programs, and what was given is none. */
+static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
+{
+    const char *workload = s->workload, *target;
+    const wl_workload *none;
+    if (strncmp(workload, "synth:", 6) == 0 || ls_file_exists(workload))
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
+            "traces of NVIDIA GPUs",
+            workload, ls_config_name(s->config));
+    /* Either fails, and names the nearest one. */
+    return strpbrk(workload, "/.") ? emulate_object_target(&s->arena, workload, &target, err)
+                                   : wl_find(workload, &none, err);
+}
+
+static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
+{
+    const run_trace_options options = {
+        .path = o->workload,
+        .kernels = o->kernels,
+        .cta_limit = o->cta_limit,
+        .warm_l2 = o->warm_l2,
+        .unknown_opcodes_as_alu = o->unknown_as_alu,
+        .allow_unmodelled = o->skip_unmodelled,
+        .profile = o->profile,
+    };
+    s->has_trace = true;
+    return run_trace_begin(&s->trace, &options, s->engine, s->metrics, err);
+}
+
+static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const ls_config_request *request,
+                              ls_error *err)
+{
+    ls_status status = ls_config_load(request, &s->config, NULL, err);
+    if (status == LS_OK)
+        status = ls_machine_create(s->config, o->seed, &s->machine, err);
+    if (status != LS_OK)
+        return status;
+    s->engine = ls_machine_engine(s->machine);
+    status = ls_metrics_add_engine(s->metrics, s->engine, err);
+    if (status == LS_OK && s->workload)
+        return strcmp(ls_config_machine(s->config)->name, AMD_GPU_MACHINE) == 0 ? refuse_on_amd(s, err)
+                                                                                : open_trace(s, o, err);
+    if (status == LS_OK && gpu_at(s->engine, 0))
+        status = ls_fail(err, LS_ERR_USAGE,
+                         "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
+                         ls_config_name(s->config));
+    return status;
+}
+
+static ls_status open_session(ls_sim *s, const ls_sim_options *o, ls_error *err)
+{
+    ls_config_request request;
+    if (!o->platform)
+        return ls_fail(err, LS_ERR_USAGE, "a platform is missing: a name or a file");
+    s->workload = o->workload;
+    s->seed = o->seed;
+    s->kind = run_kind_of(o->workload);
+    s->has_program = s->kind == RUN_WORKLOAD || s->kind == RUN_OBJECT || s->kind == RUN_RECORDING;
+    ls_status status = check_kind(o, s->kind, err);
+    if (status == LS_OK)
+        status = load_plugins(o, err);
+    if (status == LS_OK)
+        status = make_request(s, o, &request, err);
+    if (status == LS_OK)
+        status = ls_metrics_create(&s->metrics, err);
+    if (status == LS_OK)
+        status = s->has_program ? open_program(s, o, &request, err) : open_machine(s, o, &request, err);
+    if (status == LS_OK)
+        ls_hash_text(ls_config_hash(session_config(s)), s->config_hash);
+    return status;
+}
+
+ls_status ls_sim_open(const ls_sim_options *options, ls_sim **out, ls_error *err)
+{
+    ls_sim_options taken;
+    *out = NULL;
+    ls_status status = take_struct(&taken, sizeof taken, options, "ls_sim_options", err);
+    if (status != LS_OK)
+        return status;
+    ls_sim *s = calloc(1, sizeof *s);
+    if (!s)
+        return no_memory(err);
+    status = open_session(s, &taken, err);
+    if (status == LS_OK)
+        *out = s;
+    else
+        ls_sim_close(s);
+    return status;
+}
+
+void ls_sim_close(ls_sim *s)
+{
+    if (!s)
+        return;
+    session_results_fini(s);
+    run_trace_close(&s->trace);
+    ls_metrics_destroy(s->metrics);
+    run_program_close(&s->program);
+    ls_machine_destroy(s->machine);
+    ls_config_destroy(s->config);
+    ls_arena_fini(&s->arena);
+    free(s);
+}
+
+const ls_config *session_config(const ls_sim *s)
+{
+    return s->has_program ? run_program_config(&s->program) : s->config;
+}
+
+const char *ls_sim_platform(const ls_sim *s)
+{
+    return ls_config_name(session_config(s));
+}
+
+const char *ls_sim_config(const ls_sim *s)
+{
+    return ls_config_yaml(session_config(s));
+}
+
+const char *ls_sim_config_hash(const ls_sim *s)
+{
+    return s->config_hash;
+}
+
+/* ------------------------------------------------------------------------------------------------- running */
+
+/* Warnings that only the run can know. */
+static void warn_after(ls_sim *s)
+{
+    if (s->has_trace)
+        run_trace_warn(&s->trace, s->engine);
+    uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
+    if (unknown > 0) /* a host without memory for a warning has none for results either */
+        (void)ls_engine_warn(s->engine, "unmodelled",
+                             "%llu instructions have opcodes of no table and ran as integer ones",
+                             (unsigned long long)unknown);
+}
+
+static ls_status run_engine(ls_sim *s, const ls_sim_run_options *o, ls_error *err)
+{
+    const ls_run_options options = {
+        .threads = o->threads,
+        .until = o->until,
+        .window_fs = o->window_fs,
+        .assignment = o->assignment,
+        .shuffle_seed = s->seed,
+        .watchdog_fs = o->watchdog_fs,
+        .scaling = o->scaling,
+        .control = &s->control,
+        .dump_to = o->dump_to,
+        .progress = o->progress,
+        .progress_self = o->progress_self,
+    };
+    s->program.print_to = o->print_to;
+    uint64_t start_ns = ls_host_ns();
+    ls_status status = s->has_program ? run_program_run(&s->program, &options, &s->result, err)
+                       : s->has_trace ? run_trace_run(&s->trace, &options, &s->result, err)
+                                      : ls_run(s->engine, &options, &s->result, err);
+    s->wall_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
+    return status;
+}
+
+ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err)
+{
+    ls_sim_run_options o;
+    char limit[LS_FORMAT_BYTES];
+    ls_status status = take_struct(&o, sizeof o, options, "ls_sim_run_options", err);
+    if (status == LS_OK && s->has_run)
+        status = ls_fail(err, LS_ERR_USAGE, "a simulation runs once: open it again");
+    if (status != LS_OK)
+        return status;
+    s->has_run = true;
+    s->threads = o.threads ? o.threads : 1;
+    status = run_engine(s, &o, err);
+    bool is_wrong = status == LS_ERR_CHECK && s->has_program && s->program.result.is_wrong;
+    if (status == LS_ERR_INTERRUPTED) /* results up to then are results */
+        status = LS_OK;
+    if (status != LS_OK && !is_wrong)
+        return status;
+    if (s->result.limited)
+        snprintf(s->limit_reason, sizeof s->limit_reason, "stopped by --until at %s with work left",
+                 ls_format_time(o.until, limit, sizeof limit));
+    warn_after(s);
+    ls_error gathering;
+    ls_status gathered = session_gather(s, &gathering);
+    if (status == LS_OK && gathered != LS_OK) {
+        if (err)
+            *err = gathering;
+        return gathered;
+    }
+    return status;
+}
+
+void ls_sim_stop(ls_sim *s)
+{
+    atomic_store(&s->is_stopped, 1);
+    atomic_store(&s->control.stop, 1);
+}
+
+ls_run_control *ls_sim_control(ls_sim *s)
+{
+    return &s->control;
+}
+
+const char *ls_sim_report(const ls_sim *s)
+{
+    return ls_engine_report(s->engine);
+}
+
+ls_sim_result ls_sim_get_result(const ls_sim *s)
+{
+    bool is_wrong = s->has_program && s->program.result.is_wrong;
+    return (ls_sim_result){
+        .end_time = s->result.end_time,
+        .has_cycles = s->has_trace || s->has_program,
+        .cycles = s->has_trace     ? s->trace.busy.total
+                  : s->has_program ? run_program_cycles(&s->program)
+                                   : 0,
+        .events = s->result.events,
+        .messages = s->result.messages,
+        .ticks = s->result.ticks,
+        .region_cycles = s->result.region_cycles,
+        .partial = s->result.partial || s->result.limited || is_wrong,
+        .partial_reason = s->result.partial ? (atomic_load(&s->is_stopped) ? "stopped by its caller"
+                                                                           : "interrupted by a signal")
+                          : is_wrong        ? "the result is wrong"
+                                            : s->limit_reason,
+        .stopped = s->result.partial,
+        .wrong = is_wrong,
+        .wall_seconds = s->wall_seconds,
+    };
+}
+
+const ls_warning *ls_sim_warnings(const ls_sim *s, size_t *count)
+{
+    return ls_engine_warnings(s->engine, count);
+}
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+/* With where hit rates come from, which is no key but changes results as keys do. */
+static const char *config_text(const ls_sim *s)
+{
+    const char *yaml = ls_config_yaml(session_config(s));
+    const char *text = s->trace.rates == NULL ? NULL
+                                              : ls_arena_printf((ls_arena *)(uintptr_t)&s->arena,
+                                                                "# hit rates: %s\n%s", s->trace.rates, yaml);
+    return text != NULL ? text : yaml;
+}
+
+/* Tells runs of one database apart; host data, so it may differ from run to run. */
+static const char *make_run_id(const ls_sim *s)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    char stamp[32] = "";
+    if (gmtime_r(&now, &utc))
+        strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
+    return ls_arena_printf((ls_arena *)(uintptr_t)&s->arena, "%s-%ld", stamp, (long)getpid());
+}
+
+ls_results session_results(const ls_sim *s, const char *run_id, const char *command)
+{
+    size_t warning_count;
+    const ls_warning *warnings = ls_sim_warnings(s, &warning_count);
+    ls_sim_result r = ls_sim_get_result(s);
+    return (ls_results){
+        .platform = ls_sim_platform(s),
+        .config_text = config_text(s),
+        .hit_rates = s->trace.rates,
+        .config_hash = s->config_hash,
+        .partial = r.partial,
+        .partial_reason = r.partial_reason,
+        .warnings = warnings,
+        .warning_count = warning_count,
+        .end_time = r.end_time,
+        .seed = s->seed,
+        .events = r.events,
+        .messages = r.messages,
+        .ticks = r.ticks,
+        .has_cycles = r.has_cycles,
+        .cycles = r.cycles,
+        .region_cycles = r.region_cycles,
+        .metrics = s->metrics,
+        .host = {
+            .run_id = run_id ? run_id : make_run_id(s),
+            .command = command,
+            .wall_seconds = s->wall_seconds,
+            .threads = s->threads,
+            .windows = s->result.windows,
+        },
+    };
+}
+
+ls_status ls_sim_check_exports(const char *const *paths, size_t count, const char *run_id, ls_error *err)
+{
+    return run_output_check(paths, count, run_id, err);
+}
+
+static ls_status check_has_run(const ls_sim *s, ls_error *err)
+{
+    return s->has_run ? LS_OK
+                      : ls_fail(err, LS_ERR_USAGE, "the simulation has no results before ls_sim_run()");
+}
+
+ls_status ls_sim_export(ls_sim *s, const char *path, const ls_sim_export_options *options, ls_error *err)
+{
+    ls_sim_export_options o = { LS_SIM_EXPORT_OPTIONS };
+    ls_status status = check_has_run(s, err);
+    if (status == LS_OK && options)
+        status = take_struct(&o, sizeof o, options, "ls_sim_export_options", err);
+    if (status != LS_OK)
+        return status;
+    ls_results results = session_results(s, o.run_id, o.command);
+    return run_output_write(&results, path, err);
+}
+
+void session_print_tables(const ls_sim *s, FILE *to)
+{
+    if (s->has_trace)
+        run_trace_table(&s->trace, to);
+    else if (s->has_program)
+        run_program_table(&s->program, to);
+}
+
+ls_status ls_sim_print(ls_sim *s, FILE *to, ls_error *err)
+{
+    ls_status status = check_has_run(s, err);
+    if (status != LS_OK)
+        return status;
+    ls_results results = session_results(s, NULL, NULL);
+    session_print_tables(s, to);
+    return ls_export_stream(&results, LS_EXPORT_TEXT, NULL, to, err);
+}

@@ -1,0 +1,74 @@
+/* session.h: the simulation behind lockstep/sim.h, as the command's own code sees it: the engine, the configuration
+ * and the forms of output that are not in the public interface. */
+#ifndef SIM_SESSION_H
+#define SIM_SESSION_H
+
+#include "lockstep/sim.h"
+#include "platform/machine.h"
+#include "sim/run_output.h"
+#include "sim/run_program.h"
+#include "sim/run_trace.h"
+
+/* One type and metric of the registry. */
+typedef struct session_metric {
+    size_t type, metric;
+    size_t whole; /* a part of a stall stack: the metric that counts all slots or cycles */
+} session_metric;
+
+/* A kernel that has ended, and the interval of the metrics that is its own. */
+typedef struct session_kernel {
+    ls_sim_kernel k;
+    size_t scope;
+} session_kernel;
+
+typedef struct session_stream {
+    ls_sim_stream s;
+    ls_spans busy;
+} session_stream;
+
+struct ls_sim {
+    ls_arena arena;
+    const char *workload;
+    uint64_t seed;
+    run_kind kind;
+    ls_config *config;   /* of a machine without a driver */
+    ls_machine *machine; /* likewise */
+    ls_engine *engine;
+    ls_metrics *metrics;
+    bool has_trace, has_program;
+    run_trace trace;
+    run_program program; /* its system owns config and machine then */
+
+    ls_run_control control;
+    atomic_int is_stopped; /* by ls_sim_stop(), not by a signal */
+    bool has_run;
+    uint32_t threads;
+    ls_run_result result;
+    double wall_seconds;
+    char limit_reason[80];
+    char config_hash[LS_HASH_TEXT_BYTES];
+
+    LS_VEC(session_kernel) kernels;
+    LS_VEC(session_stream) streams;
+    LS_VEC(session_metric) list;   /* of all metrics */
+    LS_VEC(session_metric) stalls; /* those of stall stacks */
+    ls_metric_view *view;
+    size_t view_scope;
+    bool view_loaded;
+};
+
+const ls_config *session_config(const ls_sim *sim);
+
+/* Everything that the run measured, for exports. run_id and command may be NULL. */
+ls_results session_results(const ls_sim *sim, const char *run_id, const char *command);
+
+/* The tables for people about a trace or a program; nothing for other machines. */
+void session_print_tables(const ls_sim *sim, FILE *to);
+
+/* --- session_results.c --- */
+
+/* After the run: lists kernels, streams, metrics and stall stacks. */
+ls_status session_gather(ls_sim *sim, ls_error *err);
+void session_results_fini(ls_sim *sim);
+
+#endif
