@@ -181,9 +181,9 @@ static void test_simulations_at_the_same_time_do_not_meet(void **state)
 {
     (void)state;
     job alone[] = { { .set = "core.scheduler=gto", .threads = 1 },
-                    { .set = "core.shared_latency_cycles=100", .threads = 1 } };
+                    { .set = "core.shared_latency_cycles=60", .threads = 1 } };
     job together[] = { { .set = "core.scheduler=gto", .threads = 2 },
-                       { .set = "core.shared_latency_cycles=100", .threads = 1 },
+                       { .set = "core.shared_latency_cycles=60", .threads = 1 },
                        { .set = "core.scheduler=gto", .threads = 3 } };
     pthread_t threads[LS_COUNT_OF(together)];
     for (size_t i = 0; i < LS_COUNT_OF(alone); i++)
