@@ -212,6 +212,7 @@ static void test_a_stopped_run_has_partial_results(void **state)
     (void)state;
     ls_sim_options options = gemm();
     options.cta_limit = 0;
+    options.workload = "synth:gemm,m=2048,n=2048,k=2048"; /* far longer than the first call of progress */
     ls_sim *sim = open_ok(&options);
     const ls_sim_run_options how = { LS_SIM_RUN_OPTIONS, .progress = stop_at_once, .progress_self = sim };
     assert_int_equal(ls_sim_run(sim, &how, &err), LS_OK);
