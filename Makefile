@@ -62,6 +62,7 @@ readme: ## put into README.md and docs/ what their commands print now
 	@scripts/deps build
 	$(BUILD)
 	@scripts/readme --update
+	@LOCKSTEP_PANDAS=0 PYTHONPATH=build/python python3 tests/python/doc.py --update docs/python.md
 
 deb: ## build a Debian package into build/
 	@scripts/deps build deb
