@@ -205,4 +205,19 @@ LS_API ls_status ls_sim_export(ls_sim *sim, const char *path, const ls_sim_expor
 /* The summary that `lockstep run` prints. */
 LS_API ls_status ls_sim_print(ls_sim *sim, FILE *to, ls_error *err);
 
+/* ------------------------------------------------------------------------------------------------ profiles */
+
+typedef struct ls_sim_profile_options {
+    size_t size;
+    const char *method; /* "cache" (as if NULL): sets and policies; "reuse": reuse distances */
+    uint64_t sample;    /* warp instructions of each kernel; 0: all */
+    uint32_t threads;   /* no profile depends on it */
+} ls_sim_profile_options;
+#define LS_SIM_PROFILE_OPTIONS .size = sizeof(ls_sim_profile_options)
+
+/* Hit rates of a trace on a platform, for ls_sim_options.profile, without simulating time. Of the options, those of
+ * platforms and traces count. path NULL: into the cache, where "auto" finds them. */
+LS_API ls_status ls_sim_profile(const ls_sim_options *options, const ls_sim_profile_options *how,
+                                const char *path, ls_error *err);
+
 #endif

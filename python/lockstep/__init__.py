@@ -8,8 +8,10 @@ Tables are pandas frames if pandas is installed, else lists of dicts. docs/pytho
 """
 
 from ._library import CheckError, DeadlockError, LockstepError
-from ._run import Progress, Result, run
+from ._run import Progress, Result, profile, run
 from ._sweep import Point, Sweep, sweep
 from ._version import VERSION as __version__
 
-__all__ = ["CheckError", "DeadlockError", "LockstepError", "Point", "Progress", "Result", "Sweep", "run", "sweep"]
+__all__ = [
+    "CheckError", "DeadlockError", "LockstepError", "Point", "Progress", "Result", "Sweep", "profile", "run", "sweep",
+]  # fmt: skip

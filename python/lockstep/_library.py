@@ -123,11 +123,16 @@ class ExportOptions(Structure):
     _fields_ = [("size", c_size_t), ("run_id", c_char_p), ("command", c_char_p)]
 
 
+class ProfileOptions(Structure):
+    _fields_ = [("size", c_size_t), ("method", c_char_p), ("sample", c_uint64), ("threads", c_uint32)]
+
+
 # By the names of the C structs; a test compares them with the header.
 STRUCTS = {
     "ls_error": Error, "ls_sim_setting": Setting, "ls_sim_options": Options, "ls_run_progress": RunProgress,
     "ls_sim_run_options": RunOptions, "ls_sim_result": RunResult, "ls_warning": Warning_, "ls_sim_kernel": Kernel,
     "ls_sim_stream": Stream, "ls_sim_metric": Metric, "ls_sim_stall": Stall, "ls_sim_export_options": ExportOptions,
+    "ls_sim_profile_options": ProfileOptions,
 }  # fmt: skip
 
 _SIM = c_void_p
@@ -155,6 +160,7 @@ _FUNCTIONS = {
     "ls_sim_check_exports": (c_int, [POINTER(c_char_p), c_size_t, c_char_p, POINTER(Error)]),
     "ls_sim_export": (c_int, [_SIM, c_char_p, POINTER(ExportOptions), POINTER(Error)]),
     "ls_sim_print": (c_int, [_SIM, c_void_p, POINTER(Error)]),
+    "ls_sim_profile": (c_int, [POINTER(Options), POINTER(ProfileOptions), c_char_p, POINTER(Error)]),
     "ls_error_text": (c_char_p, [POINTER(Error), c_char_p, c_size_t]),
     "ls_status_name": (c_char_p, [c_int]),
     "ls_status_exit_code": (c_int, [c_int]),

@@ -336,6 +336,29 @@ def run(
     return result
 
 
+def profile(
+    trace, platform, path=None, *, method="cache", sample=0, threads=1, sets=None, platform_dirs=(), plugins=(),
+    kernels=None, ctas=0, unknown_opcodes="fail", unmodelled="fail",
+):  # fmt: skip
+    """Writes the hit rates of a trace on a platform, for run(..., fidelity="memory", profile=path).
+
+    method: "cache" or "reuse". Without a path they go to the cache, where profile="auto" finds them.
+    """
+    set_list, set_count = _list(f"{key}={_text(value)}" for key, value in (sets or {}).items())
+    dir_list, dir_count = _list(_as_list(platform_dirs))
+    plugin_list, plugin_count = _list(_as_list(plugins))
+    options = _library.Options(
+        size=ctypes.sizeof(_library.Options), platform=_bytes(platform), sets=set_list, set_count=set_count,
+        platform_dirs=dir_list, platform_dir_count=dir_count, plugins=plugin_list, plugin_count=plugin_count,
+        workload=_bytes(trace), kernels=_bytes(kernels), cta_limit=ctas,
+        unknown_as_alu=_choice("unknown_opcodes", unknown_opcodes, "alu"),
+        skip_unmodelled=_choice("unmodelled", unmodelled, "skip"),
+    )  # fmt: skip
+    how = _library.ProfileOptions(ctypes.sizeof(_library.ProfileOptions), _bytes(method), sample, threads)
+    lib = _library.library()
+    _library.check(lib.ls_sim_profile, ctypes.byref(options), ctypes.byref(how), _bytes(path))
+
+
 def _text(value):
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -7,6 +7,7 @@
 #include "model/amd/amd_gpu.h"
 #include "model/gpu/gpu.h"
 #include "sim/fidelity.h"
+#include "sim/run_profile.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -530,4 +531,66 @@ ls_status ls_sim_print(ls_sim *s, FILE *to, ls_error *err)
     ls_results results = session_results(s, NULL, NULL);
     session_print_tables(s, to);
     return ls_export_stream(&results, LS_EXPORT_TEXT, NULL, to, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ profiles */
+
+static ls_status find_method(const char *name, ls_profile_method *out, ls_error *err)
+{
+    size_t count = 0;
+    *out = LS_PROFILE_CACHE;
+    for (; ls_profile_method_names[count]; count++)
+        if (name && strcmp(ls_profile_method_names[count], name) == 0)
+            *out = (ls_profile_method)count;
+    if (!name || strcmp(ls_profile_method_names[*out], name) == 0)
+        return LS_OK;
+    ls_fail(err, LS_ERR_USAGE, "there is no method '%s' of making profiles", name);
+    return ls_error_nearest(err, ls_nearest_of(name, ls_profile_method_names, count));
+}
+
+static ls_status make_profile(ls_sim *s, const ls_sim_options *o, const ls_sim_profile_options *how,
+                              const char *path, ls_error *err)
+{
+    run_profile_options options = {
+        .trace = o->workload,
+        .kernels = o->kernels,
+        .cta_limit = o->cta_limit,
+        .sample = how->sample,
+        .threads = how->threads,
+        .unknown_opcodes_as_alu = o->unknown_as_alu,
+        .allow_unmodelled = o->skip_unmodelled,
+    };
+    run_profile p = { 0 };
+    if (!o->platform || !o->workload)
+        return ls_fail(err, LS_ERR_USAGE, "a profile needs a platform and a trace");
+    ls_status status = path ? ls_file_check_writable(path, err) : LS_OK;
+    if (status == LS_OK)
+        status = find_method(how->method, &options.method, err);
+    if (status == LS_OK)
+        status = load_plugins(o, err);
+    if (status == LS_OK)
+        status = make_request(s, o, &options.platform, err);
+    if (status == LS_OK)
+        status = run_profile_make(&p, &options, err);
+    if (status == LS_OK && !path)
+        status = run_profile_cache(&p, &s->arena, &path, err);
+    if (status == LS_OK && path)
+        status = ls_profile_write(&p.profile, path, err);
+    run_profile_close(&p);
+    return status;
+}
+
+ls_status ls_sim_profile(const ls_sim_options *options, const ls_sim_profile_options *how, const char *path,
+                         ls_error *err)
+{
+    ls_sim_options o;
+    ls_sim_profile_options h = { 0 };
+    ls_sim s = { 0 }; /* for its arena */
+    ls_status status = take_struct(&o, sizeof o, options, "ls_sim_options", err);
+    if (status == LS_OK && how)
+        status = take_struct(&h, sizeof h, how, "ls_sim_profile_options", err);
+    if (status == LS_OK)
+        status = make_profile(&s, &o, &h, path, err);
+    ls_arena_fini(&s.arena);
+    return status;
 }

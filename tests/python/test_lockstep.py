@@ -94,6 +94,17 @@ class Run(unittest.TestCase):
             other.close()
 
 
+class Profiles(unittest.TestCase):
+    def test_a_profile_is_made_and_used(self):
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "gemm.profile")
+            lockstep.profile(GEMM, "rtx2060", path)
+            result = lockstep.run(GEMM, "rtx2060", fidelity="memory", profile=path)
+            self.assertIn("method cache", result.summary())
+            with self.assertRaisesRegex(lockstep.LockstepError, "no method 'cash'.*nearest: cache"):
+                lockstep.profile(GEMM, "rtx2060", path, method="cash")
+
+
 class Errors(unittest.TestCase):
     def test_the_line_of_the_command(self):
         with self.assertRaises(lockstep.LockstepError) as caught:

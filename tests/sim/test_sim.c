@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PLATFORMS LS_SOURCE_DIR "/platforms"
 
@@ -333,6 +334,39 @@ static void test_exports_are_those_of_the_command(void **state)
     ls_arena_fini(&arena);
 }
 
+static void test_a_profile_is_made_and_used(void **state)
+{
+    (void)state;
+    char path[] = P_tmpdir "/lockstep-sim-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    ls_sim_options options = gemm();
+    const ls_sim_profile_options reuse = { LS_SIM_PROFILE_OPTIONS, .method = "reuse" };
+    const ls_sim_profile_options wrong = { LS_SIM_PROFILE_OPTIONS, .method = "cash" };
+    assert_int_equal(ls_sim_profile(&options, &wrong, path, &err), LS_ERR_USAGE);
+    assert_string_equal(err.nearest, "cache");
+    assert_int_equal(ls_sim_profile(&options, &reuse, path, &err), LS_OK);
+    options.fidelity = "memory";
+    options.profile = path;
+    ls_sim *sim = open_ok(&options);
+    run_ok(sim, 1);
+    assert_true(ls_sim_get_result(sim).cycles > 100);
+    FILE *to;
+    char *text;
+    size_t bytes;
+    assert_non_null(to = open_memstream(&text, &bytes));
+    assert_int_equal(ls_sim_print(sim, to, &err), LS_OK);
+    fclose(to);
+    assert_non_null(strstr(text, "method reuse"));
+    free(text);
+    ls_sim_close(sim);
+    /* Of other thread blocks: it does not fit. */
+    options.cta_limit = 3;
+    refuse(&options, LS_ERR_INPUT, "of another trace, choice of kernels or platform");
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_an_older_struct_is_taken),
         cmocka_unit_test(test_results_need_a_run),
         cmocka_unit_test(test_exports_are_those_of_the_command),
+        cmocka_unit_test(test_a_profile_is_made_and_used),
     };
     return cmocka_run_group_tests(tests, use_kernels, NULL);
 }

@@ -3,7 +3,7 @@
  * in the same order. */
 #include "sim/fidelity.h"
 #include "cli/suite.h"
-#include "cli/sweep/grid.h"
+#include "sim/sweep/grid.h"
 #include "cli/validate/validate.h"
 
 #include "base/file.h"

@@ -1,5 +1,5 @@
 /* farm.c: see farm.h. */
-#include "cli/sweep/farm.h"
+#include "sim/sweep/farm.h"
 
 #include <errno.h>
 #include <fcntl.h>

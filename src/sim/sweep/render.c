@@ -1,5 +1,5 @@
 /* render.c: prints a sweep as a ranking, as CSV and as a page with a plot per trace. */
-#include "cli/sweep/sweep.h"
+#include "sim/sweep/sweep.h"
 #include "report/html.h"
 #include "report/plot.h"
 

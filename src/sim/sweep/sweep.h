@@ -1,12 +1,14 @@
 /* sweep.h: a grid of configurations over some traces: what cmd_sweep.c prepares, farm.c runs,
  * columns.c reads back and render.c prints. */
-#ifndef CLI_SWEEP_SWEEP_H
-#define CLI_SWEEP_SWEEP_H
+#ifndef SIM_SWEEP_SWEEP_H
+#define SIM_SWEEP_SWEEP_H
 
+#include "base/text.h"
 #include "base/vec.h"
-#include "cli/cli.h"
-#include "cli/sweep/grid.h"
+#include "sim/sweep/grid.h"
 #include "report/points.h"
+
+#include <stdio.h>
 
 /* Metrics of the runs: a column for each that a pattern names. */
 typedef struct sweep_columns {

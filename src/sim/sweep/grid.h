@@ -1,7 +1,7 @@
 /* grid.h: what a sweep varies. An axis is a key with its values; the grid is every combination, the last axis
  * changing fastest. */
-#ifndef CLI_SWEEP_GRID_H
-#define CLI_SWEEP_GRID_H
+#ifndef SIM_SWEEP_GRID_H
+#define SIM_SWEEP_GRID_H
 
 #include "base/arena.h"
 #include "base/vec.h"

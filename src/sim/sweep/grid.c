@@ -1,5 +1,5 @@
 /* grid.c: see grid.h. */
-#include "cli/sweep/grid.h"
+#include "sim/sweep/grid.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
 /* columns.c: metrics of a sweep's runs, read back from its database, as columns of its table. */
-#include "cli/sweep/sweep.h"
+#include "sim/sweep/sweep.h"
 #include "report/saved.h"
 
 #include <math.h>

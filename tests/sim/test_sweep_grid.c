@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/sweep/grid.h"
+#include "sim/sweep/grid.h"
 
 #include <math.h>
 #include <string.h>

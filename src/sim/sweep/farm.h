@@ -1,6 +1,6 @@
 /* farm.h: some processes at a time until a list of jobs is done. A job that crashes takes nothing with it. */
-#ifndef CLI_SWEEP_FARM_H
-#define CLI_SWEEP_FARM_H
+#ifndef SIM_SWEEP_FARM_H
+#define SIM_SWEEP_FARM_H
 
 #include "lockstep/status.h"
 
