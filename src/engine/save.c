@@ -28,7 +28,7 @@ typedef struct save_header {
 void save_put(save_out *out, const void *data, size_t bytes)
 {
     out->failed = out->failed || !ls_vec_reserve(&out->bytes, bytes);
-    if (out->failed)
+    if (out->failed || bytes == 0)
         return;
     memcpy(out->bytes.at + out->bytes.count, data, bytes);
     out->bytes.count += bytes;
@@ -41,6 +41,8 @@ void save_put64(save_out *out, uint64_t value)
 
 void save_get(save_in *in, void *data, size_t bytes)
 {
+    if (bytes == 0)
+        return;
     in->failed = in->failed || (size_t)(in->end - in->at) < bytes;
     if (in->failed) {
         memset(data, 0, bytes);

@@ -478,7 +478,8 @@ size_t wheel_list(const ls_region *region, ls_event **out)
         }
     }
     /* Sorting a heap leaves a heap. */
-    qsort(region->far, region->far_count, sizeof *region->far, by_turn);
+    if (region->far_count > 1)
+        qsort(region->far, region->far_count, sizeof *region->far, by_turn);
     for (size_t i = 0; i < region->far_count; i++) {
         if (region->far[i].event == NULL)
             continue;
