@@ -27,6 +27,12 @@ typedef struct rig_message {
     ls_cycle sent;
 } rig_message;
 
+/* A request whose answer has not been sent; it keeps its buffer entry of the link. */
+typedef struct rig_owed {
+    rig_message message;
+    ls_link *link;
+} rig_owed;
+
 struct rig;
 
 typedef struct rig_end {
@@ -43,8 +49,7 @@ typedef struct rig_end {
     uint32_t expected[NOC_CLASSES_MAX][RIG_ENDS_MAX];    /* to receive, by source */
     rig_message draft;
     /* answers owed to requests, where the rig answers */
-    rig_message owed[4096];
-    ls_link *held[4096]; /* the buffer entry that a request keeps until its answer is sent */
+    rig_owed owed[4096];
     uint32_t owed_head, owed_count;
     ls_event answer;
 } rig_end;
@@ -111,7 +116,7 @@ static inline void rig_answer(void *self, ls_cycle now)
             return;
         }
         uint32_t front = e->owed_head++ % 4096;
-        rig_message m = e->owed[front];
+        rig_message m = e->owed[front].message;
         e->owed_count--;
         *to = (rig_message){ .source = (uint16_t)e->id,
                              .destination = m.source,
@@ -119,7 +124,7 @@ static inline void rig_answer(void *self, ls_cycle now)
                              .class_index = 1,
                              .number = e->next_number[1][m.source]++,
                              .sent = now };
-        ls_link_release(e->held[front], 1);
+        ls_link_release(e->owed[front].link, 1);
     }
 }
 
@@ -138,14 +143,46 @@ static inline void rig_receive(void *self, ls_link *link, const void *payload, l
     e->hash = (e->hash ^ (now << 20) ^ ((uint64_t)m->source << 50) ^ m->number) * UINT64_C(0x100000001b3);
     if (e->rig->answers && m->class_index == 0) {
         uint32_t back = (e->owed_head + e->owed_count++) % 4096;
-        e->held[back] = link;
-        e->owed[back] = *m;
+        e->owed[back] = (rig_owed){ *m, link };
         if (e->owed_count == 1)
             rig_answer(e, now);
         return;
     }
     ls_link_release(link, 1);
 }
+
+static const ls_state_row rig_owed_rows[] = {
+    LS_STATE_DATA(rig_owed, message),
+    LS_STATE_LINK(rig_owed, link),
+};
+static const ls_state_row rig_end_rows[] = {
+    LS_STATE_FIXED_SPAN(rig_end, rig, region),
+    LS_STATE_EVENT(rig_end, event),
+    LS_STATE_FIXED(rig_end, links),
+    LS_STATE_DATA_SPAN(rig_end, random, draft),
+    LS_STATE_PARTS(rig_end, owed, rig_owed_rows),
+    LS_STATE_DATA_SPAN(rig_end, owed_head, owed_count),
+    LS_STATE_EVENT(rig_end, answer),
+};
+
+/* An end point as a block: its state is where the rig has it. */
+typedef struct rig_holder {
+    rig_end *end;
+} rig_holder;
+
+static inline uint64_t rig_one(const void *self)
+{
+    (void)self;
+    return 1;
+}
+
+static const ls_state_row rig_holder_rows[] = { LS_STATE_ARRAY_OF(rig_holder, end, rig_one, rig_end_rows) };
+static const ls_block_type rig_end_type = { .abi = LS_ABI_VERSION,
+                                            .slot = "test",
+                                            .name = "end",
+                                            .state_size = sizeof(rig_holder),
+                                            .rows = rig_holder_rows,
+                                            .row_count = LS_COUNT_OF(rig_holder_rows) };
 
 static inline void rig_open(rig *r)
 {
@@ -167,6 +204,9 @@ static inline void rig_build(rig *r, ls_error *err)
         snprintf(name, sizeof name, "end%u", i);
         assert_int_equal(ls_domain_create(r->engine, name, clock, &domain, NULL), LS_OK);
         *e = (rig_end){ .rig = r, .region = ls_domain_region(domain, 0), .id = i };
+        ls_block *block;
+        assert_int_equal(ls_block_create(e->region, name, &rig_end_type, NULL, &block, NULL), LS_OK);
+        ((rig_holder *)ls_block_state(block))->end = e;
         ls_random_init(&e->random, 1000 + i);
         ls_event_init(&e->event, rig_step, e);
         ls_event_init(&e->answer, rig_answer, e);

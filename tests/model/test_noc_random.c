@@ -21,48 +21,62 @@ static bool any(rig_end *end, ls_cycle now, rig_message *m)
     return ls_random_below(&end->random, 8) != 0;
 }
 
-static uint64_t run(const shape *s, uint32_t threads, uint32_t groups, bool shuffled)
+static void open_shape(rig *r, const shape *s, uint32_t groups, bool shuffled)
 {
-    rig r = { .next = any,
-              .quota = 150,
-              .classes = 2,
-              .buffer_flits = s->buffer,
-              .virtual_channels = s->vcs,
-              .lanes = s->lanes,
-              .answers = s->answers,
-              .groups = groups,
-              .out_credits = 3,
-              .arbitration = s->arbitration };
+    *r = (rig){ .next = any,
+                .quota = 150,
+                .classes = 2,
+                .buffer_flits = s->buffer,
+                .virtual_channels = s->vcs,
+                .lanes = s->lanes,
+                .answers = s->answers,
+                .groups = groups,
+                .out_credits = 3,
+                .arbitration = s->arbitration };
     uint32_t switches = s->columns * (s->rows != 0 ? s->rows : 1);
     ls_error err = { 0 };
-    r.ends = switches + switches / 2;
+    r->ends = switches + switches / 2;
     max_flits = s->max_flits;
-    rig_open(&r);
+    rig_open(r);
     if (s->rows != 0)
-        assert_int_equal(noc_graph_mesh(&r.graph, r.engine, s->columns, s->rows, s->hop, NULL), LS_OK);
+        assert_int_equal(noc_graph_mesh(&r->graph, r->engine, s->columns, s->rows, s->hop, NULL), LS_OK);
     else
-        assert_int_equal(noc_graph_ring(&r.graph, r.engine, s->columns, s->hop, true, NULL), LS_OK);
-    for (uint32_t i = 0; i < r.ends; i++)
-        r.at_switch[i] = (uint16_t)(i % switches);
+        assert_int_equal(noc_graph_ring(&r->graph, r->engine, s->columns, s->hop, true, NULL), LS_OK);
+    for (uint32_t i = 0; i < r->ends; i++)
+        r->at_switch[i] = (uint16_t)(i % switches);
     for (uint32_t i = 0; i < switches; i++)
-        r.group_of[i] = (uint16_t)(shuffled ? i % groups : i * groups / switches);
-    rig_build(&r, &err);
-    if (rig_run(&r, threads, 0, &err) != LS_OK)
+        r->group_of[i] = (uint16_t)(shuffled ? i % groups : i * groups / switches);
+    rig_build(r, &err);
+}
+
+/* To the last message; a number for all arrivals and counters. */
+static uint64_t finish(rig *r, const shape *s, uint32_t threads)
+{
+    ls_error err = { 0 };
+    uint32_t groups = r->groups != 0 ? r->groups : 1;
+    if (rig_run(r, threads, 0, &err) != LS_OK)
         fail_msg("%s with %u threads, %u groups: %s", s->name, threads, groups, err.what);
-    assert_false(r.lost_order);
-    assert_int_equal(rig_received(&r), r.ends * r.quota * (s->answers ? 2 : 1));
-    uint64_t hash = rig_hash(&r);
-    for (uint32_t i = 0; i < r.graph.edge_count; i++) {
-        const noc_link_counters *n = ls_block_state(r.net.edges[i]);
+    assert_false(r->lost_order);
+    assert_int_equal(rig_received(r), r->ends * r->quota * (s->answers ? 2 : 1));
+    uint64_t hash = rig_hash(r);
+    for (uint32_t i = 0; i < r->graph.edge_count; i++) {
+        const noc_link_counters *n = ls_block_state(r->net.edges[i]);
         hash = (hash ^ n->flits[0] ^ n->flits[1] << 16 ^ n->stall_cycles[0] << 32 ^ n->stall_cycles[1] << 40) *
                UINT64_C(0x100000001b3);
     }
-    for (uint32_t k = 0; k < (groups != 0 ? groups : 1); k++) {
-        const noc_group *g = ls_block_state(r.net.groups[k]);
+    for (uint32_t k = 0; k < groups; k++) {
+        const noc_group *g = ls_block_state(r->net.groups[k]);
         assert_int_equal(g->live, 0);
     }
-    rig_close(&r);
+    rig_close(r);
     return hash;
+}
+
+static uint64_t run(const shape *s, uint32_t threads, uint32_t groups, bool shuffled)
+{
+    rig r;
+    open_shape(&r, s, groups, shuffled);
+    return finish(&r, s, threads);
 }
 
 static const shape shapes[] = {
@@ -124,6 +138,32 @@ static void test_random_networks(void **state)
     }
 }
 
+/* A network that is saved with messages inside goes on in another engine as if nothing had happened. */
+static void test_saved_networks_go_on(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LS_COUNT_OF(shapes); i++)
+        for (uint32_t groups = 1; groups <= 2 && groups <= shapes[i].columns; groups++) {
+            uint64_t first = run(&shapes[i], 1, groups, false);
+            for (ls_cycle at = 37; at < 1000; at += 331) {
+                rig r, later;
+                ls_error err = { 0 };
+                void *saved;
+                size_t bytes;
+                open_shape(&r, &shapes[i], groups, false);
+                assert_int_equal(rig_run(&r, 1, at, &err), LS_OK);
+                if (ls_engine_save(r.engine, &saved, &bytes, &err) != LS_OK)
+                    fail_msg("%s: %s", shapes[i].name, err.what);
+                rig_close(&r);
+                open_shape(&later, &shapes[i], groups, false);
+                if (ls_engine_load(later.engine, saved, bytes, &err) != LS_OK)
+                    fail_msg("%s: %s", shapes[i].name, err.what);
+                free(saved);
+                assert_int_equal(finish(&later, &shapes[i], 3), first);
+            }
+        }
+}
+
 static bool round_the_ring(rig_end *end, ls_cycle now, rig_message *m)
 {
     (void)now;
@@ -162,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_everything_arrives_for_any_threads),
         cmocka_unit_test(test_domains_change_nothing),
         cmocka_unit_test(test_random_networks),
+        cmocka_unit_test(test_saved_networks_go_on),
         cmocka_unit_test(test_dateline_breaks_the_cycle),
     };
     return cmocka_run_group_tests_name("noc_random", tests, NULL, NULL);

@@ -42,6 +42,8 @@ static const ls_metric link_metrics[] = {
 };
 /* clang-format on */
 
+static const ls_state_row link_rows[] = { LS_STATE_DATA_SPAN(noc_link_counters, flits, cycles) };
+
 static const ls_block_type link_type = {
     .abi = LS_ABI_VERSION,
     .slot = "noc.link",
@@ -50,6 +52,8 @@ static const ls_block_type link_type = {
     .state_size = sizeof(noc_link_counters),
     .metrics = link_metrics,
     .metric_count = LS_COUNT_OF(link_metrics),
+    .rows = link_rows,
+    .row_count = LS_COUNT_OF(link_rows),
 };
 
 static void *get(builder *b, size_t count, size_t bytes)
@@ -134,6 +138,7 @@ static ls_status create_switch(builder *b, noc_group *g, uint32_t s, ls_error *e
     uint32_t ports = b->port_count[s], pairs = ports * b->vcs;
     sw->id = s;
     sw->ports = ports;
+    sw->pairs = pairs;
     sw->inputs = ls_domain_alloc(g->domain, ports * sizeof *sw->inputs);
     sw->outputs = ls_domain_alloc(g->domain, ports * sizeof *sw->outputs);
     sw->input_vcs = ls_domain_alloc(g->domain, pairs * sizeof *sw->input_vcs);

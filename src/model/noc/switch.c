@@ -448,6 +448,91 @@ static const ls_metric metrics[] = {
 };
 /* clang-format on */
 
+/* -------------------------------------------------------------------------------------------------- state */
+
+static uint64_t ring_length(const void *self)
+{
+    const noc_input_vc *in = self;
+    return in->ring != NULL ? (uint64_t)in->mask + 1 : 0;
+}
+
+static uint64_t returns_length(const void *self)
+{
+    const noc_output_vc *o = self;
+    return o->returns != NULL ? (uint64_t)o->returns_mask + 1 : 0;
+}
+
+static uint64_t port_count(const void *self)
+{
+    return ((const noc_switch *)self)->ports;
+}
+
+static uint64_t pair_count(const void *self)
+{
+    return ((const noc_switch *)self)->pairs;
+}
+
+static uint64_t switch_total(const void *self)
+{
+    return ((const noc_group *)self)->switch_count;
+}
+
+static uint64_t wheel_length(const void *self)
+{
+    return (uint64_t)NOC_WHEEL * ((const noc_group *)self)->words;
+}
+
+static uint64_t message_total(const void *self)
+{
+    return (uint64_t)((const noc_group *)self)->message_max + 1;
+}
+
+static uint64_t payload_total(const void *self)
+{
+    return message_total(self) * ((const noc_group *)self)->payload_bytes;
+}
+
+static const ls_state_row input_vc_rows[] = {
+    LS_STATE_ARRAY(noc_input_vc, ring, ring_length),
+    LS_STATE_DATA_SPAN(noc_input_vc, mask, since),
+    LS_STATE_FIXED(noc_input_vc, link),
+};
+
+static const ls_state_row output_vc_rows[] = {
+    LS_STATE_DATA_SPAN(noc_output_vc, owner, returns_mask),
+    LS_STATE_ARRAY(noc_output_vc, returns, returns_length),
+    LS_STATE_FIXED(noc_output_vc, link),
+    LS_STATE_EVENT(noc_output_vc, ready),
+    LS_STATE_FIXED_SPAN(noc_output_vc, group, at),
+};
+
+static const ls_state_row output_rows[] = {
+    LS_STATE_DATA_SPAN(noc_output, kind, free_at),
+    LS_STATE_FIXED_SPAN(noc_output, n, name),
+};
+
+static const ls_state_row switch_rows[] = {
+    LS_STATE_DATA_SPAN(noc_switch, id, occupied),
+    LS_STATE_FIXED(noc_switch, inputs),
+    LS_STATE_ARRAY_OF(noc_switch, outputs, port_count, output_rows),
+    LS_STATE_ARRAY_OF(noc_switch, input_vcs, pair_count, input_vc_rows),
+    LS_STATE_ARRAY_OF(noc_switch, output_vcs, pair_count, output_vc_rows),
+};
+
+static const ls_state_row group_rows[] = {
+    LS_STATE_FIXED_SPAN(noc_group, region, ticker),
+    LS_STATE_EVENT(noc_group, timer),
+    LS_STATE_DATA_SPAN(noc_group, now, n),
+    LS_STATE_FIXED_SPAN(noc_group, vcs, words),
+    LS_STATE_ARRAY_OF(noc_group, switches, switch_total, switch_rows),
+    LS_STATE_ARRAY(noc_group, wheel, wheel_length),
+    LS_STATE_DATA(noc_group, slots),
+    LS_STATE_FIXED(noc_group, want), /* all zero between cycles */
+    LS_STATE_ARRAY(noc_group, messages, message_total),
+    LS_STATE_ARRAY(noc_group, payloads, payload_total),
+    LS_STATE_DATA_SPAN(noc_group, message_max, live),
+};
+
 const ls_block_type noc_group_type = {
     .abi = LS_ABI_VERSION,
     .slot = "noc.switches",
@@ -459,4 +544,6 @@ const ls_block_type noc_group_type = {
     .counters_offset = offsetof(noc_group, n),
     .init = group_init,
     .waits = group_waits,
+    .rows = group_rows,
+    .row_count = LS_COUNT_OF(group_rows),
 };

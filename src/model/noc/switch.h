@@ -120,6 +120,7 @@ typedef struct noc_output {
 typedef struct noc_switch {
     uint32_t id;                    /* in the graph */
     uint32_t ports;                 /* numbers below this one are in use */
+    uint32_t pairs;                 /* ports * vcs */
     uint64_t occupied[NOC_VCS_MAX]; /* by virtual channel: input ports with flits */
     noc_input *inputs;              /* [port] */
     noc_output *outputs;
