@@ -58,13 +58,14 @@ static void a_unit_takes_one_instruction_per_interval(void **state)
     assert_int_equal(independent(8, 2, 4) - independent(1, 2, 1), 31 * 2);
 }
 
-/* A load writes `span` registers from 10 on; an instruction reads register `reg`. True if it waits for it. */
-static bool waits_for(uint32_t width, uint16_t reg, bool as_source, bool accelsim)
+/* A load writes width / 4 registers from 10 on; an instruction reads or writes `span` registers from `reg` on. True
+ * if it waits for the load. */
+static bool waits_for(uint32_t width, uint16_t reg, bool as_source, uint8_t span)
 {
     rig *r = rig_create();
-    r->spec.accelsim_rules = accelsim;
     uint32_t load = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_LOAD, (uint8_t)width, 10, 0);
     uint32_t use = as_source ? rig_alu(r, LS_CLASS_fp32, 50, reg) : rig_alu(r, LS_CLASS_fp32, reg, 0);
+    *(as_source ? &r->insts[use].src_span[0] : &r->insts[use].dst_span) = span;
     uint32_t mark = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_STORE, 4, 0, 0);
     rig_access(r, load, RIG_ALL, RIG_FAR_ADDRESS, width);
     rig_do(r, use);
@@ -84,11 +85,14 @@ static void a_register_is_pending_from_issue_to_write_back(void **state)
 {
     (void)state;
     for (int source = 0; source < 2; source++) {
-        assert_true(waits_for(4, 10, source, false));
-        assert_false(waits_for(4, 11, source, false));
-        assert_false(waits_for(4, 9, source, false));
-        assert_true(waits_for(16, 13, source, false));
-        assert_false(waits_for(16, 14, source, false));
+        assert_true(waits_for(4, 10, source, 1));
+        assert_false(waits_for(4, 11, source, 1));
+        assert_false(waits_for(4, 9, source, 1));
+        assert_true(waits_for(16, 13, source, 1));
+        assert_false(waits_for(16, 14, source, 1));
+        /* The other one is wide as well: up to the first register, and into it. */
+        assert_false(waits_for(4, 6, source, 4));
+        assert_true(waits_for(4, 7, source, 4));
     }
 }
 
