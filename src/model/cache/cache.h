@@ -231,7 +231,9 @@ static inline uint32_t cache_pending_fills(const cache *c)
     LS_PARAM_CHOICE(spec_, field.hash.kind, prefix "hash", hash_, set_hash_names, SET_HASH_HELP),              \
     LS_PARAM_UINTS(spec_, field.hash.masks, prefix "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP),        \
     PREFETCH_PARAMS(spec_, field.prefetch, prefix)
-#define CACHE_POLICY_NEEDS(prefix) { prefix "hash_masks", prefix "hash=bits" }, PREFETCH_NEEDS(prefix)
+/* simulated: the condition under which the cache is simulated at all. */
+#define CACHE_POLICY_NEEDS(prefix, simulated)                                                                 \
+    { prefix "hash_masks", prefix "hash=bits" }, { prefix "prefetch*", simulated }, PREFETCH_NEEDS(prefix)
 /* clang-format on */
 
 /* The counters, for the tables of the blocks that embed a cache_counters as `field`. */

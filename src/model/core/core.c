@@ -108,7 +108,7 @@ static const ls_param params[] = {
 };
 
 static const ls_need needs[] = {
-    CACHE_POLICY_NEEDS("l1."),
+    CACHE_POLICY_NEEDS("l1.", "memory=cycle"),
     { "icache.*", "fetch=cycle" },
     { "ccache.*", "constant=cycle" },
     { "tlb.*", "translation=cycle" },

@@ -517,7 +517,7 @@ static const ls_param params[] = {
 
 /* Memory by formula has hit rates and bandwidths of L2, no queues. */
 static const ls_need needs[] = {
-    CACHE_POLICY_NEEDS(""),
+    CACHE_POLICY_NEEDS("", "/core.memory=cycle"),
     { "write_lines", "/core.memory=cycle" },         { "*_queue", "/core.memory=cycle" },
     { "mshr_*", "/core.memory=cycle" },              { "merge_stall", "/core.memory=cycle" },
     { "dirty_limit_percent", "/core.memory=cycle" }, { "write_policy", "/core.memory=cycle" },
