@@ -132,6 +132,7 @@ static void begin_kernel(command *c, dispatcher *d, command_queue *q, command_pa
                        .need = need_of(c, p),
                        .places = d->places };
     memset(d->places, 0, c->place_words * sizeof *d->places);
+    d->at = (placement){ 0 };
     for (uint32_t i = 0; i < 3; i++) {
         d->groups[i] = (p->kernel.grid[i] + p->kernel.group[i] - 1) / p->kernel.group[i];
         d->total *= d->groups[i];
