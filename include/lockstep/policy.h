@@ -15,7 +15,7 @@
 /* `set`: the state of one set, of set_bytes() bytes, zero at first and again when the cache is emptied. Ways are
  * numbered from 0. All four functions are required. */
 typedef struct ls_replacement_ops {
-    size_t (*set_bytes)(uint32_t ways); /* at least 1, at most LS_REPLACEMENT_BYTES_MAX */
+    size_t (*set_bytes)(uint32_t ways);                     /* at least 1, at most LS_REPLACEMENT_BYTES_MAX */
     void (*insert)(void *set, uint32_t ways, uint32_t way); /* a new line stands in this way */
     void (*use)(void *set, uint32_t ways, uint32_t way);    /* a request found its line there */
     /* The way whose line goes: one whose bit in allowed[way / 64] is set; at least one is. Called for full sets.

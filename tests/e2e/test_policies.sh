@@ -18,7 +18,7 @@ acts() {
 }
 
 # An L2 too small for the gather, so that the choice of lines matters.
-nvidia=(run "synth:gather,n=16384" -p rtx3070 -s cores=4 -s memory.channels=4 -s l2.sets=16 -s l2.ways=4)
+nvidia=(run "synth:gather,n=8192" -p rtx3070 -s cores=4 -s memory.channels=4 -s l2.sets=16 -s l2.ways=4)
 run 0 "${nvidia[@]}" -o base.json
 for policy in fifo random plru srrip; do
     acts "n-$policy" "${nvidia[@]}" -s l2.replacement=$policy

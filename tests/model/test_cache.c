@@ -293,8 +293,8 @@ static void test_dirty_limit(void **state)
 static void test_dirty_set_gives_way(void **state)
 {
     (void)state;
-    static const uint32_t replacements[] = { REPLACEMENT_LRU, REPLACEMENT_FIFO, REPLACEMENT_RANDOM, REPLACEMENT_PLRU,
-                                             REPLACEMENT_SRRIP };
+    static const uint32_t replacements[] = { REPLACEMENT_LRU, REPLACEMENT_FIFO, REPLACEMENT_RANDOM,
+                                             REPLACEMENT_PLRU, REPLACEMENT_SRRIP };
     for (size_t k = 0; k < LS_COUNT_OF(replacements); k++) {
         rig r;
         cache_spec spec = small;
@@ -476,7 +476,7 @@ static void test_stride_prefetch(void **state)
             hits += read_and_fill(&r, 0x10000 + i * 384) == CACHE_HIT;
         assert_int_equal(hits, kind == PREFETCH_STRIDE ? 7 : 0);
         assert_int_equal(r.counters.prefetch.useful, hits);
-        assert_int_equal(r.counters.prefetch.issued, kind == PREFETCH_STRIDE     ? 8
+        assert_int_equal(r.counters.prefetch.issued, kind == PREFETCH_STRIDE      ? 8
                                                      : kind == PREFETCH_NEXT_LINE ? 10
                                                                                   : 0);
         assert_int_equal(r.counters.prefetch.dropped, 0);

@@ -46,25 +46,25 @@ static line_cache_spec random_cache(ls_random *random, uint32_t line_bytes, line
 {
     static const uint64_t few[] = { 1, 2, 3, 16 };
     static const uint64_t banks[] = { 0, 0, 1, 4 };
-    return (line_cache_spec){ .size_kib = kib,
-                              .ways = UINT64_C(1) << pick(random, 3),
-                              .line_bytes = line_bytes,
-                              .banks = banks[pick(random, 4)],
-                              .accesses_per_cycle = 1 + pick(random, 3),
-                              .directory_cycles = pick(random, 4),
-                              .data_cycles = pick(random, 12),
-                              .fill_cycles = pick(random, 3),
-                              .mshr_entries = few[pick(random, 4)],
-                              .mshr_targets = few[pick(random, 4)],
-                              .pending = few[pick(random, 4)],
-                              .queue_entries = 2 + pick(random, 8),
-                              .atomic_cycles = pick(random, 4),
-                              .write_policy = (uint32_t)policy,
-                              .replacement = pick(random, REPLACEMENT_KINDS),
-                              .hash = { .kind = pick(random, SET_HASH_MASKS) },
-                              .prefetch = { .kind = pick(random, 3),
-                                            .degree = 1 + pick(random, 4),
-                                            .distance = 1 + pick(random, 2) } };
+    return (line_cache_spec){
+        .size_kib = kib,
+        .ways = UINT64_C(1) << pick(random, 3),
+        .line_bytes = line_bytes,
+        .banks = banks[pick(random, 4)],
+        .accesses_per_cycle = 1 + pick(random, 3),
+        .directory_cycles = pick(random, 4),
+        .data_cycles = pick(random, 12),
+        .fill_cycles = pick(random, 3),
+        .mshr_entries = few[pick(random, 4)],
+        .mshr_targets = few[pick(random, 4)],
+        .pending = few[pick(random, 4)],
+        .queue_entries = 2 + pick(random, 8),
+        .atomic_cycles = pick(random, 4),
+        .write_policy = (uint32_t)policy,
+        .replacement = pick(random, REPLACEMENT_KINDS),
+        .hash = { .kind = pick(random, SET_HASH_MASKS) },
+        .prefetch = { .kind = pick(random, 3), .degree = 1 + pick(random, 4), .distance = 1 + pick(random, 2) }
+    };
 }
 
 static void random_shape(game *g, ls_random *random, line_policy l0, int l1)

@@ -81,7 +81,8 @@ static uint64_t naive_victim(const naive *n, uint32_t set, uint32_t ways)
     return used < ways ? 0 : victim;
 }
 
-static void make_store(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, uint32_t policy, bool hashed)
+static void make_store(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, uint32_t policy,
+                       bool hashed)
 {
     const set_hash_spec hash = { .kind = hashed ? SET_HASH_IPOLY : SET_HASH_NONE };
     assert_int_equal(store_init(s, sets, ways, line_bytes, policy, &hash, domain, NULL), LS_OK);
@@ -95,8 +96,9 @@ static void lines_go_in_order(void **state)
         replacement_kind order;
         bool hashed;
     } shapes[] = {
-        { 4, 4, 64, REPLACEMENT_LRU, false },  { 8, 16, 128, REPLACEMENT_LRU, false }, { 3, 5, 64, REPLACEMENT_LRU, false },
-        { 1, 64, 64, REPLACEMENT_LRU, true },  { 16, 8, 64, REPLACEMENT_FIFO, true },  { 5, 1, 128, REPLACEMENT_FIFO, false },
+        { 4, 4, 64, REPLACEMENT_LRU, false },  { 8, 16, 128, REPLACEMENT_LRU, false },
+        { 3, 5, 64, REPLACEMENT_LRU, false },  { 1, 64, 64, REPLACEMENT_LRU, true },
+        { 16, 8, 64, REPLACEMENT_FIFO, true }, { 5, 1, 128, REPLACEMENT_FIFO, false },
         { 2, 256, 64, REPLACEMENT_LRU, true },
     };
     for (size_t k = 0; k < LS_COUNT_OF(shapes); k++) {
@@ -105,7 +107,8 @@ static void lines_go_in_order(void **state)
         ls_random random;
         n.count = 0;
         ls_random_init(&random, k + 1);
-        make_store(&s, shapes[k].sets, shapes[k].ways, shapes[k].line_bytes, shapes[k].order, shapes[k].hashed);
+        make_store(&s, shapes[k].sets, shapes[k].ways, shapes[k].line_bytes, shapes[k].order,
+                   shapes[k].hashed);
         s.clock = UINT32_MAX - 3000; /* it begins anew on the way */
         uint32_t span = shapes[k].sets * shapes[k].ways * 2;
         for (uint32_t step = 0; step < 20000; step++) {

@@ -113,7 +113,8 @@ static void test_sets(void **state)
     level_index_init(&x, &(set_hash_spec){ .kind = SET_HASH_IPOLY }, 128);
     assert_int_equal(level_set(&x, 0x25), 0x25);
     assert_int_equal(level_set(&x, 0x80), 0x41);
-    static const uint64_t masks[] = { 0x80 | 0x1000, 0x100 }; /* of addresses: bits 0 and 5 of the line; bit 1 */
+    static const uint64_t masks[] = { 0x80 | 0x1000,
+                                      0x100 }; /* of addresses: bits 0 and 5 of the line; bit 1 */
     level_index_init(&x, &(set_hash_spec){ .kind = SET_HASH_MASKS, .masks = { masks, 2 } }, 4);
     assert_int_equal(level_set(&x, 0x21), 0);
     assert_int_equal(level_set(&x, 0x22), 3);

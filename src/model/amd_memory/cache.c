@@ -20,7 +20,8 @@ static bool send_fetch(line_cache *c, uint32_t number, ls_cycle now)
     m.flags = fetch->flags;
     m.kind = LINE_READ;
     m.atomic = m.atomic_bytes = m.half = 0;
-    m.born = fetch->targets.first != NULL ? fetch->targets.first->m.born : (uint32_t)now; /* NULL: a prefetch */
+    m.born =
+        fetch->targets.first != NULL ? fetch->targets.first->m.born : (uint32_t)now; /* NULL: a prefetch */
     return line_request(&c->below, &m, now);
 }
 

@@ -45,7 +45,8 @@ static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 /* --- fetches --- */
 
 /* first_target NULL: a prefetch. */
-static inline void begin_fetch(line_cache *c, uint32_t line, cache_node *first_target, uint16_t flags, ls_cycle now)
+static inline void begin_fetch(line_cache *c, uint32_t line, cache_node *first_target, uint16_t flags,
+                               ls_cycle now)
 {
     uint32_t i = c->fetch_free;
     cache_fetch *fetch = &c->fetches[i];

@@ -12,7 +12,7 @@
 /* One bit per byte; a line of 64 bytes uses the first word only. dirty is a subset of valid. */
 typedef struct store_line {
     uint64_t valid[2], dirty[2];
-    uint32_t mshr; /* the owner's note: which fetch is on its way (store_keep()) */
+    uint32_t mshr;       /* the owner's note: which fetch is on its way (store_keep()) */
     uint32_t prefetched; /* the owner's note: nobody has read it yet */
 } store_line;
 

@@ -162,7 +162,8 @@ ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters,
         c->hash_table = ls_domain_alloc(domain, sizeof(set_hash_table));
         if (c->hash_table == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the hash of a cache");
-        ls_status status = set_hash_fill(c->hash_table, &spec->hash, (uint32_t)spec->sets, CACHE_LINE_BYTES, true, err);
+        ls_status status =
+            set_hash_fill(c->hash_table, &spec->hash, (uint32_t)spec->sets, CACHE_LINE_BYTES, true, err);
         if (status != LS_OK)
             return status;
     }
@@ -547,8 +548,7 @@ static __attribute__((noinline)) void train_prefetch(cache *c, uint64_t tag_addr
     uint32_t count = prefetch_train(c->prefetch, index_address / CACHE_LINE_BYTES, lines);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t index = lines[i] * CACHE_LINE_BYTES + offset;
-        uint64_t address =
-            c->address_of != NULL ? c->address_of(c->address_owner, index, tag_address) : index;
+        uint64_t address = c->address_of != NULL ? c->address_of(c->address_owner, index, tag_address) : index;
         if (address != UINT64_MAX)
             fetch_ahead(c, address, index);
     }

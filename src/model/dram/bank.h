@@ -111,10 +111,10 @@ typedef struct bank_channel {
     uint32_t write_high, write_low;
     ls_cycle front_at; /* when the first in front may join the queue; LS_CYCLE_MAX: none there, or no room */
     ls_cycle taken;    /* the last cycle in which a bank may have taken a request */
-    uint32_t turn, bank_mask;               /* turn: the bank that comes first */
-    bool apart, draining;                   /* writes wait apart; and are being worked off */
-    uint32_t bus, cap;                      /* cap: of requests from one row; UINT32_MAX: none */
-    bool in_order;                          /* FCFS */
+    uint32_t turn, bank_mask; /* turn: the bank that comes first */
+    bool apart, draining;     /* writes wait apart; and are being worked off */
+    uint32_t bus, cap;        /* cap: of requests from one row; UINT32_MAX: none */
+    bool in_order;            /* FCFS */
     uint32_t fcfs_first, fcfs_last;
     uint32_t activate_turn;
     ls_cycle faw_at[4]; /* when the window of each of the last four activates ends */

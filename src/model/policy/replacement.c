@@ -67,7 +67,8 @@ ls_status replacement_init(replacement *r, uint32_t kind, uint32_t sets, uint32_
     } else if (kind == REPLACEMENT_SRRIP) {
         ok = (r->distance = ls_domain_alloc(domain, (size_t)sets * ways)) != NULL;
     } else if (kind == REPLACEMENT_RANDOM) {
-        r->random = ls_random_next(ls_domain_random(domain)) | 1; /* not zero: the generator would stay there */
+        r->random =
+            ls_random_next(ls_domain_random(domain)) | 1; /* not zero: the generator would stay there */
     }
     return ok ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a replacement policy");
 }

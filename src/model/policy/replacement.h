@@ -20,7 +20,7 @@ typedef enum replacement_kind {
 } replacement_kind;
 
 extern const char *const replacement_names[]; /* in the order of replacement_kind, then NULL */
-#define REPLACEMENT_HELP                                                                                      \
+#define REPLACEMENT_HELP                                                                                         \
     "which line goes: the least recently used, the first that came, a random one, by a tree of bits (plru), by " \
     "predicted distance (srrip), or as a plug-in says"
 

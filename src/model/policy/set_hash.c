@@ -47,7 +47,6 @@ uint32_t set_hash_ipoly(uint64_t high, uint32_t low, unsigned bits)
     return out;
 }
 
-
 static uint32_t bits_of(uint32_t sets)
 {
     uint32_t bits = 0;
@@ -109,10 +108,11 @@ static ls_status mask_columns(uint32_t columns[SET_HASH_BYTES * 8], const ls_uin
             if ((rows[i] & rows[k] & (~rows[k] + 1)) != 0)
                 rows[i] ^= rows[k];
         if (rows[i] == 0)
-            return ls_fail(err, LS_ERR_INPUT,
-                           "mask %u of hash_masks (0x%llx) follows from the masks before it: half of the sets would "
-                           "never be used",
-                           i, (unsigned long long)mask);
+            return ls_fail(
+                err, LS_ERR_INPUT,
+                "mask %u of hash_masks (0x%llx) follows from the masks before it: half of the sets would "
+                "never be used",
+                i, (unsigned long long)mask);
     }
     return LS_OK;
 }

@@ -23,15 +23,14 @@
 
 typedef enum set_hash_kind { SET_HASH_NONE, SET_HASH_XOR, SET_HASH_IPOLY, SET_HASH_MASKS } set_hash_kind;
 extern const char *const set_hash_names[]; /* in the order of set_hash_kind, then NULL */
-#define SET_HASH_HELP                                                                                         \
-    "how addresses pick sets: the lowest bits; xor: the next bits added; ipoly: all bits by a polynomial; bits: by "  \
+#define SET_HASH_HELP                                                                                                \
+    "how addresses pick sets: the lowest bits; xor: the next bits added; ipoly: all bits by a polynomial; bits: by " \
     "hash_masks"
-#define SET_HASH_MASKS_HELP                                                                                   \
-    "for each bit of a set's number, lowest first, the address bits whose parity it is"
+#define SET_HASH_MASKS_HELP "for each bit of a set's number, lowest first, the address bits whose parity it is"
 
 /* What a platform says. */
 typedef struct set_hash_spec {
-    uint32_t kind; /* set_hash_kind */
+    uint32_t kind;  /* set_hash_kind */
     ls_uints masks; /* of SET_HASH_MASKS: bits of addresses, one mask for each bit of a set's number */
 } set_hash_spec;
 

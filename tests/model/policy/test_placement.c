@@ -40,11 +40,12 @@ static void test_policies(void **state)
     (void)state;
     expect(&(placement_spec){ .kind = PLACEMENT_ROUND_ROBIN }, 9,
            (const uint32_t[]){ 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0 }, 11);
-    expect(&(placement_spec){ .kind = PLACEMENT_GREEDY_FILL }, 3, (const uint32_t[]){ 0, 0, 0, 1, 1, 1, 2, 2, 2, 3 },
-           10);
+    expect(&(placement_spec){ .kind = PLACEMENT_GREEDY_FILL }, 3,
+           (const uint32_t[]){ 0, 0, 0, 1, 1, 1, 2, 2, 2, 3 }, 10);
     expect(&(placement_spec){ .kind = PLACEMENT_CHUNKED, .chunk = 2 }, 9,
            (const uint32_t[]){ 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 0, 0, 1 }, 13);
-    expect(&(placement_spec){ .kind = PLACEMENT_CHUNKED, .chunk = 1 }, 9, (const uint32_t[]){ 0, 1, 2, 3, 4, 0 }, 6);
+    expect(&(placement_spec){ .kind = PLACEMENT_CHUNKED, .chunk = 1 }, 9,
+           (const uint32_t[]){ 0, 1, 2, 3, 4, 0 }, 6);
     /* Three places, chunks of two: a core that is full in the middle of a chunk ends it. */
     expect(&(placement_spec){ .kind = PLACEMENT_CHUNKED, .chunk = 2 }, 3,
            (const uint32_t[]){ 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 0, 1, 2, 3, 4 }, 15);

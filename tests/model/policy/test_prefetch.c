@@ -41,8 +41,8 @@ static void test_stride(void **state)
             for (uint32_t n = 0; n < count; n++)
                 assert_int_equal(out[n], line + (uint64_t)((n + 1) * strides[k]));
         }
-        prefetch_train(&p, 641, out);                        /* another step */
-        assert_int_equal(prefetch_train(&p, 650, out), 0);   /* and another: nothing is known any more */
+        prefetch_train(&p, 641, out);                      /* another step */
+        assert_int_equal(prefetch_train(&p, 650, out), 0); /* and another: nothing is known any more */
     }
 }
 

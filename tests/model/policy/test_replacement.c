@@ -226,7 +226,9 @@ static uint32_t last(void *set, uint32_t ways, const uint64_t *allowed)
     return *(uint8_t *)set;
 }
 
-static const ls_replacement_ops mru_ops = { .set_bytes = one_byte, .insert = note, .use = note, .victim = last };
+static const ls_replacement_ops mru_ops = {
+    .set_bytes = one_byte, .insert = note, .use = note, .victim = last
+};
 static const ls_port_decl mru_ports[] = {
     { .name = LS_REPLACEMENT_PORT, .interface = LS_REPLACEMENT_INTERFACE, .ops = &mru_ops },
 };
@@ -294,9 +296,12 @@ static void test_plugin_that_errs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plru),           cmocka_unit_test(test_srrip),
-        cmocka_unit_test(test_srrip_resists_a_scan), cmocka_unit_test(test_random_is_even),
-        cmocka_unit_test(test_clear),          cmocka_unit_test(test_plugin),
+        cmocka_unit_test(test_plru),
+        cmocka_unit_test(test_srrip),
+        cmocka_unit_test(test_srrip_resists_a_scan),
+        cmocka_unit_test(test_random_is_even),
+        cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_plugin),
         cmocka_unit_test(test_plugin_that_errs),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

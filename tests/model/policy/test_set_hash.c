@@ -136,9 +136,9 @@ static void test_masks_that_do_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_xor),        cmocka_unit_test(test_ipoly),
-        cmocka_unit_test(test_accelsim),   cmocka_unit_test(test_ipoly_spreads_strides),
-        cmocka_unit_test(test_masks),      cmocka_unit_test(test_masks_that_do_not_fit),
+        cmocka_unit_test(test_xor),      cmocka_unit_test(test_ipoly),
+        cmocka_unit_test(test_accelsim), cmocka_unit_test(test_ipoly_spreads_strides),
+        cmocka_unit_test(test_masks),    cmocka_unit_test(test_masks_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
