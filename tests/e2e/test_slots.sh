@@ -69,8 +69,8 @@ grep -qE '^    l2 +l2/1 dram-reply/1 +lockstep/l2.h$' stdout || fail 'the interf
 # What formulas of memory cannot know is said.
 refused 3 "model 'l2/fixed' cannot be described to the formulas of memory" "${plugins[@]}" "${trace[@]}" -s l2=fixed \
     -s core.memory=analytic
-refused 3 "model 'core/inorder' cannot be described" "${plugins[@]}" profile synth:gemm,m=64,n=64,k=64 -p rtx3070 \
-    -s core=inorder -o none.json
+refused 2 "'core.memory' belongs to model 'cycle', but core.model is 'inorder'" "${plugins[@]}" profile \
+    synth:gemm,m=64,n=64,k=64 -p rtx3070 -s core=inorder -o none.json
 
 # Models that lack something are refused by name when their plug-in is loaded. bad SED-COMMAND FILE CODE LINE
 bad() {
@@ -79,14 +79,14 @@ bad() {
     "$CC" -std=c17 -O2 -w "${flags[@]}" bad.c -o bad.so 2>stderr || fail "$2.c with '$1' does not compile"
     refused "$3" "$4" --plugin ./bad.so "${trace[@]}"
 }
-bad 's/\.warm = warm/.warm = NULL/' l2_fixed 3 "model 'l2/fixed' lacks function 'warm' of its port 'l2' (see lockstep/l2.h)"
-bad '/name = LS_L2_PORT/d' l2_fixed 3 "model 'l2/fixed' lacks port 'l2', which a model of its slot provides: lockstep/l2.h"
-bad '/name = LS_DRAM_PORT/d' l2_fixed 3 "model 'l2/fixed' lacks port 'dram', which a model of its slot uses"
-bad 's/= LS_CORE_INTERFACE/= "core\/7"/' core_inorder 3 "port 'core' of model 'core/inorder' speaks 'core/7', its slot speaks 'core/1'"
-bad 's/ls_core_counts_no_work$/NULL/' core_inorder 3 "model 'core/inorder' lacks function 'work' of its port 'core'"
-bad 's/receive, start,/receive, NULL,/' dispatch_fill 3 "model 'dispatch/fill' lacks function 'start'"
-bad 's/= choose/= NULL/' greedy_youngest 3 "model 'core.scheduler/greedy-youngest' lacks function 'choose'"
-bad 's/\.slot = LS_L2_SLOT/.slot = "l3"/' l2_fixed 3 "model 'fixed' names slot 'l3', which no machine has"
+bad 's/\.warm = warm/.warm = NULL/' l2_fixed 2 "model 'l2/fixed' lacks function 'warm' of its port 'l2' (see lockstep/l2.h)"
+bad '/name = LS_L2_PORT/d' l2_fixed 2 "model 'l2/fixed' lacks port 'l2', which a model of its slot provides: lockstep/l2.h"
+bad '/name = LS_DRAM_PORT/d' l2_fixed 2 "model 'l2/fixed' lacks port 'dram', which a model of its slot uses"
+bad 's/= LS_CORE_INTERFACE/= "core\/7"/' core_inorder 2 "port 'core' of model 'core/inorder' speaks 'core/7', its slot speaks 'core/1'"
+bad 's/ls_core_counts_no_work$/NULL/' core_inorder 2 "model 'core/inorder' lacks function 'work' of its port 'core'"
+bad 's/receive, start,/receive, NULL,/' dispatch_fill 2 "model 'dispatch/fill' lacks function 'start'"
+bad 's/= choose/= NULL/' greedy_youngest 2 "model 'core.scheduler/greedy-youngest' lacks function 'choose'"
+bad 's/\.slot = LS_L2_SLOT/.slot = "l3"/' l2_fixed 2 "model 'fixed' names slot 'l3', which no machine has"
 
 # Models that return nonsense end the run with one line, whatever the number of threads.
 wrong() { # SED-COMMAND FILE LINE SET
@@ -94,7 +94,7 @@ wrong() { # SED-COMMAND FILE LINE SET
     ! cmp -s bad.c "$SOURCE_DIR/examples/plugins/$2.c" || fail "'$1' changes nothing in $2.c"
     "$CC" -std=c17 -O2 -w "${flags[@]}" bad.c -o bad.so 2>stderr || fail "$2.c with '$1' does not compile"
     for threads in 1 3; do
-        refused 3 "$3" --plugin ./bad.so "${trace[@]}" -j $threads -s "$4"
+        refused 2 "$3" --plugin ./bad.so run synth:gemm,m=512,n=512,k=32 -p rtx3070 -j $threads -s "$4"
     done
 }
 wrong 's/return youngest;/return (youngest + 1) % 32;/' greedy_youngest \
