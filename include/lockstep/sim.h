@@ -193,6 +193,7 @@ typedef struct ls_sim_export_options {
     size_t size;
     const char *run_id;  /* names the run among those of a database; NULL: the time and the process */
     const char *command; /* how the run was started */
+    bool per_block;      /* each block in each kernel, not only each type of block */
 } ls_sim_export_options;
 #define LS_SIM_EXPORT_OPTIONS .size = sizeof(ls_sim_export_options)
 

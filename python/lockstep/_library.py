@@ -120,7 +120,7 @@ class Stall(Structure):
 
 
 class ExportOptions(Structure):
-    _fields_ = [("size", c_size_t), ("run_id", c_char_p), ("command", c_char_p)]
+    _fields_ = [("size", c_size_t), ("run_id", c_char_p), ("command", c_char_p), ("per_block", c_bool)]
 
 
 class ProfileOptions(Structure):

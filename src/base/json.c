@@ -81,12 +81,17 @@ static bool begin_value(ls_json *j)
     return true;
 }
 
-static void put_value(ls_json *j, const char *text)
+void ls_json_raw(ls_json *j, const char *value, size_t bytes)
 {
     if (begin_value(j)) {
         j->next_is_flat = false;
-        put(j, text, strlen(text));
+        put(j, value, bytes);
     }
+}
+
+static void put_value(ls_json *j, const char *text)
+{
+    ls_json_raw(j, text, strlen(text));
 }
 
 static void begin_container(ls_json *j, bool object)

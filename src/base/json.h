@@ -52,6 +52,8 @@ void ls_json_i64(ls_json *j, int64_t value);
 void ls_json_real(ls_json *j, double value); /* shortest that reads back; NaN and infinities are null */
 void ls_json_bool(ls_json *j, bool value);
 void ls_json_null(ls_json *j);
+/* A whole value that the caller has formatted, as an array of many numbers. It must be valid JSON on one line. */
+void ls_json_raw(ls_json *j, const char *value, size_t bytes);
 
 /* Members of an object: a key and its value; three sizes as an array on one line. */
 void ls_json_put_u64(ls_json *j, const char *key, uint64_t value);

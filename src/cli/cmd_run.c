@@ -15,7 +15,7 @@
 
 /* By the order of ls_assignment and of the first formats of ls_export_format. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
-static const char *const formats[] = { "text", "json", "csv", NULL };
+static const char *const formats[] = { "text", "json", "csv", "tidy", NULL };
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const stats_names[] = { "lockstep", "accelsim", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
@@ -34,8 +34,9 @@ typedef struct session {
 /* Accel-Sim's names are lines of text and a form of their own. */
 static ls_status check_stats(const cli_context *ctx, ls_error *err)
 {
-    static const char *const others[] = { "format", "per-block", "untouched" };
-    for (size_t i = 0; cli_choice(ctx, "stats") == 1 && i < LS_COUNT_OF(others); i++)
+    static const char *const others[] = { "format", "untouched", "per-block" };
+    size_t count = LS_COUNT_OF(others) - (cli_count(ctx, "out") > 0); /* files have blocks */
+    for (size_t i = 0; cli_choice(ctx, "stats") == 1 && i < count; i++)
         if (cli_given(ctx, others[i]))
             return ls_fail(
                 err, LS_ERR_USAGE,
@@ -231,7 +232,8 @@ static ls_status report(session *s, ls_error *err)
     const char *const *outputs = cli_texts(ctx, "out");
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status written = run_output_write_all(&results, outputs, cli_count(ctx, "out"), err);
+    const ls_export_options file_options = { .per_block = cli_flag(ctx, "per-block") };
+    ls_status written = run_output_write_all(&results, &file_options, outputs, cli_count(ctx, "out"), err);
     ls_error printing;
     /* In every form of results they are a list; here they are lines that cannot be missed. */
     for (size_t i = 0; i < results.warning_count; i++)
@@ -333,13 +335,15 @@ static const cli_option options[] = {
       .help = "no progress for so long with work pending is a deadlock; 0s: only when everything rests" },
     { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .repeatable = true,
       .complete = CLI_COMPLETE_FILE,
-      .help = "write the results to a file, in the format of its extension, and the resolved configuration "
-              "beside it" },
+      .help = "write the results to a file, in the format of its extension (.json, .csv, .csv.gz, .csv.zst, .tidy.csv, "
+              ".db, .txt), and the resolved configuration beside it" },
     { .name = "run-id", .type = CLI_TEXT, .arg = "NAME",
       .help = "names this run among those of a database; default: the time and the process" },
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
-      .default_text = "text", .help = "of the results on standard output" },
-    { .name = "per-block", .help = "show each block in the text, not only each kind of block" },
+      .default_text = "text",
+      .help = "of the results on standard output; csv: a row per kernel, tidy: CSV with a row per number" },
+    { .name = "per-block", .help = "show each block in the text, not only each type of block; in other forms of results also each block in "
+              "each kernel" },
     { .name = "untouched", .help = "list the metrics that nothing counted" },
     { .name = "scaling", .help = "measure what more threads would bring on other hosts" },
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",

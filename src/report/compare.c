@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROUNDED 1e-8 /* a difference that rounding to nine digits can make */
+
 typedef struct pair { /* kernels that belong together, as scopes; LS_SAVED_RUN twice for the run */
     uint32_t a, b;
 } pair;
@@ -174,7 +176,8 @@ static size_t find_metric(const ls_saved *in, const ls_saved_metric *metric)
     size_t near = SIZE_MAX;
     for (size_t i = 0; i < in->metrics.count; i++) {
         const ls_saved_metric *m = &in->metrics.at[i];
-        if (strcmp(m->name, metric->name) != 0 || m->kind != metric->kind)
+        bool same_kind = m->kind == metric->kind || m->kind_is_unknown || metric->kind_is_unknown;
+        if (strcmp(m->name, metric->name) != 0 || !same_kind)
             continue;
         if (strcmp(m->type, metric->type) == 0)
             return i;
@@ -205,13 +208,35 @@ static ls_status add_row(comparing *c, uint32_t scope, const char *block, const 
     return ls_vec_push(&c->out->rows, row) ? LS_OK : no_memory(err);
 }
 
-/* A zero of a kernel may be left out of a file. */
-static double number_or_zero(const ls_saved_metric *metric, const ls_saved_value *value, uint32_t scope)
+/* A zero of a kernel may be left out of a file. known: the same metric, of the side that knows its kind. */
+static double number_or_zero(const ls_saved_metric *metric, const ls_saved_metric *known,
+                             const ls_saved_value *value, uint32_t scope)
 {
-    bool counted = metric->kind != LS_METRIC_KIND_RATIO && metric->kind != LS_METRIC_KIND_HISTOGRAM;
+    bool counted = !known->kind_is_unknown && known->kind != LS_METRIC_KIND_RATIO &&
+                   known->kind != LS_METRIC_KIND_HISTOGRAM;
     if (!value->present && scope != LS_SAVED_RUN && counted)
         return 0;
     return ls_saved_number(metric->kind, value);
+}
+
+/* Both sides of one metric; right is NULL if only the left side has it. */
+static ls_status compare_values(comparing *c, pair p, const char *block, const ls_saved_metric *left,
+                                const ls_saved_value *a, const ls_saved_metric *right, const ls_saved_value *b,
+                                ls_error *err)
+{
+    static const ls_saved_value none = { 0 };
+    const ls_saved_metric *known = left->kind_is_unknown && right ? right : left;
+    double x = number_or_zero(left, known, a ? a : &none, p.a);
+    double y = right ? number_or_zero(right, known, b ? b : &none, p.b) : NAN;
+    /* Some files have ratios of kernels with nine digits. */
+    if (p.a != LS_SAVED_RUN && known->kind == LS_METRIC_KIND_RATIO && ls_compare_difference(x, y) < ROUNDED)
+        y = x;
+    return add_row(c, p.a, block, left, x, y, err);
+}
+
+static const ls_saved_metric *metric_at(const ls_saved *in, size_t index)
+{
+    return index == SIZE_MAX ? NULL : &in->metrics.at[index];
 }
 
 static ls_status compare_totals(comparing *c, const size_t *match, pair p, ls_error *err)
@@ -219,44 +244,40 @@ static ls_status compare_totals(comparing *c, const size_t *match, pair p, ls_er
     ls_saved_totals(c->a, p.a, c->totals_a);
     ls_saved_totals(c->b, p.b, c->totals_b);
     ls_status status = LS_OK;
-    static const ls_saved_value none = { 0 };
     for (size_t i = 0; i < c->a->metrics.count && status == LS_OK; i++) {
         const ls_saved_metric *metric = &c->a->metrics.at[i];
-        if (!metric_wanted(c, metric))
-            continue;
-        const ls_saved_value *b = match[i] == SIZE_MAX ? &none : &c->totals_b[match[i]];
-        double left = number_or_zero(metric, &c->totals_a[i], p.a);
-        double right = match[i] == SIZE_MAX ? NAN : number_or_zero(metric, b, p.b);
-        status = add_row(c, p.a, NULL, metric, left, right, err);
+        if (metric_wanted(c, metric))
+            status = compare_values(c, p, NULL, metric, &c->totals_a[i], metric_at(c->b, match[i]),
+                                    match[i] == SIZE_MAX ? NULL : &c->totals_b[match[i]], err);
     }
     return status;
 }
 
-static const ls_saved_value *find_cell(const ls_saved *in, uint32_t scope, const char *block, size_t metric)
+static ls_status need_blocks(const ls_saved *in, uint32_t scope, ls_error *err)
 {
-    void *at = ls_map_get(&in->block_index, block);
-    if (!at || metric == SIZE_MAX)
-        return NULL;
-    uint32_t key[3] = { scope, (uint32_t)(uintptr_t)at - 1, (uint32_t)metric };
-    void *cell = ls_map_getn(&in->cell_index, (const char *)key, sizeof key);
-    return cell ? &in->cells.at[(uintptr_t)cell - 1].value : NULL;
+    if (ls_saved_has_blocks(in, scope) || in->metrics.count == 0)
+        return LS_OK;
+    ls_fail(err, LS_ERR_USAGE, "the file has no values of single blocks here: %s",
+            scope == LS_SAVED_RUN ? "CSV with a row per kernel never has; use .json, .db or .tidy.csv"
+                                  : "`lockstep run --per-block` writes those of each kernel");
+    return ls_error_at(err, in->path, 0, 0);
 }
 
 static ls_status compare_blocks(comparing *c, const size_t *match, pair p, ls_error *err)
 {
-    ls_status status = LS_OK;
-    for (size_t i = 0; i < c->a->cells.count && status == LS_OK; i++) {
-        const ls_saved_cell *cell = &c->a->cells.at[i];
+    ls_status status = need_blocks(c->a, p.a, err);
+    if (status == LS_OK)
+        status = need_blocks(c->b, p.b, err);
+    const ls_saved_cell *end, *cell = ls_saved_cells(c->a, p.a, &end);
+    for (; cell < end && status == LS_OK; cell++) {
         const ls_saved_metric *metric = &c->a->metrics.at[cell->metric];
-        if (cell->scope != p.a || !metric_wanted(c, metric))
+        if (cell->block == LS_SAVED_TYPE || !metric_wanted(c, metric))
             continue;
         const char *path = c->a->blocks.at[cell->block].path;
-        const ls_saved_value *other = find_cell(c->b, p.b, path, match[cell->metric]);
-        static const ls_saved_value none = { 0 };
-        double right = other || match[cell->metric] != SIZE_MAX
-                           ? number_or_zero(metric, other ? other : &none, p.b)
-                           : NAN;
-        status = add_row(c, p.a, path, metric, ls_saved_number(metric->kind, &cell->value), right, err);
+        size_t other = match[cell->metric], block = (size_t)(uintptr_t)ls_map_get(&c->b->block_index, path);
+        const ls_saved_value *b =
+            other != SIZE_MAX && block ? ls_saved_find(c->b, p.b, (uint32_t)block - 1, (uint32_t)other) : NULL;
+        status = compare_values(c, p, path, metric, &cell->value, metric_at(c->b, other), b, err);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "report/packed.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ static const struct {
     [LS_EXPORT_TEXT] = { "text", ".txt" },
     [LS_EXPORT_JSON] = { "json", ".json" },
     [LS_EXPORT_CSV] = { "csv", ".csv" },
+    [LS_EXPORT_TIDY] = { "tidy", ".tidy.csv" },
     [LS_EXPORT_SQLITE] = { "sqlite", ".db .sqlite .sqlite3" },
 };
 
@@ -31,38 +33,53 @@ const char *ls_export_format_extensions(ls_export_format format)
     return (unsigned)format < LS_EXPORT_FORMATS ? formats[format].extensions : "";
 }
 
+/* Whether one of the extensions ends the name, of which something must be left. */
+static bool has_extension(const char *name, size_t length, const char *extensions)
+{
+    for (const char *at = extensions; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        size_t bytes = strcspn(at, " ");
+        if (length > bytes && strncasecmp(name + length - bytes, at, bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
 ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error *err)
 {
     const char *base = ls_path_base(path);
-    const char *dot = strrchr(base, '.');
-    size_t length = dot ? strlen(dot) : 0;
-    for (int i = 0; i < LS_EXPORT_FORMATS && length > 1; i++)
-        for (const char *at = formats[i].extensions; at; at = strchr(at, ' ')) {
-            at += *at == ' ';
-            if (strcspn(at, " ") == length && strncasecmp(at, dot, length) == 0) {
-                *out = (ls_export_format)i;
-                return LS_OK;
-            }
+    size_t length = strlen(base) - packed_suffix_bytes(base);
+    for (int i = LS_EXPORT_FORMATS - 1; i >= 0; i--) { /* backwards: ".tidy.csv" before ".csv" */
+        bool may = packed_suffix_bytes(base) == 0 || i == LS_EXPORT_CSV || i == LS_EXPORT_TIDY;
+        if (may && has_extension(base, length, formats[i].extensions)) {
+            *out = (ls_export_format)i;
+            return LS_OK;
         }
+    }
     char quoted[200];
     ls_quote(path, strlen(path), quoted, sizeof quoted);
     return ls_fail(err, LS_ERR_USAGE,
-                   "cannot tell the format of '%s' from its name: use %s (SQLite), %s, %s or %s", quoted,
-                   formats[LS_EXPORT_SQLITE].extensions, formats[LS_EXPORT_JSON].extensions,
-                   formats[LS_EXPORT_CSV].extensions, formats[LS_EXPORT_TEXT].extensions);
+                   "cannot tell the format of '%s' from its name: use %s (SQLite), %s, %s (also .csv.gz, .csv.zst), %s "
+                   "or %s",
+                   quoted, formats[LS_EXPORT_SQLITE].extensions, formats[LS_EXPORT_JSON].extensions,
+                   formats[LS_EXPORT_CSV].extensions, formats[LS_EXPORT_TIDY].extensions,
+                   formats[LS_EXPORT_TEXT].extensions);
 }
 
 ls_status ls_export_stream(const ls_results *results, ls_export_format format,
                            const ls_export_options *options, FILE *to, ls_error *err)
 {
     static const ls_export_options defaults = { 0 };
+    options = options ? options : &defaults;
     switch (format) {
     case LS_EXPORT_TEXT:
-        return export_text(results, options ? options : &defaults, to, err);
+        return export_text(results, options, to, err);
     case LS_EXPORT_JSON:
-        return export_json(results, to, err);
+        return export_json(results, options, to, err);
     case LS_EXPORT_CSV:
         return export_csv(results, to, err);
+    case LS_EXPORT_TIDY:
+        return export_tidy(results, options, to, err);
     default:
         return ls_fail(err, LS_ERR_USAGE, "results cannot be written to a stream as '%s'",
                        ls_export_format_name(format));
@@ -80,7 +97,12 @@ ls_status ls_export(const ls_results *results, ls_export_format format, const ls
     ls_status status = ls_file_writer_open(&w, path, err);
     if (status != LS_OK)
         return status;
-    status = ls_export_stream(results, format, options, w.stream, err);
+    packed_writer packed;
+    status = packed_writer_open(&packed, packed_suffix_of(path), w.stream, err);
+    if (status == LS_OK) {
+        status = ls_export_stream(results, format, options, packed.stream, err);
+        packed_writer_close(&packed);
+    }
     if (status == LS_OK || ferror(w.stream)) /* a failed write: commit knows the file's name and the reason */
         return ls_file_writer_commit(&w, err);
     ls_file_writer_abort(&w);
@@ -169,7 +191,7 @@ static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, siz
     return LS_OK;
 }
 
-ls_status export_walk(const ls_metrics *m, export_row_fn fn, void *self, ls_error *err)
+ls_status export_walk(const ls_metrics *m, bool per_block, export_row_fn fn, void *self, ls_error *err)
 {
     if (!m)
         return LS_OK;
@@ -179,7 +201,7 @@ ls_status export_walk(const ls_metrics *m, export_row_fn fn, void *self, ls_erro
         status = ls_metric_view_load(view, LS_METRICS_RUN, err);
     if (status == LS_OK)
         status = walk_scope(m, view, LS_METRICS_RUN, fn, self, err);
-    size_t intervals = ls_metrics_interval_count(m);
+    size_t intervals = per_block ? ls_metrics_interval_count(m) : 0;
     for (size_t i = 0; i < intervals && status == LS_OK; i++) {
         status = ls_metric_view_load(view, i, err);
         if (status == LS_OK)
@@ -214,6 +236,14 @@ const char *export_config_hash(const ls_results *r, char hash[64])
     else if (r->config_text)
         ls_hash_text(ls_hash_of(r->config_text, strlen(r->config_text)), hash);
     return hash;
+}
+
+bool export_cycles(const ls_results *r, const ls_metric_interval *kernel, uint64_t *out)
+{
+    if (!r->clock)
+        return false;
+    *out = ls_clock_cycle_at(r->clock, kernel->end) - ls_clock_cycle_at(r->clock, kernel->begin);
+    return true;
 }
 
 size_t export_facts(const ls_results *r, char hash[64], export_fact *out)
@@ -252,7 +282,8 @@ ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err)
     if (!to)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
     simulated.host = (ls_results_host){ 0 };
-    ls_status status = ls_export_stream(&simulated, LS_EXPORT_JSON, NULL, to, err);
+    const ls_export_options everything = { .per_block = true };
+    ls_status status = ls_export_stream(&simulated, LS_EXPORT_JSON, &everything, to, err);
     bool failed = ferror(to) != 0;
     if ((fclose(to) != 0 || failed) && status == LS_OK)
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");

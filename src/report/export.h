@@ -2,8 +2,11 @@
  *
  * What a simulation computed is the data part; what the host did is the host part. The data part of two runs
  * that differ only in threads, windows or machine is the same to the last byte, in every format: a JSON or
- * SQLite file has the host part in an object or table of its own ("host"), CSV in the rows whose scope is
- * "host".
+ * SQLite file has the host part in an object or table of its own ("host"), tidy CSV in the rows whose scope is
+ * "host"; CSV has none.
+ *
+ * The run as a whole is exported per type of block and per block. A kernel is exported per type, reduced as
+ * metrics.h says, and per block only on request: a GPU has hundreds of blocks, a program thousands of kernels.
  *
  * A file appears whole or not at all; a database that exists gets one more run in one transaction. */
 #ifndef REPORT_EXPORT_H
@@ -34,6 +37,7 @@ typedef struct ls_results {
     ls_time end_time;
     bool has_cycles; /* the machine runs kernels */
     uint64_t cycles; /* of the core clock in which at least one kernel ran */
+    const ls_clock *clock; /* of the cores: gives the cycles of each kernel; NULL: unknown */
     uint64_t seed;
     uint64_t events, messages, ticks, region_cycles; /* of the engine: as in ls_run_result */
     const ls_metrics *metrics;                       /* NULL: none */
@@ -43,23 +47,25 @@ typedef struct ls_results {
 typedef enum ls_export_format {
     LS_EXPORT_TEXT,   /* for people */
     LS_EXPORT_JSON,   /* everything, nested */
-    LS_EXPORT_CSV,    /* tidy: one row per number */
+    LS_EXPORT_CSV,    /* one row per kernel, one column per metric */
+    LS_EXPORT_TIDY,   /* CSV with one row per number */
     LS_EXPORT_SQLITE, /* several runs in one database */
     LS_EXPORT_FORMATS
 } ls_export_format;
 
 typedef struct ls_export_options {
-    bool per_block;        /* text: each block, not only each type */
+    bool per_block;        /* text: each block, not only each type; others: each block in each kernel */
     bool untouched;        /* text: list the metrics that nobody counted */
     bool color;            /* text: ANSI colours */
     unsigned lock_wait_ms; /* SQLite: how long to wait for a locked database; 0: 5 minutes */
 } ls_export_options;
 
-/* "text", "json", "csv", "sqlite"; and its extensions: ".db .sqlite .sqlite3". */
+/* "text", "json", "csv", "tidy", "sqlite"; and its extensions: ".db .sqlite .sqlite3". */
 const char *ls_export_format_name(ls_export_format format);
 const char *ls_export_format_extensions(ls_export_format format);
 
-/* By the extension of the file's name; fails naming those that are known. */
+/* By the extension of the file's name, after which ".gz" or ".zst" may follow for CSV; fails naming those that are
+ * known. */
 ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error *err);
 
 /* options may be NULL. path "-" is standard output, except for SQLite. */

@@ -1,40 +1,15 @@
-/* export_csv.c: results as tidy CSV: one row per number, every row with all its labels. Quoting and line ends
- * as in RFC 4180. Touches only the stream it was given. */
+/* export_csv.c: results as CSV for data frames: one row per kernel, one numeric column per metric of each type of
+ * block, and the run's row last. Quoting and line ends as in RFC 4180. Touches only the stream it was given.
+ *
+ * A column is called "type.metric [unit]", without the brackets if there is no unit. A cell is empty if there is no
+ * number: a ratio over zero, a block that the kernel's GPU does not have, a value that overlapping kernels share. */
 #include "report/export_impl.h"
-
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The labels of a row; empty texts and negative numbers stay empty cells. */
-typedef struct csv_labels {
-    const char *scope;
-    int64_t gpu;
-    bool has_kernel;
-    uint64_t kernel;
-    const char *kernel_name;
-    int64_t stream;
-    const char *block, *type, *metric, *kind, *stat, *unit;
-} csv_labels;
-
-/* Of a row that is not about a block. */
-static csv_labels fact_labels(const char *scope)
-{
-    return (csv_labels){ .scope = scope,
-                         .gpu = -1,
-                         .kernel_name = "",
-                         .stream = -1,
-                         .block = "",
-                         .type = scope,
-                         .metric = "",
-                         .kind = "fact",
-                         .stat = "value",
-                         .unit = "" };
-}
-
-static void put_text(FILE *to, const char *s)
+void export_csv_text(FILE *to, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {
         fputs(s, to);
@@ -49,177 +24,143 @@ static void put_text(FILE *to, const char *s)
     fputc('"', to);
 }
 
-static void put_cell(FILE *to, const char *s)
+/* The name of a cell's column. A count of values has no unit. */
+static void put_column(FILE *to, const char *type, const ls_metric *metric, const char *part)
 {
-    put_text(to, s);
+    const char *unit = strcmp(part, ".count") == 0 ? "" : ls_metric_unit(metric);
+    char name[320];
+    int bytes = snprintf(name, sizeof name, "%s.%s%s%s%s%s", type, metric->name, part, unit[0] ? " [" : "", unit,
+                         unit[0] ? "]" : "");
     fputc(',', to);
+    if (bytes > 0 && (size_t)bytes < sizeof name)
+        export_csv_text(to, name);
 }
 
-static void put_number_cell(FILE *to, bool present, int64_t value)
+static void put_head(FILE *to, const ls_metrics *m)
 {
-    if (present)
+    fputs("row,gpu,kernel,name,stream,begin_fs,end_fs,cycles,overlapped,platform,config_hash,seed,partial,warnings",
+          to);
+    for (size_t t = 0; m && t < ls_metrics_type_count(m); t++) {
+        ls_metric_type type = ls_metrics_type(m, t);
+        for (size_t k = 0; k < type.metric_count; k++) {
+            const char *const *parts;
+            size_t count = export_cell_parts(&type.metrics[k], &parts);
+            for (size_t i = 0; i < count; i++)
+                put_column(to, type.name, &type.metrics[k], parts[i]);
+        }
+    }
+    fputs("\r\n", to);
+}
+
+static void put_label(FILE *to, int64_t value)
+{
+    if (value >= 0)
         fprintf(to, "%" PRId64, value);
     fputc(',', to);
 }
 
-static void put_row(FILE *to, const csv_labels *l, const char *value)
+/* Up to the columns of the run, which stay empty. */
+static void put_kernel_labels(FILE *to, const ls_results *r, const ls_metric_interval *k)
 {
-    put_cell(to, l->scope);
-    put_number_cell(to, l->gpu >= 0, l->gpu);
-    if (l->has_kernel)
-        fprintf(to, "%" PRIu64, l->kernel);
+    uint64_t cycles = 0;
+    fputs(k->shared ? "shared," : "kernel,", to);
+    put_label(to, k->gpu);
+    fprintf(to, "%" PRIu64 ",", k->kernel);
+    export_csv_text(to, k->kernel_name);
     fputc(',', to);
-    put_cell(to, l->kernel_name);
-    put_number_cell(to, l->stream >= 0, l->stream);
-    put_cell(to, l->block);
-    put_cell(to, l->type);
-    put_cell(to, l->metric);
-    put_cell(to, l->kind);
-    put_cell(to, l->stat);
-    put_cell(to, value);
-    put_text(to, l->unit);
-    fputs("\r\n", to);
+    put_label(to, k->stream);
+    fprintf(to, "%" PRIu64 ",%" PRIu64 ",", k->begin, k->end);
+    if (export_cycles(r, k, &cycles))
+        fprintf(to, "%" PRIu64, cycles);
+    fputs(k->overlapped ? ",1,,,,," : ",0,,,,,", to);
 }
 
-static void put_u64_row(FILE *to, const csv_labels *l, uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    put_row(to, l, text);
-}
-
-static void put_real_row(FILE *to, const csv_labels *l, double value)
-{
-    char text[LS_FORMAT_BYTES];
-    put_row(to, l, ls_format_real(value, text, sizeof text));
-}
-
-static ls_status put_values(void *self, const export_row *row, ls_error *err)
-{
-    (void)err;
-    FILE *to = self;
-    const ls_metric_interval *interval = row->interval;
-    csv_labels l = {
-        .scope = interval ? "kernel" : "run",
-        .gpu = row->from->gpu >= 0 || !interval ? row->from->gpu : interval->gpu,
-        .has_kernel = interval != NULL,
-        .kernel = interval ? interval->kernel : 0,
-        .kernel_name = interval ? interval->kernel_name : "",
-        .stream = row->from->stream >= 0 || !interval ? row->from->stream : interval->stream,
-        .block = row->from->path,
-        .type = row->from->type,
-        .metric = row->decl->name,
-        .kind = ls_metric_kind_name(row->decl->kind),
-        .unit = ls_metric_unit(row->decl),
-    };
-    export_stat stats[EXPORT_STATS];
-    size_t count = export_stats(row->value, stats);
-    for (size_t i = 0; i < count; i++) {
-        l.stat = stats[i].name;
-        /* How many values is not in the unit of the values. */
-        bool counts = strcmp(l.stat, "count") == 0 || strncmp(l.stat, "bucket_", 7) == 0;
-        l.unit = counts ? "" : ls_metric_unit(row->decl);
-        if (stats[i].is_real)
-            put_real_row(to, &l, stats[i].real);
-        else
-            put_u64_row(to, &l, stats[i].integer);
-    }
-    return LS_OK;
-}
-
-static void put_facts(FILE *to, const ls_results *r)
+static ls_status put_run_labels(FILE *to, const ls_results *r, ls_error *err)
 {
     char hash[64];
-    export_fact facts[EXPORT_FACTS];
-    size_t count = export_facts(r, hash, facts);
-    csv_labels l = fact_labels("run");
-    for (size_t i = 0; i < count; i++) {
-        l.metric = facts[i].name;
-        l.unit = facts[i].unit;
-        if (facts[i].text)
-            put_row(to, &l, facts[i].text);
-        else
-            put_u64_row(to, &l, facts[i].integer);
-    }
-    l.type = "warning";
-    l.unit = "";
-    for (size_t i = 0; i < r->warning_count; i++) {
-        l.metric = r->warnings[i].kind;
-        put_row(to, &l, r->warnings[i].text);
-    }
+    fprintf(to, "run,,,,,0,%" PRIu64 ",", r->end_time);
+    if (r->has_cycles)
+        fprintf(to, "%" PRIu64, r->cycles);
+    fputs(",,", to);
+    export_csv_text(to, export_text_or(r->platform, ""));
+    fprintf(to, ",%s,%" PRIu64 ",%d,", export_config_hash(r, hash), r->seed, r->partial);
+    /* One line per warning, in one cell; the reason of a partial run is the first. */
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *cell = open_memstream(&text, &bytes);
+    if (!cell)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    if (r->partial)
+        fprintf(cell, "partial: %s\n", export_text_or(r->partial_reason, "the run did not come to its end"));
+    for (size_t i = 0; i < r->warning_count; i++)
+        fprintf(cell, "%s: %s\n", r->warnings[i].kind, r->warnings[i].text);
+    bool good = fclose(cell) == 0;
+    if (good)
+        export_csv_text(to, text);
+    free(text);
+    return good ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for results");
 }
 
-static void put_kernels(FILE *to, const ls_metrics *m)
-{
-    size_t count = m ? ls_metrics_interval_count(m) : 0;
-    for (size_t i = 0; i < count; i++) {
-        const ls_metric_interval *interval = ls_metrics_interval(m, i);
-        csv_labels l = fact_labels("kernel");
-        l.gpu = interval->gpu;
-        l.has_kernel = true;
-        l.kernel = interval->kernel;
-        l.kernel_name = interval->kernel_name;
-        l.stream = interval->stream;
-        l.unit = "fs";
-        l.metric = "begin";
-        put_u64_row(to, &l, interval->begin);
-        l.metric = "end";
-        put_u64_row(to, &l, interval->end);
-        if (interval->overlapped) {
-            l.unit = "";
-            l.metric = interval->shared ? "shared" : "overlapped";
-            put_u64_row(to, &l, 1);
-        }
-    }
-}
+typedef struct csv_out {
+    FILE *to;
+    const ls_metrics *m;
+    ls_metric_totals *totals;
+    char *cells;
+} csv_out;
 
-/* A metric that nobody counted has a row of its own: its zeros are not measured ones. */
-static ls_status put_untouched(FILE *to, const ls_metrics *m, ls_error *err)
+/* The metrics of one scope and the end of the line. */
+static ls_status put_cells(const csv_out *o, size_t scope, const export_cell_style *style, ls_error *err)
 {
-    ls_metric_untouched *list;
-    size_t count;
-    ls_status status = export_untouched(m, &list, &count, err);
+    ls_status status = ls_metric_totals_load(o->totals, scope, err);
     if (status != LS_OK)
         return status;
-    for (size_t i = 0; i < count; i++) {
-        ls_metric_type type = ls_metrics_type(m, list[i].type);
-        const ls_metric *metric = &type.metrics[list[i].metric];
-        csv_labels l = fact_labels("run");
-        l.type = type.name;
-        l.metric = metric->name;
-        l.kind = ls_metric_kind_name(metric->kind);
-        l.stat = "untouched";
-        put_u64_row(to, &l, 1);
+    char *at = o->cells;
+    for (size_t t = 0; t < ls_metrics_type_count(o->m); t++) {
+        ls_metric_type type = ls_metrics_type(o->m, t);
+        at = export_put_cells(at, o->totals, t, &type, style);
     }
-    free(list);
+    if (at > o->cells) { /* a comma stands after every cell; here one before each */
+        fputc(',', o->to);
+        fwrite(o->cells, 1, (size_t)(at - o->cells) - 1, o->to);
+    }
     return LS_OK;
 }
 
-static void put_host(FILE *to, const ls_results_host *host)
+static ls_status put_rows(const csv_out *o, const ls_results *r, ls_error *err)
 {
-    csv_labels l = fact_labels("host");
-    l.metric = "run_id";
-    put_row(to, &l, export_text_or(host->run_id, ""));
-    l.metric = "command";
-    put_row(to, &l, export_text_or(host->command, ""));
-    l.metric = "threads";
-    put_u64_row(to, &l, host->threads);
-    l.metric = "windows";
-    put_u64_row(to, &l, host->windows);
-    l.metric = "wall_time";
-    l.unit = "s";
-    put_real_row(to, &l, host->wall_seconds);
+    ls_status status = LS_OK;
+    export_cell_style style = { .absent = "", .separator = "," };
+    for (size_t i = 0; o->m && i < ls_metrics_interval_count(o->m) && status == LS_OK; i++) {
+        const ls_metric_interval *kernel = ls_metrics_interval(o->m, i);
+        style.hides_zeros = kernel->overlapped;
+        put_kernel_labels(o->to, r, kernel);
+        status = put_cells(o, i, &style, err);
+        fputs("\r\n", o->to);
+    }
+    if (status == LS_OK)
+        status = put_run_labels(o->to, r, err);
+    style = (export_cell_style){ .absent = "", .separator = ",", .is_exact = true };
+    if (status == LS_OK && o->m)
+        status = put_cells(o, LS_METRICS_RUN, &style, err);
+    fputs("\r\n", o->to);
+    return status;
 }
 
 ls_status export_csv(const ls_results *r, FILE *to, ls_error *err)
 {
-    fputs("scope,gpu,kernel,kernel_name,stream,block,type,metric,kind,stat,value,unit\r\n", to);
-    put_facts(to, r);
-    put_kernels(to, r->metrics);
-    ls_status status = r->metrics ? put_untouched(to, r->metrics, err) : LS_OK;
-    if (status == LS_OK)
-        status = export_walk(r->metrics, put_values, to, err);
-    if (status == LS_OK)
-        put_host(to, &r->host);
+    csv_out o = { .to = to, .m = r->metrics };
+    ls_status status = LS_OK;
+    if (o.m) {
+        status = ls_metric_totals_create(o.m, &o.totals, err);
+        o.cells = malloc(export_cells_bytes(o.m));
+        if (status == LS_OK && !o.cells)
+            status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    }
+    if (status == LS_OK) {
+        put_head(to, o.m);
+        status = put_rows(&o, r, err);
+    }
+    free(o.cells);
+    ls_metric_totals_destroy(o.totals);
     return status;
 }

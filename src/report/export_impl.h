@@ -32,10 +32,31 @@ typedef struct export_row {
     const ls_metric_value *value;
 } export_row;
 
-/* Calls fn for every value of the run and then for every value of each interval that is not zero; stops at
- * the first failure. */
+/* Calls fn for every value of each block in the run and, if per_block, for every value of each interval that is
+ * not zero; stops at the first failure. */
 typedef ls_status (*export_row_fn)(void *self, const export_row *row, ls_error *err);
-ls_status export_walk(const ls_metrics *m, export_row_fn fn, void *self, ls_error *err);
+ls_status export_walk(const ls_metrics *m, bool per_block, export_row_fn fn, void *self, ls_error *err);
+
+/* The kernels of JSON and CSV are rows of cells: per type one cell for each metric in the order of its table, four
+ * for a histogram (count, sum, min, max). A ratio is its quotient: of the run exact, of a kernel with nine digits. */
+enum { EXPORT_HISTOGRAM_CELLS = 4, EXPORT_CELL_BYTES = 32 };
+typedef struct export_cell_style {
+    const char *absent;    /* in place of a number that does not exist: "" or "null" */
+    const char *separator; /* after every cell; both have at most 4 bytes */
+    bool hides_zeros;      /* kernels that overlap: a zero may be another interval's */
+    bool is_exact;
+} export_cell_style;
+size_t export_cell_count(const ls_metric_type *type);
+/* What follows the metric's name in the names of its cells: "" or ".count" ... ".max". */
+size_t export_cell_parts(const ls_metric *metric, const char *const **parts);
+/* Each writes at `to` and returns the end. */
+char *export_put_u64(char *to, uint64_t value);
+char *export_put_cells(char *to, const ls_metric_totals *totals, size_t type, const ls_metric_type *declared,
+                       const export_cell_style *style);
+/* Enough for the cells of all types. */
+size_t export_cells_bytes(const ls_metrics *m);
+/* Cycles from begin to end of a kernel; false: the machine has no clock for them. */
+bool export_cycles(const ls_results *results, const ls_metric_interval *kernel, uint64_t *out);
 
 /* The untouched metrics as a list to be freed by the caller. */
 ls_status export_untouched(const ls_metrics *m, ls_metric_untouched **list, size_t *count, ls_error *err);
@@ -52,12 +73,16 @@ size_t export_facts(const ls_results *results, char hash[64], export_fact *out);
 
 const char *export_text_or(const char *text, const char *otherwise);
 
+/* A cell of CSV, in quotes if it needs them. */
+void export_csv_text(FILE *to, const char *s);
+
 /* The hash of the configuration into hash; "" without a configuration. Returns hash. */
 const char *export_config_hash(const ls_results *results, char hash[64]);
 
 ls_status export_text(const ls_results *results, const ls_export_options *options, FILE *to, ls_error *err);
-ls_status export_json(const ls_results *results, FILE *to, ls_error *err);
+ls_status export_json(const ls_results *results, const ls_export_options *options, FILE *to, ls_error *err);
 ls_status export_csv(const ls_results *results, FILE *to, ls_error *err);
+ls_status export_tidy(const ls_results *results, const ls_export_options *options, FILE *to, ls_error *err);
 ls_status export_sqlite(const ls_results *results, const ls_export_options *options, const char *path,
                         ls_error *err);
 

@@ -1,8 +1,9 @@
 /* export_json.c: results as one JSON document: everything, integers exact. Touches only the stream it was
  * given.
  *
- * Whatever is absent is left out: a ratio over zero, a kernel's value that is zero, a block that did
- * nothing. */
+ * A kernel has one array of numbers per type of block, in the order of "columns"; a number that does not exist is
+ * null, a type whose blocks did nothing is left out. In objects whatever is absent is left out: a ratio over zero, a
+ * block's value in a kernel that is zero. */
 #include "report/export_impl.h"
 
 #include "base/json.h"
@@ -11,8 +12,9 @@
 #include <stdlib.h>
 
 /* 2: `run.cycles` are those of the core clock with a kernel; the engine's counts are in `run.engine`;
- * `warnings`. */
-#define JSON_SCHEMA 2
+ * `warnings`.
+ * 3: a kernel's values are arrays per type, with `columns`; blocks in kernels only on request. */
+#define JSON_SCHEMA 3
 
 static void put_string(ls_json *j, const char *key, const char *value)
 {
@@ -75,34 +77,31 @@ static void put_value(ls_json *j, const ls_metric_value *v)
     ls_json_end(j);
 }
 
-/* "types" (reduced) and "blocks" of one scope; interval NULL: the run. */
-static void put_scope(ls_json *j, const ls_metrics *m, const ls_metric_view *view,
-                      const ls_metric_interval *interval)
+/* The run, reduced per type. */
+static void put_types(ls_json *j, const ls_metrics *m, const ls_metric_view *view)
 {
     ls_metric_value v;
     ls_json_key(j, "types");
     ls_json_object(j);
-    size_t types = ls_metrics_type_count(m);
-    for (size_t t = 0; t < types; t++) {
+    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
         ls_metric_type type = ls_metrics_type(m, t);
-        bool open = false;
+        ls_json_key(j, type.name);
+        ls_json_object(j);
         for (size_t k = 0; k < type.metric_count; k++) {
             ls_metric_view_type(view, t, k, &v);
-            if (export_leaves_out(interval, &v))
-                continue;
-            if (!open) {
-                ls_json_key(j, type.name);
-                ls_json_object(j);
-                open = true;
-            }
             ls_json_key(j, type.metrics[k].name);
             put_value(j, &v);
         }
-        if (open)
-            ls_json_end(j);
+        ls_json_end(j);
     }
     ls_json_end(j);
+}
 
+/* Each block of one scope; interval NULL: the run. */
+static void put_blocks(ls_json *j, const ls_metrics *m, const ls_metric_view *view,
+                       const ls_metric_interval *interval)
+{
+    ls_metric_value v;
     ls_json_key(j, "blocks");
     ls_json_object(j);
     size_t sources = ls_metrics_source_count(m);
@@ -183,8 +182,106 @@ static ls_status put_untouched(ls_json *j, const ls_metrics *m, ls_error *err)
     return LS_OK;
 }
 
-static ls_status put_metrics(ls_json *j, const ls_metrics *m, ls_error *err)
+/* The names of the numbers in a kernel's arrays. */
+static void put_columns(ls_json *j, const ls_metrics *m)
 {
+    ls_json_key(j, "columns");
+    ls_json_object(j);
+    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
+        ls_metric_type type = ls_metrics_type(m, t);
+        ls_json_key(j, type.name);
+        ls_json_flat(j);
+        ls_json_array(j);
+        for (size_t k = 0; k < type.metric_count; k++) {
+            const char *const *parts;
+            size_t count = export_cell_parts(&type.metrics[k], &parts);
+            for (size_t i = 0; i < count; i++) {
+                char name[256];
+                snprintf(name, sizeof name, "%s%s", type.metrics[k].name, parts[i]);
+                ls_json_string(j, name);
+            }
+        }
+        ls_json_end(j);
+    }
+    ls_json_end(j);
+}
+
+typedef struct json_kernels {
+    const ls_results *results;
+    ls_metric_totals *totals;
+    ls_metric_view *view; /* NULL: without blocks */
+    char *cells;          /* of one type */
+} json_kernels;
+
+static void put_kernel_types(ls_json *j, const json_kernels *in, const ls_metric_interval *kernel)
+{
+    const ls_metrics *m = in->results->metrics;
+    const export_cell_style style = { .absent = "null", .separator = ",", .hides_zeros = kernel->overlapped };
+    ls_json_key(j, "types");
+    ls_json_object(j);
+    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
+        if (!ls_metric_totals_active(in->totals, t))
+            continue;
+        ls_metric_type type = ls_metrics_type(m, t);
+        in->cells[0] = '[';
+        char *end = export_put_cells(in->cells + 1, in->totals, t, &type, &style);
+        end[-1] = ']'; /* in place of the last separator */
+        ls_json_key(j, type.name);
+        ls_json_raw(j, in->cells, (size_t)(end - in->cells));
+    }
+    ls_json_end(j);
+}
+
+static ls_status put_kernel(ls_json *j, const json_kernels *in, size_t index, ls_error *err)
+{
+    const ls_metric_interval *kernel = ls_metrics_interval(in->results->metrics, index);
+    ls_status status = ls_metric_totals_load(in->totals, index, err);
+    if (status == LS_OK && in->view)
+        status = ls_metric_view_load(in->view, index, err);
+    if (status != LS_OK)
+        return status;
+    uint64_t cycles = 0;
+    if (!in->view)
+        ls_json_flat(j);
+    ls_json_object(j);
+    put_label(j, "gpu", kernel->gpu);
+    put_u64(j, "kernel", kernel->kernel);
+    put_string(j, "name", kernel->kernel_name);
+    put_label(j, "stream", kernel->stream);
+    put_u64(j, "begin_fs", kernel->begin);
+    put_u64(j, "end_fs", kernel->end);
+    if (export_cycles(in->results, kernel, &cycles))
+        put_u64(j, "cycles", cycles);
+    if (kernel->overlapped) {
+        ls_json_key(j, kernel->shared ? "shared" : "overlapped");
+        ls_json_bool(j, true);
+    }
+    put_kernel_types(j, in, kernel);
+    if (in->view)
+        put_blocks(j, in->results->metrics, in->view, kernel);
+    ls_json_end(j);
+    return LS_OK;
+}
+
+static ls_status put_kernels(ls_json *j, const ls_results *r, ls_metric_view *view, ls_error *err)
+{
+    json_kernels in = { .results = r, .view = view, .cells = malloc(export_cells_bytes(r->metrics)) };
+    ls_status status = in.cells ? ls_metric_totals_create(r->metrics, &in.totals, err)
+                                : ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    put_columns(j, r->metrics);
+    ls_json_key(j, "kernels");
+    ls_json_array(j);
+    for (size_t i = 0; i < ls_metrics_interval_count(r->metrics) && status == LS_OK; i++)
+        status = put_kernel(j, &in, i, err);
+    ls_json_end(j);
+    ls_metric_totals_destroy(in.totals);
+    free(in.cells);
+    return status;
+}
+
+static ls_status put_metrics(ls_json *j, const ls_results *r, const ls_export_options *options, ls_error *err)
+{
+    const ls_metrics *m = r->metrics;
     put_definitions(j, m);
     ls_status status = put_untouched(j, m, err);
     ls_metric_view *view = NULL;
@@ -195,33 +292,11 @@ static ls_status put_metrics(ls_json *j, const ls_metrics *m, ls_error *err)
     if (status == LS_OK) {
         ls_json_key(j, "values");
         ls_json_object(j);
-        put_scope(j, m, view, NULL);
+        put_types(j, m, view);
+        put_blocks(j, m, view, NULL);
         ls_json_end(j);
-        ls_json_key(j, "kernels");
-        ls_json_array(j);
+        status = put_kernels(j, r, options->per_block ? view : NULL, err);
     }
-    size_t intervals = ls_metrics_interval_count(m);
-    for (size_t i = 0; i < intervals && status == LS_OK; i++) {
-        const ls_metric_interval *interval = ls_metrics_interval(m, i);
-        status = ls_metric_view_load(view, i, err);
-        if (status != LS_OK)
-            break;
-        ls_json_object(j);
-        put_label(j, "gpu", interval->gpu);
-        put_u64(j, "kernel", interval->kernel);
-        put_string(j, "name", interval->kernel_name);
-        put_label(j, "stream", interval->stream);
-        put_u64(j, "begin_fs", interval->begin);
-        put_u64(j, "end_fs", interval->end);
-        if (interval->overlapped) {
-            ls_json_key(j, interval->shared ? "shared" : "overlapped");
-            ls_json_bool(j, true);
-        }
-        put_scope(j, m, view, interval);
-        ls_json_end(j);
-    }
-    if (status == LS_OK)
-        ls_json_end(j);
     ls_metric_view_destroy(view);
     return status;
 }
@@ -280,13 +355,13 @@ static void put_host(ls_json *j, const ls_results_host *host)
     ls_json_end(j);
 }
 
-ls_status export_json(const ls_results *r, FILE *to, ls_error *err)
+ls_status export_json(const ls_results *r, const ls_export_options *options, FILE *to, ls_error *err)
 {
     ls_json j;
     ls_json_to_file(&j, to, 2);
     ls_json_object(&j);
     put_run(&j, r);
-    ls_status status = r->metrics ? put_metrics(&j, r->metrics, err) : LS_OK;
+    ls_status status = r->metrics ? put_metrics(&j, r, options, err) : LS_OK;
     if (status != LS_OK)
         return status;
     put_host(&j, &r->host);

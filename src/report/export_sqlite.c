@@ -4,22 +4,21 @@
  * run is added to that one, as to any existing database, in a single transaction. Writers wait for each other.
  * A failure leaves what was there. Integers above 2^63 - 1, which SQLite does not have, are stored as decimal
  * text. */
-#include "report/export_impl.h"
+#include "report/export_sqlite.h"
 
 #include "base/file.h"
 #include "base/text.h"
-#include "report/sqlite.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define APPLICATION_ID 0x4c6b5374 /* "LkSt" */
-#define SCHEMA_VERSION 2          /* as JSON_SCHEMA */
+#define SCHEMA_VERSION 3          /* as JSON_SCHEMA */
 
-/* The tables are the data part, except for `host`. A value that is missing in a kernel is zero. */
+/* The tables are the data part, except for `host`. Those of the types, with the values, are made when a run needs
+ * them. docs/results.md describes all of this. */
 static const char schema[] =
     "CREATE TABLE runs(run INTEGER PRIMARY KEY, lockstep TEXT NOT NULL, platform TEXT, config_hash TEXT,"
     " partial INTEGER NOT NULL, partial_reason TEXT, seed, end_time_fs, cycles, events, messages, ticks,"
@@ -33,41 +32,37 @@ static const char schema[] =
     " untouched INTEGER NOT NULL, UNIQUE(run, type, name));"
     "CREATE TABLE blocks(block INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
     " path TEXT NOT NULL, type TEXT NOT NULL, gpu INTEGER, stream INTEGER, UNIQUE(run, path));"
-    "CREATE TABLE kernels(interval INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
-    " gpu INTEGER, kernel NOT NULL, name TEXT NOT NULL, stream INTEGER, begin_fs, end_fs,"
-    " overlapped INTEGER NOT NULL, shared INTEGER NOT NULL);"
-    "CREATE TABLE value(run INTEGER NOT NULL REFERENCES runs(run),"
-    " interval INTEGER REFERENCES kernels(interval), block INTEGER NOT NULL REFERENCES blocks(block),"
-    " metric INTEGER NOT NULL REFERENCES metrics(metric), stat TEXT NOT NULL, value NOT NULL);"
-    "CREATE INDEX value_by_run ON value(run, interval, metric);"
-    /* Everything spelled out, and everything reduced over the blocks of a type. */
-    "CREATE VIEW readings AS SELECT v.run, k.kernel, k.name AS kernel_name, b.gpu, b.path AS block, b.type,"
-    " m.name AS metric, m.kind, v.stat, v.value,"
-    " CASE WHEN v.stat = 'count' OR v.stat LIKE 'bucket%' THEN '' ELSE m.unit END AS unit"
-    " FROM value v JOIN blocks b USING(block)"
-    " JOIN metrics m USING(metric) LEFT JOIN kernels k ON k.interval = v.interval;"
-    "CREATE VIEW totals AS SELECT v.run, v.interval, m.type, m.name AS metric, m.kind,"
-    " CASE m.kind WHEN 'peak' THEN max(v.value)"
-    " WHEN 'ratio' THEN sum(CASE v.stat WHEN 'numerator' THEN v.value END) * 1.0"
-    " / sum(CASE v.stat WHEN 'denominator' THEN v.value END)"
-    " WHEN 'histogram' THEN sum(CASE v.stat WHEN 'sum' THEN v.value END) * 1.0"
-    " / sum(CASE v.stat WHEN 'count' THEN v.value END)"
-    " ELSE sum(v.value) END AS value, m.unit FROM value v JOIN metrics m USING(metric)"
-    " GROUP BY v.run, v.interval, v.metric;";
-
-typedef struct sqlite_out {
-    sqlite3 *db;
-    sqlite_wait wait;
-    const char *path; /* as the user named it */
-    sqlite3_int64 run;
-    sqlite3_stmt *value;        /* the insertion that happens millions of times */
-    sqlite3_int64 *metric_base; /* per type: the key of its first metric, less the metric's index */
-    sqlite3_int64 block_base, interval_base; /* keys of the first block and interval of this run */
-} sqlite_out;
+    /* A scope is a run as a whole (kernel is NULL) or one kernel of it. */
+    "CREATE TABLE scopes(scope INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run), kernel, name TEXT,"
+    " gpu INTEGER, stream INTEGER, begin_fs, end_fs, cycles, overlapped INTEGER, shared INTEGER);"
+    "CREATE INDEX scopes_by_run ON scopes(run);"
+    "CREATE TABLE buckets(scope INTEGER NOT NULL REFERENCES scopes(scope),"
+    " block INTEGER NOT NULL REFERENCES blocks(block), metric INTEGER NOT NULL REFERENCES metrics(metric),"
+    " least NOT NULL, count NOT NULL, PRIMARY KEY(scope, block, metric, least)) WITHOUT ROWID;"
+    /* The usual questions. */
+    "CREATE VIEW kernels AS SELECT scope, run, gpu, kernel, name, stream, begin_fs, end_fs,"
+    " (end_fs - begin_fs) * 1e-6 AS time_ns, cycles, overlapped, shared FROM scopes WHERE kernel IS NOT NULL;"
+    "CREATE VIEW top_kernels AS SELECT run, name, count(*) AS launches, sum(time_ns) AS time_ns,"
+    " sum(cycles) AS cycles, sum(time_ns) / sum(sum(time_ns)) OVER (PARTITION BY run) AS share"
+    " FROM kernels WHERE shared = 0 GROUP BY run, name ORDER BY run, time_ns DESC;"
+    "CREATE VIEW ipc AS SELECT run, kernel, kernel_name, type, value AS ipc FROM totals WHERE metric = 'ipc';"
+    "CREATE VIEW hit_rates AS SELECT run, kernel, kernel_name, type, metric, value AS hit_rate FROM totals"
+    " WHERE metric LIKE '%hit_rate';"
+    "CREATE VIEW stalls AS SELECT run, kernel, kernel_name, type, substr(metric, 7) AS reason, value AS slots,"
+    " value * 1.0 / nullif(sum(value) OVER (PARTITION BY scope, type), 0) AS share FROM totals"
+    " WHERE metric LIKE 'stall\\_%' ESCAPE '\\';"
+    "CREATE VIEW run_differences AS SELECT a.run AS run_a, b.run AS run_b, a.type, a.metric, a.value AS value_a,"
+    " b.value AS value_b, abs(a.value - b.value) / nullif(max(abs(a.value), abs(b.value)), 0.0) AS difference"
+    " FROM totals a JOIN totals b ON b.run <> a.run AND b.type = a.type AND b.metric = a.metric"
+    " WHERE a.kernel IS NULL AND b.kernel IS NULL;"
+    "CREATE VIEW kernel_differences AS SELECT a.run AS run_a, b.run AS run_b, a.kernel, a.name,"
+    " a.time_ns AS time_a_ns, b.time_ns AS time_b_ns, b.time_ns / nullif(a.time_ns, 0) AS ratio"
+    " FROM kernels a JOIN kernels b ON b.run <> a.run AND b.kernel = a.kernel AND b.name = a.name"
+    " AND b.shared = a.shared;";
 
 /* ------------------------------------------------------------------------------------------------- errors */
 
-static ls_status fail_sqlite(const sqlite_out *o, int code, ls_error *err)
+ls_status sqlite_fail(const sqlite_out *o, int code, ls_error *err)
 {
     switch (code & 0xff) {
     case SQLITE_NOMEM:
@@ -97,10 +92,10 @@ static ls_status fail_sqlite(const sqlite_out *o, int code, ls_error *err)
     return ls_error_at(err, o->path, 0, 0);
 }
 
-static ls_status run_sql(const sqlite_out *o, const char *sql, ls_error *err)
+ls_status sqlite_run_sql(const sqlite_out *o, const char *sql, ls_error *err)
 {
     int code = sqlite.exec(o->db, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    return code == SQLITE_OK ? LS_OK : sqlite_fail(o, code, err);
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -120,7 +115,6 @@ typedef struct sqlite_cell {
 
 static int bind_cell(sqlite3_stmt *s, int column, const sqlite_cell *cell)
 {
-    char text[24];
     switch (cell->kind) {
     case CELL_TEXT:
         return sqlite.bind_text(s, column, cell->text, -1, SQLITE_STATIC);
@@ -129,10 +123,7 @@ static int bind_cell(sqlite3_stmt *s, int column, const sqlite_cell *cell)
     case CELL_KEY:
         return cell->key < 0 ? sqlite.bind_null(s, column) : sqlite.bind_int64(s, column, cell->key);
     default:
-        if (cell->u64 <= INT64_MAX)
-            return sqlite.bind_int64(s, column, (sqlite3_int64)cell->u64);
-        snprintf(text, sizeof text, "%" PRIu64, cell->u64);
-        return sqlite.bind_text(s, column, text, -1, SQLITE_TRANSIENT);
+        return sqlite_bind_u64(s, column, cell->u64);
     }
 }
 
@@ -147,23 +138,23 @@ static int insert_row(sqlite3_stmt *s, const sqlite_cell *cells, int count)
     return code == SQLITE_DONE ? reset : code;
 }
 
-static ls_status prepare(const sqlite_out *o, const char *sql, sqlite3_stmt **out, ls_error *err)
+ls_status sqlite_prepare(const sqlite_out *o, const char *sql, sqlite3_stmt **out, ls_error *err)
 {
     int code = sqlite.prepare_v2(o->db, sql, -1, out, NULL);
-    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    return code == SQLITE_OK ? LS_OK : sqlite_fail(o, code, err);
 }
 
 /* One number out of the database. */
 static ls_status ask(const sqlite_out *o, const char *sql, sqlite3_int64 *out, ls_error *err)
 {
     sqlite3_stmt *s = NULL;
-    ls_status status = prepare(o, sql, &s, err);
+    ls_status status = sqlite_prepare(o, sql, &s, err);
     if (status != LS_OK)
         return status;
     int code = sqlite.step(s);
     *out = code == SQLITE_ROW ? sqlite.column_int64(s, 0) : 0;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = fail_sqlite(o, code, err);
+        status = sqlite_fail(o, code, err);
     sqlite.finalize(s);
     return status;
 }
@@ -175,12 +166,12 @@ static ls_status put_single(const sqlite_out *o, const char *sql, const sqlite_c
                             ls_error *err)
 {
     sqlite3_stmt *s = NULL;
-    ls_status status = prepare(o, sql, &s, err);
+    ls_status status = sqlite_prepare(o, sql, &s, err);
     if (status != LS_OK)
         return status;
     int code = insert_row(s, cells, count);
     sqlite.finalize(s);
-    return code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    return code == SQLITE_OK ? LS_OK : sqlite_fail(o, code, err);
 }
 
 static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
@@ -228,10 +219,10 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
     sqlite3_stmt *s = NULL;
     o->metric_base = calloc(types + 1, sizeof *o->metric_base);
     if (!o->metric_base)
-        return fail_sqlite(o, SQLITE_NOMEM, err);
+        return sqlite_fail(o, SQLITE_NOMEM, err);
     ls_status status = export_untouched(m, &untouched, &untouched_count, err);
     if (status == LS_OK)
-        status = prepare(o, "INSERT INTO metrics VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", &s, err);
+        status = sqlite_prepare(o, "INSERT INTO metrics VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", &s, err);
     for (size_t t = 0; t < types && status == LS_OK; t++) {
         ls_metric_type type = ls_metrics_type(m, t);
         for (size_t k = 0; k < type.metric_count && status == LS_OK; k++) {
@@ -248,7 +239,7 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
                                         U64(never) };
             int code = insert_row(s, row, LS_COUNT_OF(row));
             if (code != SQLITE_OK)
-                status = fail_sqlite(o, code, err);
+                status = sqlite_fail(o, code, err);
             if (k == 0)
                 o->metric_base[t] = sqlite.last_insert_rowid(o->db);
         }
@@ -261,7 +252,7 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
 static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
 {
     sqlite3_stmt *s = NULL;
-    ls_status status = prepare(o, "INSERT INTO blocks VALUES(NULL, ?, ?, ?, ?, ?)", &s, err);
+    ls_status status = sqlite_prepare(o, "INSERT INTO blocks VALUES(NULL, ?, ?, ?, ?, ?)", &s, err);
     size_t count = ls_metrics_source_count(m);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         const ls_metric_source *source = ls_metrics_source(m, i);
@@ -269,7 +260,7 @@ static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
                                     KEY(source->stream) };
         int code = insert_row(s, row, LS_COUNT_OF(row));
         if (code != SQLITE_OK)
-            status = fail_sqlite(o, code, err);
+            status = sqlite_fail(o, code, err);
         if (i == 0)
             o->block_base = sqlite.last_insert_rowid(o->db);
     }
@@ -277,65 +268,49 @@ static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
     return status;
 }
 
-static ls_status put_kernels(sqlite_out *o, const ls_metrics *m, ls_error *err)
+/* The run as a whole, then its kernels. Inside one transaction the keys of consecutive insertions are consecutive, so
+ * they need no look-up. */
+static ls_status put_scopes(sqlite_out *o, const ls_results *r, ls_error *err)
 {
+    static const char sql[] = "INSERT INTO scopes VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    const sqlite_cell none = TEXT(NULL);
+    const sqlite_cell whole[] = { KEY(o->run),      none, none, none, none, U64(0), U64(r->end_time),
+                                  r->has_cycles ? U64(r->cycles) : none, none, none };
     sqlite3_stmt *s = NULL;
-    ls_status status = prepare(o, "INSERT INTO kernels VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &s, err);
-    size_t count = ls_metrics_interval_count(m);
+    ls_status status = sqlite_prepare(o, sql, &s, err);
+    if (status == LS_OK && insert_row(s, whole, LS_COUNT_OF(whole)) != SQLITE_OK)
+        status = sqlite_fail(o, sqlite.errcode(o->db), err);
+    o->scope_base = sqlite.last_insert_rowid(o->db);
+    size_t count = r->metrics ? ls_metrics_interval_count(r->metrics) : 0;
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        const ls_metric_interval *k = ls_metrics_interval(m, i);
-        const sqlite_cell row[] = { KEY(o->run),          KEY(k->gpu),        U64(k->kernel),
-                                    TEXT(k->kernel_name), KEY(k->stream),     U64(k->begin),
-                                    U64(k->end),          U64(k->overlapped), U64(k->shared) };
+        const ls_metric_interval *k = ls_metrics_interval(r->metrics, i);
+        uint64_t cycles = 0;
+        bool has_cycles = export_cycles(r, k, &cycles);
+        const sqlite_cell row[] = { KEY(o->run),        U64(k->kernel), TEXT(k->kernel_name),
+                                    KEY(k->gpu),        KEY(k->stream), U64(k->begin),
+                                    U64(k->end),        has_cycles ? U64(cycles) : none,
+                                    U64(k->overlapped), U64(k->shared) };
         int code = insert_row(s, row, LS_COUNT_OF(row));
         if (code != SQLITE_OK)
-            status = fail_sqlite(o, code, err);
-        if (i == 0)
-            o->interval_base = sqlite.last_insert_rowid(o->db);
+            status = sqlite_fail(o, code, err);
     }
     sqlite.finalize(s);
     return status;
 }
 
-/* Inside one transaction the keys of consecutive insertions are consecutive, so they need no look-up. */
-static ls_status put_value(void *self, const export_row *row, ls_error *err)
-{
-    sqlite_out *o = self;
-    export_stat stats[EXPORT_STATS];
-    size_t count = export_stats(row->value, stats);
-    sqlite_cell cells[] = { KEY(o->run),
-                            KEY(row->interval ? o->interval_base + (int64_t)row->scope : -1),
-                            KEY(o->block_base + (int64_t)row->source),
-                            KEY(o->metric_base[row->type] + (int64_t)row->metric),
-                            TEXT(NULL),
-                            U64(0) };
-    for (size_t i = 0; i < count; i++) {
-        cells[4].text = stats[i].name;
-        cells[5].kind = stats[i].is_real ? CELL_REAL : CELL_U64;
-        cells[5].u64 = stats[i].integer;
-        cells[5].real = stats[i].real;
-        int code = insert_row(o->value, cells, LS_COUNT_OF(cells));
-        if (code != SQLITE_OK)
-            return fail_sqlite(o, code, err);
-    }
-    return LS_OK;
-}
-
-static ls_status put_all(sqlite_out *o, const ls_results *r, ls_error *err)
+static ls_status put_all(sqlite_out *o, const ls_results *r, bool per_block, ls_error *err)
 {
     ls_status status = put_run(o, r, err);
+    if (status == LS_OK)
+        status = put_scopes(o, r, err);
     if (status != LS_OK || !r->metrics)
         return status;
     status = put_metrics(o, r->metrics, err);
     if (status == LS_OK)
         status = put_blocks(o, r->metrics, err);
     if (status == LS_OK)
-        status = put_kernels(o, r->metrics, err);
-    if (status == LS_OK)
-        status = prepare(o, "INSERT INTO value VALUES(?, ?, ?, ?, ?, ?)", &o->value, err);
-    if (status == LS_OK)
-        status = export_walk(r->metrics, put_value, o, err);
-    return status;
+        status = sqlite_types_prepare(o, r->metrics, err);
+    return status == LS_OK ? sqlite_types_fill(o, r->metrics, per_block, err) : status;
 }
 
 /* ----------------------------------------------------------------------------------------------- database */
@@ -351,7 +326,8 @@ static ls_status check_schema(const sqlite_out *o, ls_error *err)
     if (application != APPLICATION_ID)
         ls_fail(err, LS_ERR_INPUT, "the database exists and does not hold Lockstep results");
     else if (version != SCHEMA_VERSION)
-        ls_fail(err, LS_ERR_INPUT, "the database has schema version %lld, this Lockstep writes version %d",
+        ls_fail(err, LS_ERR_INPUT,
+                "the database has schema version %lld, this Lockstep writes version %d: use a new file",
                 (long long)version, SCHEMA_VERSION);
     else
         return LS_OK;
@@ -364,8 +340,10 @@ static ls_status make_schema(const sqlite_out *o, ls_error *err)
     char pragmas[96];
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
              SCHEMA_VERSION);
-    ls_status status = run_sql(o, schema, err);
-    return status == LS_OK ? run_sql(o, pragmas, err) : status;
+    ls_status status = sqlite_run_sql(o, schema, err);
+    if (status == LS_OK)
+        status = sqlite_types_views(o, err);
+    return status == LS_OK ? sqlite_run_sql(o, pragmas, err) : status;
 }
 
 /* An empty file becomes a database of results; any other must be one. */
@@ -384,7 +362,7 @@ static ls_status check_run_id(const sqlite_out *o, const char *run_id, ls_error 
     sqlite3_stmt *s = NULL;
     if (!run_id)
         return LS_OK;
-    ls_status status = prepare(o, "SELECT run FROM host WHERE run_id = ?", &s, err);
+    ls_status status = sqlite_prepare(o, "SELECT run FROM host WHERE run_id = ?", &s, err);
     if (status != LS_OK)
         return status;
     int code = bind_cell(s, 1, &TEXT(run_id));
@@ -394,22 +372,18 @@ static ls_status check_run_id(const sqlite_out *o, const char *run_id, ls_error 
                 (long long)sqlite.column_int64(s, 0));
         status = ls_error_at(err, o->path, 0, 0);
     } else if (code != SQLITE_DONE)
-        status = fail_sqlite(o, code, err);
+        status = sqlite_fail(o, code, err);
     sqlite.finalize(s);
     return status;
 }
 
 /* Everything of one run; r NULL: only the tables. */
-static ls_status fill(sqlite_out *o, const ls_results *r, ls_error *err)
+static ls_status fill(sqlite_out *o, const ls_results *r, bool per_block, ls_error *err)
 {
     ls_status status = prepare_tables(o, err);
     if (status == LS_OK && r)
         status = check_run_id(o, r->host.run_id, err);
-    if (status == LS_OK && r)
-        status = put_all(o, r, err);
-    sqlite.finalize(o->value);
-    o->value = NULL;
-    return status;
+    return status == LS_OK && r ? put_all(o, r, per_block, err) : status;
 }
 
 /* Opens `file`, does everything in one transaction and closes it. */
@@ -420,28 +394,28 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
     if (status != LS_OK)
         return status;
     int code = sqlite.open_v2(file, &o->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    status = code == SQLITE_OK ? LS_OK : fail_sqlite(o, code, err);
+    status = code == SQLITE_OK ? LS_OK : sqlite_fail(o, code, err);
     if (status == LS_OK) {
         unsigned wait_ms = options && options->lock_wait_ms ? options->lock_wait_ms : SQLITE_LOCK_WAIT_MS;
         sqlite_wait_for_locks(o->db, &o->wait, wait_ms);
         /* A new file is thrown away if anything fails, so it needs no journal. */
         if (fresh)
-            status = run_sql(o, "PRAGMA journal_mode = OFF", err);
+            status = sqlite_run_sql(o, "PRAGMA journal_mode = OFF", err);
     }
     bool begun = false;
     if (status == LS_OK) {
-        status = run_sql(o, "BEGIN IMMEDIATE", err);
+        status = sqlite_run_sql(o, "BEGIN IMMEDIATE", err);
         begun = status == LS_OK;
     }
     if (status == LS_OK)
-        status = fill(o, r, err);
+        status = fill(o, r, options && options->per_block, err);
     if (status == LS_OK)
-        status = run_sql(o, "COMMIT", err);
+        status = sqlite_run_sql(o, "COMMIT", err);
     if (status != LS_OK && begun)
         sqlite.exec(o->db, "ROLLBACK", NULL, NULL, NULL);
     code = sqlite.close(o->db);
     if (status == LS_OK && code != SQLITE_OK)
-        status = fail_sqlite(o, code, err);
+        status = sqlite_fail(o, code, err);
     free(o->metric_base);
     return status;
 }
@@ -482,7 +456,7 @@ ls_status ls_export_check_id(const char *path, const char *run_id, ls_error *err
     if (status != LS_OK)
         return status;
     int code = sqlite.open_v2(path, &o.db, SQLITE_OPEN_READONLY, NULL);
-    status = code == SQLITE_OK ? LS_OK : fail_sqlite(&o, code, err);
+    status = code == SQLITE_OK ? LS_OK : sqlite_fail(&o, code, err);
     if (status == LS_OK) {
         sqlite_wait_for_locks(o.db, &o.wait, SQLITE_LOCK_WAIT_MS);
         status = check_schema(&o, err);

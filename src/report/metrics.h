@@ -127,6 +127,25 @@ bool ls_metric_view_active(const ls_metric_view *view, size_t source);
 void ls_metric_view_source(const ls_metric_view *view, size_t source, size_t metric, ls_metric_value *out);
 void ls_metric_view_type(const ls_metric_view *view, size_t type, size_t metric, ls_metric_value *out);
 
+/* One scope reduced over the sources of each type, in the order of registration. An interval is reduced straight
+ * from its packed rows, which costs a few host instructions per number that is not zero: exporters read
+ * thousands of kernels this way. */
+typedef struct ls_metric_totals ls_metric_totals;
+typedef struct ls_metric_parts {
+    uint64_t a;        /* the value; the numerator of a ratio; the sum of a histogram */
+    uint64_t b;        /* the denominator of a ratio; the count of a histogram; else 0 */
+    uint64_t min, max; /* of a histogram; 0 while it is empty */
+} ls_metric_parts;
+ls_status ls_metric_totals_create(const ls_metrics *m, ls_metric_totals **out, ls_error *err);
+void ls_metric_totals_destroy(ls_metric_totals *totals);
+/* As ls_metric_view_load(). */
+ls_status ls_metric_totals_load(ls_metric_totals *totals, size_t scope, ls_error *err);
+/* False if the interval took no source of this type. */
+bool ls_metric_totals_has(const ls_metric_totals *totals, size_t type);
+/* False if all sources of the type have nothing but zeros here. */
+bool ls_metric_totals_active(const ls_metric_totals *totals, size_t type);
+ls_metric_parts ls_metric_totals_get(const ls_metric_totals *totals, size_t type, size_t metric);
+
 /* A value at or above `fraction` (0 to 1) of all values: the end of its bucket, at most max; 0 if empty. */
 uint64_t ls_metric_percentile(const ls_histogram *h, double fraction);
 

@@ -1,5 +1,5 @@
-/* metrics_impl.h: the registry's inside, shared by metrics.c (what changes it) and metrics_query.c (what
- * reads it). Nobody else includes this.
+/* metrics_impl.h: the registry's inside. Only metrics*.c include this: metrics.c changes the registry,
+ * metrics_query.c and metrics_totals.c read it.
  *
  * A source's values are a row of 64-bit words, laid out by its type: one word for a counter, peak or level,
  * sizeof(ls_histogram) / 8 words for a histogram. Differences, packed intervals and views are all such
@@ -90,6 +90,19 @@ ls_status metrics_read_field(const metrics_source *source, const metrics_field *
 static inline bool metrics_takes(const ls_metric_interval *interval, const metrics_source *source)
 {
     return interval->gpu < 0 || source->decl.gpu < 0 || source->decl.gpu == interval->gpu;
+}
+
+/* The next number of packed rows. */
+static inline uint64_t metrics_take_number(const uint8_t **p)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    for (bool more = true; more; shift += 7) {
+        uint8_t byte = *(*p)++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        more = byte & 0x80;
+    }
+    return value;
 }
 
 #endif

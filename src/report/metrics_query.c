@@ -141,29 +141,17 @@ static ls_status load_run(ls_metric_view *view, ls_error *err)
     return LS_OK;
 }
 
-static uint64_t take_number(const uint8_t **p)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    for (bool more = true; more; shift += 7) {
-        uint8_t byte = *(*p)++;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        more = byte & 0x80;
-    }
-    return value;
-}
-
 static void load_interval(ls_metric_view *view, const metrics_interval *interval)
 {
     const uint8_t *p = interval->packed, *end = p + interval->packed_bytes;
     for (size_t source = 0; p < end; source++) {
-        source += take_number(&p);
+        source += metrics_take_number(&p);
         uint64_t *row = &view->words[view->m->sources.at[source].first_word];
         view->active[source] = true;
         size_t word = 0;
-        for (uint64_t count = take_number(&p); count > 0; count--, word++) {
-            word += take_number(&p);
-            row[word] = take_number(&p);
+        for (uint64_t count = metrics_take_number(&p); count > 0; count--, word++) {
+            word += metrics_take_number(&p);
+            row[word] = metrics_take_number(&p);
         }
     }
 }

@@ -107,11 +107,11 @@ static ls_status find(const ls_points *p, const char *sql, const char *id, sqlit
     return code == SQLITE_ROW || code == SQLITE_DONE ? LS_OK : fail_sqlite(p, err);
 }
 
-/* Every row of the partial runs with this id. A run that is still being simulated has no row yet. */
+/* Every row of the partial runs with this id; a trigger removes the values of their scopes. A run that is still being simulated has no row yet. */
 static ls_status remove_partial(const ls_points *p, const char *id, ls_error *err)
 {
     static const char runs[] = "(SELECT run FROM host JOIN runs USING(run) WHERE run_id = ?1 AND partial = 1)";
-    static const char *const tables[] = { "value", "kernels", "blocks", "metrics", "config" };
+    static const char *const tables[] = { "scopes", "blocks", "metrics", "config", "warnings" };
     sqlite3_stmt *s = NULL;
     bool found;
     ls_status status = find(p, "SELECT 1 FROM host JOIN runs USING(run) WHERE run_id = ?1 AND partial = 1", id,

@@ -39,32 +39,34 @@ static size_t index_of(ls_map *map, const void *key, size_t bytes, size_t next, 
     return next;
 }
 
-static ls_status metric_index(ls_saved *s, const saved_number *n, uint32_t *out, ls_error *err)
+ls_status saved_metric(ls_saved *s, const char *type, const char *name, const char *kind, const char *unit,
+                       uint32_t *out, ls_error *err)
 {
     char key[256];
-    int bytes = snprintf(key, sizeof key, "%s\n%s", n->type, n->metric);
+    int bytes = snprintf(key, sizeof key, "%s\n%s", type, name);
     if (bytes < 0 || (size_t)bytes >= sizeof key)
         return ls_fail(err, LS_ERR_INPUT, "a metric's name is longer than any of ours");
     bool is_new, failed = false;
     *out = (uint32_t)index_of(&s->metric_index, key, (size_t)bytes, s->metrics.count, &is_new, &failed);
     if (!is_new) { /* a count of values has no unit; the values have */
         ls_saved_metric *known = &s->metrics.at[*out];
-        if (!known->unit[0] && n->unit && n->unit[0])
-            known->unit = ls_arena_strdup(&s->arena, n->unit);
+        if (!known->unit[0] && unit && unit[0])
+            known->unit = ls_arena_strdup(&s->arena, unit);
         return known->unit ? LS_OK : no_memory(err);
     }
-    ls_saved_metric metric = { .type = ls_arena_strdup(&s->arena, n->type),
-                               .name = ls_arena_strdup(&s->arena, n->metric),
-                               .unit = ls_arena_strdup(&s->arena, n->unit ? n->unit : "") };
-    if (!kind_of(n->kind, &metric.kind))
-        return ls_fail(err, LS_ERR_INPUT, "metric %s of %s has a kind that is none of ours: '%s'", n->metric,
-                       n->type, n->kind);
+    ls_saved_metric metric = { .type = ls_arena_strdup(&s->arena, type),
+                               .name = ls_arena_strdup(&s->arena, name),
+                               .unit = ls_arena_strdup(&s->arena, unit ? unit : ""),
+                               .kind = LS_METRIC_KIND_COUNTER,
+                               .kind_is_unknown = kind == NULL };
+    if (kind && !kind_of(kind, &metric.kind))
+        return ls_fail(err, LS_ERR_INPUT, "metric %s of %s has a kind that is none of ours: '%s'", name, type, kind);
     if (failed || !metric.type || !metric.name || !metric.unit || !ls_vec_push(&s->metrics, metric))
         return no_memory(err);
     return LS_OK;
 }
 
-static ls_status block_index(ls_saved *s, const char *path, uint32_t *out, ls_error *err)
+ls_status saved_block(ls_saved *s, const char *path, uint32_t *out, ls_error *err)
 {
     bool is_new, failed = false;
     *out = (uint32_t)index_of(&s->block_index, path, strlen(path), s->blocks.count, &is_new, &failed);
@@ -76,6 +78,14 @@ static ls_status block_index(ls_saved *s, const char *path, uint32_t *out, ls_er
     return LS_OK;
 }
 
+ls_status saved_put(ls_saved *s, uint32_t scope, uint32_t block, uint32_t metric, double a, double b, ls_error *err)
+{
+    const ls_saved_cell cell = {
+        .scope = scope, .block = block, .metric = metric, .value = { .a = a, .b = b, .present = true }
+    };
+    return ls_vec_push(&s->cells, cell) ? LS_OK : no_memory(err);
+}
+
 ls_status saved_add(ls_saved *s, const saved_number *n, ls_error *err)
 {
     bool is_a =
@@ -83,25 +93,23 @@ ls_status saved_add(ls_saved *s, const saved_number *n, ls_error *err)
     bool is_b = strcmp(n->stat, "denominator") == 0 || strcmp(n->stat, "count") == 0;
     if (!is_a && !is_b)
         return LS_OK;
-    uint32_t metric, block;
-    ls_status status = metric_index(s, n, &metric, err);
-    if (status == LS_OK)
-        status = block_index(s, n->block, &block, err);
+    uint32_t metric, block = LS_SAVED_TYPE;
+    ls_status status = saved_metric(s, n->type, n->metric, n->kind, n->unit, &metric, err);
+    if (status == LS_OK && n->block[0])
+        status = saved_block(s, n->block, &block, err);
     if (status != LS_OK)
         return status;
     /* The quotient of a ratio is written beside its two parts. */
     if (s->metrics.at[metric].kind == LS_METRIC_KIND_RATIO && strcmp(n->stat, "value") == 0)
         return LS_OK;
-    uint32_t key[3] = { n->scope, block, metric };
-    bool is_new, failed = false;
-    size_t at = index_of(&s->cell_index, key, sizeof key, s->cells.count, &is_new, &failed);
-    if (is_new &&
-        (failed ||
-         !ls_vec_push(&s->cells, ((ls_saved_cell){ .scope = n->scope, .block = block, .metric = metric }))))
-        return no_memory(err);
-    ls_saved_value *value = &s->cells.at[at].value;
-    value->present = true;
-    *(is_a ? &value->a : &value->b) = n->value;
+    ls_saved_cell *last = s->cells.count ? &s->cells.at[s->cells.count - 1] : NULL;
+    if (!last || last->scope != n->scope || last->block != block || last->metric != metric) {
+        status = saved_put(s, n->scope, block, metric, 0, 0, err);
+        if (status != LS_OK)
+            return status;
+        last = &s->cells.at[s->cells.count - 1];
+    }
+    *(is_a ? &last->value.a : &last->value.b) = n->value;
     return LS_OK;
 }
 
@@ -155,6 +163,41 @@ static void load_config_beside(ls_saved *s, const char *file)
         s->config_text = data;
 }
 
+static int by_place(const void *left, const void *right)
+{
+    const ls_saved_cell *l = left, *r = right;
+    if (l->block != r->block)
+        return l->block < r->block ? -1 : 1;
+    return l->metric < r->metric ? -1 : l->metric > r->metric;
+}
+
+/* Brings the cells into the order that look-ups need. */
+static ls_status sort_cells(ls_saved *s, ls_error *err)
+{
+    size_t scopes = s->kernels.count + 1;
+    ls_saved_cell *sorted = malloc((s->cells.count + 1) * sizeof *sorted);
+    size_t *first = ls_arena_array(&s->arena, scopes + 2, sizeof *first);
+    if (!sorted || !first) {
+        free(sorted);
+        return no_memory(err);
+    }
+    memset(first, 0, (scopes + 2) * sizeof *first);
+    for (size_t i = 0; i < s->cells.count; i++)
+        first[s->cells.at[i].scope + 2]++;
+    for (size_t i = 2; i <= scopes + 1; i++)
+        first[i] += first[i - 1];
+    for (size_t i = 0; i < s->cells.count; i++)
+        sorted[first[s->cells.at[i].scope + 1]++] = s->cells.at[i];
+    if (s->cells.count)
+        memcpy(s->cells.at, sorted, s->cells.count * sizeof *sorted);
+    free(sorted);
+    s->first = first;
+    for (size_t i = 0; i < scopes; i++)
+        if (first[i + 1] - first[i] > 1)
+            qsort(&s->cells.at[first[i]], first[i + 1] - first[i], sizeof *s->cells.at, by_place);
+    return LS_OK;
+}
+
 ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err)
 {
     *out = NULL;
@@ -177,6 +220,7 @@ ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err)
             status = saved_load_json(s, file, err);
             break;
         case LS_EXPORT_CSV:
+        case LS_EXPORT_TIDY:
             status = saved_load_csv(s, file, err);
             break;
         case LS_EXPORT_SQLITE:
@@ -185,6 +229,8 @@ ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err)
         default:
             status = ls_fail(err, LS_ERR_USAGE, "text is for people: give a JSON, CSV or SQLite file");
         }
+    if (status == LS_OK)
+        status = sort_cells(s, err);
     if (status != LS_OK) {
         if (err && !err->where[0])
             ls_error_at(err, path, 0, 0);
@@ -203,7 +249,6 @@ void ls_saved_destroy(ls_saved *s)
         return;
     ls_map_fini(&s->metric_index);
     ls_map_fini(&s->block_index);
-    ls_map_fini(&s->cell_index);
     ls_vec_fini(&s->kernels);
     ls_vec_fini(&s->metrics);
     ls_vec_fini(&s->blocks);
@@ -214,15 +259,37 @@ void ls_saved_destroy(ls_saved *s)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
+const ls_saved_cell *ls_saved_cells(const ls_saved *s, uint32_t scope, const ls_saved_cell **end)
+{
+    static const ls_saved_cell none;
+    *end = s->cells.count ? &s->cells.at[s->first[scope + 1]] : &none;
+    return s->cells.count ? &s->cells.at[s->first[scope]] : &none;
+}
+
+const ls_saved_value *ls_saved_find(const ls_saved *s, uint32_t scope, uint32_t block, uint32_t metric)
+{
+    const ls_saved_cell wanted = { .block = block, .metric = metric }, *end, *at = ls_saved_cells(s, scope, &end);
+    const ls_saved_cell *found = bsearch(&wanted, at, (size_t)(end - at), sizeof *at, by_place);
+    return found ? &found->value : NULL;
+}
+
+bool ls_saved_has_blocks(const ls_saved *s, uint32_t scope)
+{
+    const ls_saved_cell *end, *at = ls_saved_cells(s, scope, &end);
+    return at < end && at->block != LS_SAVED_TYPE; /* single blocks come first */
+}
+
 void ls_saved_totals(const ls_saved *s, uint32_t scope, ls_saved_value *out)
 {
     memset(out, 0, s->metrics.count * sizeof *out);
-    for (size_t i = 0; i < s->cells.count; i++) {
-        const ls_saved_cell *cell = &s->cells.at[i];
-        if (cell->scope != scope)
-            continue;
+    const ls_saved_cell *end, *cell = ls_saved_cells(s, scope, &end);
+    for (; cell < end; cell++) {
         ls_saved_value *total = &out[cell->metric];
         total->present = true;
+        if (cell->block == LS_SAVED_TYPE) { /* the file has reduced them itself */
+            *total = cell->value;
+            continue;
+        }
         if (s->metrics.at[cell->metric].kind == LS_METRIC_KIND_PEAK)
             total->a = fmax(total->a, cell->value.a);
         else

@@ -1,5 +1,6 @@
-/* saved_json.c: the JSON of export_json.c, read back with cJSON. Only the values of single blocks are read;
- * those of whole types are sums of them. */
+/* saved_json.c: the JSON of export_json.c, read back with cJSON. Of the run only the values of single blocks are read;
+ * those of whole types are sums of them. Kernels have values of types, in the order of "columns", and values of blocks
+ * if the file was written with them. Schema 2, which had only the latter, is read too. */
 #include "report/saved_impl.h"
 
 #include "base/file.h"
@@ -12,7 +13,19 @@ typedef struct json_in {
     const cJSON *root;
     ls_map kinds; /* "type\nname" -> the entry of "metrics" */
     ls_map types; /* block path -> type */
+    ls_map lists; /* type -> its column_list */
 } json_in;
+
+/* One number of a kernel's array. */
+typedef struct column {
+    uint32_t metric;
+    enum { COLUMN_VALUE, COLUMN_SUM, COLUMN_COUNT, COLUMN_OTHER } part;
+} column;
+
+typedef struct column_list {
+    size_t count;
+    column *at;
+} column_list;
 
 static ls_status misses(ls_error *err, const char *what)
 {
@@ -91,6 +104,96 @@ static ls_status read_metric(json_in *in, uint32_t scope, const char *block, con
     return status;
 }
 
+/* "wait.sum" is a part of the histogram "wait"; other metrics have one number, with their own name. */
+static ls_status read_column(json_in *in, const char *type, const char *name, column *out, ls_error *err)
+{
+    static const char *const parts[] = { [COLUMN_SUM] = ".sum", [COLUMN_COUNT] = ".count" };
+    char key[256];
+    snprintf(key, sizeof key, "%s\n%s", type, name);
+    const cJSON *declared = ls_map_get(&in->kinds, key);
+    out->part = COLUMN_VALUE;
+    char *dot = strrchr(key, '.');
+    if (!declared && dot) {
+        out->part = COLUMN_OTHER;
+        for (int i = COLUMN_SUM; i <= COLUMN_COUNT; i++)
+            if (strcmp(dot, parts[i]) == 0)
+                out->part = (unsigned)i;
+        *dot = 0;
+        declared = ls_map_get(&in->kinds, key);
+    }
+    if (!declared)
+        return misses(err, "a column of a metric that it does not list");
+    return saved_metric(in->saved, type, text_of(declared, "name"), text_of(declared, "kind"),
+                        text_of(declared, "unit"), &out->metric, err);
+}
+
+static ls_status read_columns(json_in *in, ls_error *err)
+{
+    ls_status status = LS_OK;
+    const cJSON *type, *name;
+    cJSON_ArrayForEach(type, cJSON_GetObjectItemCaseSensitive(in->root, "columns"))
+    {
+        column_list *list = ls_arena_alloc(&in->saved->arena, sizeof *list);
+        size_t count = (size_t)cJSON_GetArraySize(type);
+        if (list)
+            list->at = ls_arena_array(&in->saved->arena, count + 1, sizeof *list->at);
+        if (!list || !list->at || !ls_map_put(&in->lists, type->string, list))
+            return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
+        list->count = 0;
+        cJSON_ArrayForEach(name, type)
+        {
+            if (!cJSON_IsString(name))
+                return misses(err, "a column without a name");
+            status = read_column(in, type->string, name->valuestring, &list->at[list->count++], err);
+            if (status != LS_OK)
+                return status;
+        }
+    }
+    return status;
+}
+
+/* A number of a kernel. The sum of a histogram follows its count, which is known then. */
+static ls_status put_column(json_in *in, uint32_t scope, const column *c, double value, double count,
+                            ls_error *err)
+{
+    bool ratio = in->saved->metrics.at[c->metric].kind == LS_METRIC_KIND_RATIO;
+    if (c->part == COLUMN_COUNT || c->part == COLUMN_OTHER)
+        return LS_OK;
+    return saved_put(in->saved, scope, LS_SAVED_TYPE, c->metric, value,
+                     c->part == COLUMN_SUM ? count
+                     : ratio               ? 1
+                                           : 0,
+                     err);
+}
+
+static ls_status read_types(json_in *in, uint32_t scope, const cJSON *types, ls_error *err)
+{
+    ls_status status = LS_OK;
+    const cJSON *type, *item;
+    cJSON_ArrayForEach(type, types)
+    {
+        if (!cJSON_IsArray(type)) /* schema 2 */
+            continue;
+        const column_list *list = ls_map_get(&in->lists, type->string);
+        size_t i = 0;
+        double count = 0;
+        if (!list)
+            return misses(err, "values of a type without columns");
+        cJSON_ArrayForEach(item, type)
+        {
+            if (i == list->count)
+                return misses(err, "a kernel has more numbers than columns");
+            const column *c = &list->at[i++];
+            count = c->part == COLUMN_COUNT ? item->valuedouble : count;
+            if (cJSON_IsNumber(item))
+                status = put_column(in, scope, c, item->valuedouble, count, err);
+            if (status != LS_OK)
+                return status;
+        }
+    }
+    return status;
+}
+
 static ls_status read_blocks(json_in *in, uint32_t scope, const cJSON *blocks, ls_error *err)
 {
     ls_status status = LS_OK;
@@ -121,6 +224,9 @@ static ls_status read_kernels(json_in *in, ls_error *err)
             return misses(err, "a kernel has no name");
         status = saved_add_kernel(in->saved, (uint64_t)number_of(kernel, "kernel"), name,
                                   number_of(kernel, "begin_fs"), number_of(kernel, "end_fs"), err);
+        if (status == LS_OK)
+            status = read_types(in, (uint32_t)in->saved->kernels.count,
+                                cJSON_GetObjectItemCaseSensitive(kernel, "types"), err);
         if (status == LS_OK)
             status = read_blocks(in, (uint32_t)in->saved->kernels.count,
                                  cJSON_GetObjectItemCaseSensitive(kernel, "blocks"), err);
@@ -177,7 +283,10 @@ ls_status saved_load_json(ls_saved *s, const char *file, ls_error *err)
                                                               "blocks"),
                              err);
     if (status == LS_OK)
+        status = read_columns(&in, err);
+    if (status == LS_OK)
         status = read_kernels(&in, err);
+    ls_map_fini(&in.lists);
     ls_map_fini(&in.kinds);
     ls_map_fini(&in.types);
     cJSON_Delete(root);

@@ -2,6 +2,7 @@
 #include "report/saved_impl.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "report/sqlite.h"
 
 #include <string.h>
@@ -11,7 +12,11 @@ typedef struct sqlite_in {
     sqlite3 *db;
     int64_t run;
     bool found;
+    int64_t first_scope;               /* of the run as a whole */
+    size_t first_metric, metric_count; /* of the type that is read */
 } sqlite_in;
+
+#define SAVED_SQLITE_SCHEMA 3
 
 static ls_status fail_sqlite(const sqlite_in *in, ls_error *err)
 {
@@ -36,7 +41,8 @@ static ls_status query(sqlite_in *in, const char *sql, row_fn row, ls_error *err
     sqlite3_stmt *s;
     if (sqlite.prepare_v2(in->db, sql, -1, &s, NULL) != SQLITE_OK)
         return fail_sqlite(in, err);
-    sqlite.bind_int64(s, 1, in->run);
+    if (strchr(sql, '?'))
+        sqlite.bind_int64(s, 1, in->run);
     ls_status status = LS_OK;
     int code;
     while (status == LS_OK && (code = sqlite.step(s)) == SQLITE_ROW)
@@ -62,23 +68,105 @@ static ls_status take_run(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
                : ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
 }
 
-static ls_status take_kernel(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
+static ls_status take_scope(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
-    return saved_add_kernel(in->saved, (uint64_t)sqlite.column_int64(s, 0), column_text(s, 1),
-                            sqlite.column_double(s, 2), sqlite.column_double(s, 3), err);
+    int64_t scope = sqlite.column_int64(s, 0);
+    if (sqlite.column_type(s, 1) == SQLITE_NULL) { /* the run as a whole is first */
+        in->first_scope = scope;
+        return LS_OK;
+    }
+    if (scope != in->first_scope + 1 + (int64_t)in->saved->kernels.count)
+        return ls_fail(err, LS_ERR_INPUT, "the kernels of run %lld are not in one piece", (long long)in->run);
+    return saved_add_kernel(in->saved, (uint64_t)sqlite.column_int64(s, 1), column_text(s, 2),
+                            sqlite.column_double(s, 3), sqlite.column_double(s, 4), err);
 }
 
-static ls_status take_value(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
+static ls_status take_metric(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
-    const saved_number number = { .scope = (uint32_t)sqlite.column_int64(s, 0),
-                                  .block = column_text(s, 1),
-                                  .type = column_text(s, 2),
-                                  .metric = column_text(s, 3),
-                                  .kind = column_text(s, 4),
-                                  .unit = column_text(s, 5),
-                                  .stat = column_text(s, 6),
-                                  .value = sqlite.column_double(s, 7) };
-    return saved_add(in->saved, &number, err);
+    uint32_t index;
+    return saved_metric(in->saved, column_text(s, 0), column_text(s, 1), column_text(s, 2), column_text(s, 3), &index,
+                        err);
+}
+
+/* A row of a type's table: the scope, the block or nothing, and a number per metric of the type, from first_metric
+ * on. */
+static ls_status take_values(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
+{
+    uint32_t scope = (uint32_t)(sqlite.column_int64(s, 0) - in->first_scope), block = LS_SAVED_TYPE;
+    ls_status status = LS_OK;
+    if (scope > in->saved->kernels.count)
+        return ls_fail(err, LS_ERR_INPUT, "values of a kernel that the database does not list");
+    if (sqlite.column_type(s, 1) != SQLITE_NULL)
+        status = saved_block(in->saved, column_text(s, 1), &block, err);
+    for (size_t i = 0; i < in->metric_count && status == LS_OK; i++) {
+        int at = (int)i + 2;
+        ls_metric_kind kind = in->saved->metrics.at[in->first_metric + i].kind;
+        bool quotient = kind == LS_METRIC_KIND_RATIO || kind == LS_METRIC_KIND_HISTOGRAM;
+        if (sqlite.column_type(s, at) != SQLITE_NULL)
+            status = saved_put(in->saved, scope, block, (uint32_t)(in->first_metric + i),
+                               sqlite.column_double(s, at), quotient, err);
+    }
+    return status;
+}
+
+static void add_name(ls_text *sql, const char *name, const char *suffix)
+{
+    ls_text_add(sql, "\"");
+    for (; *name; name++)
+        ls_text_add(sql, (const char[]){ *name, *name == '"' ? '"' : 0, 0 });
+    ls_text_add(sql, suffix);
+    ls_text_add(sql, "\"");
+}
+
+static ls_status query_type(sqlite_in *in, const char *type, bool blocks, ls_error *err)
+{
+    ls_text sql = { 0 };
+    ls_text_add(&sql, blocks ? "SELECT v.scope, b.path" : "SELECT v.scope, NULL");
+    for (size_t i = 0; i < in->metric_count; i++) {
+        ls_text_add(&sql, ", v.");
+        add_name(&sql, in->saved->metrics.at[in->first_metric + i].name, "");
+    }
+    ls_text_add(&sql, " FROM scopes s JOIN ");
+    add_name(&sql, type, blocks ? ".blocks" : "");
+    ls_text_add(&sql, " v ON v.scope = s.scope");
+    ls_text_add(&sql, blocks ? " JOIN blocks b ON b.block = v.block WHERE s.run = ?1" : " WHERE s.run = ?1");
+    ls_status status = sql.failed ? ls_fail(err, LS_ERR_NOMEM, "no memory left for the results")
+                                  : query(in, ls_text_get(&sql), take_values, err);
+    ls_text_fini(&sql);
+    return status;
+}
+
+/* The metrics of one type stand together. */
+static ls_status read_types(sqlite_in *in, ls_error *err)
+{
+    ls_status status = query(in, "SELECT type, name, kind, unit FROM metrics WHERE run = ?1 ORDER BY metric",
+                             take_metric, err);
+    const ls_saved *saved = in->saved;
+    size_t end;
+    for (size_t i = 0; i < saved->metrics.count && status == LS_OK; i = end) {
+        const char *type = saved->metrics.at[i].type;
+        for (end = i; end < saved->metrics.count && strcmp(saved->metrics.at[end].type, type) == 0;)
+            end++;
+        in->first_metric = i;
+        in->metric_count = end - i;
+        status = query_type(in, type, false, err);
+        if (status == LS_OK)
+            status = query_type(in, type, true, err);
+    }
+    return status;
+}
+
+static ls_status take_version(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
+{
+    int version = sqlite.column_int(s, 0);
+    (void)in;
+    /* 0: no database of ours, of which the next query says so. */
+    return version == 0 || version == SAVED_SQLITE_SCHEMA
+               ? LS_OK
+               : ls_fail(err, LS_ERR_INPUT,
+                         "the database has schema version %d, this Lockstep reads version %d: run it again into a "
+                         "new file",
+                         version, SAVED_SQLITE_SCHEMA);
 }
 
 ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_error *err)
@@ -96,6 +184,8 @@ ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_e
     if (sqlite.open_v2(file, &in.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = fail_sqlite(&in, err);
     if (status == LS_OK)
+        status = query(&in, "PRAGMA user_version", take_version, err);
+    if (status == LS_OK)
         status = query(&in,
                        "SELECT r.run, r.platform, r.partial, r.end_time_fs, c.text, h.command FROM runs r"
                        " LEFT JOIN config c USING(run) LEFT JOIN host h USING(run)"
@@ -105,18 +195,10 @@ ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_e
         status = run ? ls_fail(err, LS_ERR_INPUT, "the database has no run %lld", (long long)run)
                      : ls_fail(err, LS_ERR_INPUT, "the database has no runs");
     if (status == LS_OK)
-        status =
-            query(&in, "SELECT kernel, name, begin_fs, end_fs FROM kernels WHERE run = ?1 ORDER BY interval",
-                  take_kernel, err);
-    /* Kernels are numbered here as they were just read. */
+        status = query(&in, "SELECT scope, kernel, name, begin_fs, end_fs FROM scopes WHERE run = ?1 ORDER BY scope",
+                       take_scope, err);
     if (status == LS_OK)
-        status = query(&in,
-                       "WITH n AS (SELECT interval, row_number() OVER (ORDER BY interval) AS scope"
-                       " FROM kernels WHERE run = ?1)"
-                       " SELECT coalesce(n.scope, 0), b.path, m.type, m.name, m.kind, m.unit, v.stat, v.value"
-                       " FROM value v JOIN blocks b USING(block) JOIN metrics m USING(metric)"
-                       " LEFT JOIN n ON n.interval = v.interval WHERE v.run = ?1",
-                       take_value, err);
+        status = read_types(&in, err);
     sqlite.close(in.db);
     return status;
 }

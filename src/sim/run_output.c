@@ -33,12 +33,13 @@ ls_status run_output_check(const char *const *paths, size_t count, const char *r
     return status;
 }
 
-ls_status run_output_write(const ls_results *results, const char *path, ls_error *err)
+ls_status run_output_write(const ls_results *results, const ls_export_options *options, const char *path,
+                           ls_error *err)
 {
     ls_export_format format;
     ls_status status = ls_export_format_of(path, &format, err);
     if (status != LS_OK || format == LS_EXPORT_SQLITE) /* a database holds the configuration of each run */
-        return status == LS_OK ? ls_export(results, format, NULL, path, err) : status;
+        return status == LS_OK ? ls_export(results, format, options, path, err) : status;
     ls_arena arena = { 0 };
     ls_file_writer beside;
     const char *config_path = ls_arena_printf(&arena, "%s" CONFIG_SUFFIX, path);
@@ -46,7 +47,7 @@ ls_status run_output_write(const ls_results *results, const char *path, ls_error
                          : ls_fail(err, LS_ERR_NOMEM, "out of memory");
     if (status == LS_OK) {
         fputs(results->config_text, beside.stream);
-        status = ls_export(results, format, NULL, path, err);
+        status = ls_export(results, format, options, path, err);
         if (status == LS_OK)
             status = ls_file_writer_commit(&beside, err);
         else
@@ -56,13 +57,13 @@ ls_status run_output_write(const ls_results *results, const char *path, ls_error
     return status;
 }
 
-ls_status run_output_write_all(const ls_results *results, const char *const *paths, size_t count,
-                               ls_error *err)
+ls_status run_output_write_all(const ls_results *results, const ls_export_options *options,
+                               const char *const *paths, size_t count, ls_error *err)
 {
     ls_status first = LS_OK;
     for (size_t i = 0; i < count; i++) {
         ls_error later;
-        ls_status status = run_output_write(results, paths[i], first == LS_OK ? err : &later);
+        ls_status status = run_output_write(results, options, paths[i], first == LS_OK ? err : &later);
         first = first == LS_OK ? status : first;
     }
     return first;

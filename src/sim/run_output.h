@@ -10,11 +10,12 @@
 ls_status run_output_check(const char *const *paths, size_t count, const char *run_id, ls_error *err);
 
 /* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. A database holds the
- * configuration itself. */
-ls_status run_output_write(const ls_results *results, const char *path, ls_error *err);
+ * configuration itself. options may be NULL. */
+ls_status run_output_write(const ls_results *results, const ls_export_options *options, const char *path,
+                           ls_error *err);
 /* Writes every file, also after one has failed: what was simulated is worth it. Fails as the first one did. */
-ls_status run_output_write_all(const ls_results *results, const char *const *paths, size_t count,
-                               ls_error *err);
+ls_status run_output_write_all(const ls_results *results, const ls_export_options *options,
+                               const char *const *paths, size_t count, ls_error *err);
 
 /* The hash of everything that a run measured. */
 ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,

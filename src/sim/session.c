@@ -480,6 +480,7 @@ ls_results session_results(const ls_sim *s, const char *run_id, const char *comm
         .ticks = r.ticks,
         .has_cycles = r.has_cycles,
         .cycles = r.cycles,
+        .clock = s->has_trace ? s->trace.clock : s->has_program ? s->program.clock : NULL,
         .region_cycles = r.region_cycles,
         .metrics = s->metrics,
         .host = {
@@ -512,7 +513,8 @@ ls_status ls_sim_export(ls_sim *s, const char *path, const ls_sim_export_options
     if (status != LS_OK)
         return status;
     ls_results results = session_results(s, o.run_id, o.command);
-    return run_output_write(&results, path, err);
+    const ls_export_options how = { .per_block = o.per_block };
+    return run_output_write(&results, &how, path, err);
 }
 
 void session_print_tables(const ls_sim *s, FILE *to)

@@ -102,7 +102,7 @@ static void test_output_and_configuration_come_together(void **state)
     char *text;
     size_t bytes;
     const ls_results results = { .platform = "p", .config_text = "machine: p\n", .seed = 7 };
-    assert_int_equal(run_output_write(&results, in_dir("r.json"), &err), LS_OK);
+    assert_int_equal(run_output_write(&results, NULL, in_dir("r.json"), &err), LS_OK);
     assert_int_equal(ls_file_read(&arena, in_dir("r.json.platform.yaml"), 1000, &text, &bytes, &err), LS_OK);
     assert_string_equal(text, "machine: p\n");
     assert_int_equal(ls_file_read(&arena, in_dir("r.json"), 100000, &text, &bytes, &err), LS_OK);
@@ -117,7 +117,7 @@ static void test_no_configuration_without_a_result(void **state)
     /* A directory stands where the result should go: the export fails after the configuration was begun. */
     const char *taken = in_dir("taken.json");
     assert_int_equal(system(ls_arena_printf(&arena, "mkdir %s", taken)), 0);
-    assert_int_not_equal(run_output_write(&results, taken, &err), LS_OK);
+    assert_int_not_equal(run_output_write(&results, NULL, taken, &err), LS_OK);
     assert_false(ls_file_exists(in_dir("taken.json.platform.yaml")));
 }
 

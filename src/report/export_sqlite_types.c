@@ -1,0 +1,535 @@
+/* export_sqlite_types.c: values in the database: per type of block a table with one row per scope (a run or a
+ * kernel), and one with a row per scope and block. A metric is a column; a ratio, and the mean of a histogram, is
+ * computed from other columns when it is read. Such rows take a few bytes per number. The views spell them out. */
+#include "report/export_sqlite.h"
+
+#include "base/map.h"
+#include "base/text.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCKS_SUFFIX ".blocks" /* the table of single blocks */
+
+typedef enum column_part {
+    PART_VALUE,
+    PART_NUMERATOR,
+    PART_DENOMINATOR,
+    PART_COUNT,
+    PART_SUM,
+    PART_MIN,
+    PART_MAX,
+    PART_QUOTIENT, /* not stored */
+} column_part;
+
+enum { NAME_BYTES = 160 };
+
+typedef struct column {
+    size_t metric;
+    column_part part;
+    char name[NAME_BYTES];
+    char above[NAME_BYTES], below[NAME_BYTES]; /* of a quotient: the columns it is made of */
+} column;
+
+typedef LS_VEC(column) columns;
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "no memory left for the database");
+}
+
+/* ------------------------------------------------------------------------------------------------ columns */
+
+static bool add_column(columns *list, size_t metric, column_part part, const char *name, const char *suffix)
+{
+    column c = { .metric = metric, .part = part };
+    int bytes = snprintf(c.name, sizeof c.name, "%s%s", name, suffix);
+    return bytes > 0 && (size_t)bytes < sizeof c.name && ls_vec_push(list, c);
+}
+
+/* The column that holds the counter at this offset, if another metric declares it. */
+static bool find_operand(const ls_metric_type *type, uint32_t offset, char *out)
+{
+    for (size_t k = 0; k < type->metric_count; k++) {
+        const ls_metric *metric = &type->metrics[k];
+        const char *part = NULL;
+        if (metric->kind == LS_METRIC_KIND_COUNTER && metric->offset == offset)
+            part = "";
+        else if (metric->kind == LS_METRIC_KIND_HISTOGRAM && offset == metric->offset + offsetof(ls_histogram, sum))
+            part = ".sum";
+        else if (metric->kind == LS_METRIC_KIND_HISTOGRAM &&
+                 offset == metric->offset + offsetof(ls_histogram, count))
+            part = ".count";
+        if (part) {
+            snprintf(out, NAME_BYTES, "%s%s", metric->name, part);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_ratio(columns *list, const ls_metric_type *type, size_t k)
+{
+    const ls_metric *metric = &type->metrics[k];
+    char above[NAME_BYTES], below[NAME_BYTES];
+    if (!find_operand(type, metric->offset, above)) {
+        snprintf(above, sizeof above, "%.*s.numerator", NAME_BYTES - 16, metric->name);
+        if (!add_column(list, k, PART_NUMERATOR, above, ""))
+            return false;
+    }
+    if (!find_operand(type, metric->denominator, below)) {
+        snprintf(below, sizeof below, "%.*s.denominator", NAME_BYTES - 16, metric->name);
+        if (!add_column(list, k, PART_DENOMINATOR, below, ""))
+            return false;
+    }
+    if (!add_column(list, k, PART_QUOTIENT, metric->name, ""))
+        return false;
+    column *c = &list->at[list->count - 1];
+    memcpy(c->above, above, sizeof above);
+    memcpy(c->below, below, sizeof below);
+    return true;
+}
+
+static bool add_histogram(columns *list, const ls_metric *metric, size_t k)
+{
+    static const char *const suffixes[] = { ".count", ".sum", ".min", ".max" };
+    for (size_t i = 0; i < LS_COUNT_OF(suffixes); i++)
+        if (!add_column(list, k, (column_part)(PART_COUNT + i), metric->name, suffixes[i]))
+            return false;
+    if (!add_column(list, k, PART_QUOTIENT, metric->name, ""))
+        return false;
+    column *c = &list->at[list->count - 1];
+    snprintf(c->above, sizeof c->above, "%.*s.sum", NAME_BYTES - 16, metric->name);
+    snprintf(c->below, sizeof c->below, "%.*s.count", NAME_BYTES - 16, metric->name);
+    return true;
+}
+
+static ls_status list_columns(const ls_metric_type *type, columns *list, ls_error *err)
+{
+    for (size_t k = 0; k < type->metric_count; k++) {
+        const ls_metric *metric = &type->metrics[k];
+        bool good = metric->kind == LS_METRIC_KIND_RATIO       ? add_ratio(list, type, k)
+                    : metric->kind == LS_METRIC_KIND_HISTOGRAM ? add_histogram(list, metric, k)
+                                                               : add_column(list, k, PART_VALUE, metric->name, "");
+        if (!good)
+            return no_memory(err);
+    }
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- tables */
+
+/* A name in double quotes, a text in single ones; quotes inside are doubled. */
+static void add_quoted(ls_text *sql, char quote, const char *name, const char *suffix)
+{
+    ls_text_addn(sql, &quote, 1);
+    for (const char *at = name; *at; at++) {
+        if (*at == quote)
+            ls_text_addn(sql, &quote, 1);
+        ls_text_addn(sql, at, 1);
+    }
+    ls_text_add(sql, suffix);
+    ls_text_addn(sql, &quote, 1);
+}
+
+static void add_definition(ls_text *sql, const column *c)
+{
+    add_quoted(sql, '"', c->name, "");
+    if (c->part != PART_QUOTIENT)
+        return;
+    ls_text_add(sql, " AS (CAST(");
+    add_quoted(sql, '"', c->above, "");
+    ls_text_add(sql, " AS REAL) / nullif(");
+    add_quoted(sql, '"', c->below, "");
+    ls_text_add(sql, ", 0)) VIRTUAL");
+}
+
+static ls_status run_text(const sqlite_out *o, ls_text *sql, ls_error *err)
+{
+    ls_status status = sql->failed ? no_memory(err) : sqlite_run_sql(o, ls_text_get(sql), err);
+    ls_text_clear(sql);
+    return status;
+}
+
+/* The columns that a table has; none: there is no such table. */
+static ls_status read_columns(const sqlite_out *o, const char *type, const char *suffix, ls_map *known,
+                              ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    ls_status status = sqlite_prepare(o, "SELECT name FROM pragma_table_xinfo(?1 || ?2)", &s, err);
+    if (status != LS_OK)
+        return status;
+    sqlite.bind_text(s, 1, type, -1, SQLITE_STATIC);
+    sqlite.bind_text(s, 2, suffix, -1, SQLITE_STATIC);
+    int code;
+    while (status == LS_OK && (code = sqlite.step(s)) == SQLITE_ROW)
+        if (!ls_map_put(known, (const char *)sqlite.column_text(s, 0), known))
+            status = no_memory(err);
+    if (status == LS_OK && code != SQLITE_DONE)
+        status = sqlite_fail(o, code, err);
+    sqlite.finalize(s);
+    return status;
+}
+
+/* keys: the columns that name a row, and afterwards what ends the table. */
+static ls_status prepare_table(const sqlite_out *o, const char *type, const char *suffix, const columns *list,
+                               bool *changed, ls_error *err)
+{
+    bool of_blocks = suffix[0] != '\0';
+    ls_map known = { 0 };
+    ls_text sql = { 0 };
+    ls_status status = read_columns(o, type, suffix, &known, err);
+    if (status == LS_OK && known.count == 0) {
+        ls_text_add(&sql, "CREATE TABLE ");
+        add_quoted(&sql, '"', type, suffix);
+        ls_text_add(&sql, of_blocks ? "(scope INTEGER NOT NULL REFERENCES scopes(scope),"
+                                      " block INTEGER NOT NULL REFERENCES blocks(block)"
+                                    : "(scope INTEGER PRIMARY KEY REFERENCES scopes(scope)");
+        for (size_t i = 0; i < list->count; i++) {
+            ls_text_add(&sql, ", ");
+            add_definition(&sql, &list->at[i]);
+        }
+        ls_text_add(&sql, of_blocks ? ", PRIMARY KEY(scope, block)) WITHOUT ROWID" : ")");
+        status = run_text(o, &sql, err);
+        *changed = true;
+    } else {
+        for (size_t i = 0; i < list->count && status == LS_OK; i++) {
+            if (ls_map_has(&known, list->at[i].name))
+                continue;
+            ls_text_add(&sql, "ALTER TABLE ");
+            add_quoted(&sql, '"', type, suffix);
+            ls_text_add(&sql, " ADD COLUMN ");
+            add_definition(&sql, &list->at[i]);
+            status = run_text(o, &sql, err);
+            *changed = true;
+        }
+    }
+    ls_text_fini(&sql);
+    ls_map_fini(&known);
+    return status;
+}
+
+ls_status sqlite_types_prepare(const sqlite_out *o, const ls_metrics *m, ls_error *err)
+{
+    ls_status status = LS_OK;
+    bool changed = false;
+    for (size_t t = 0; t < ls_metrics_type_count(m) && status == LS_OK; t++) {
+        ls_metric_type type = ls_metrics_type(m, t);
+        columns list = { 0 };
+        status = list_columns(&type, &list, err);
+        if (status == LS_OK)
+            status = prepare_table(o, type.name, "", &list, &changed, err);
+        if (status == LS_OK)
+            status = prepare_table(o, type.name, BLOCKS_SUFFIX, &list, &changed, err);
+        ls_vec_fini(&list);
+    }
+    return status == LS_OK && changed ? sqlite_types_views(o, err) : status;
+}
+
+/* -------------------------------------------------------------------------------------------------- views */
+
+/* One type of `totals` and `readings`: the rows of its table times its metrics. */
+typedef struct view_text {
+    ls_text totals, readings, trigger;
+} view_text;
+
+static void begin_type(view_text *v, bool first)
+{
+    static const char head[] = "SELECT s.run, s.scope, s.kernel, s.name AS kernel_name, ";
+    ls_text_add(&v->totals, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
+    ls_text_add(&v->readings, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
+    ls_text_add(&v->totals, "m.type, m.name AS metric, m.kind, CASE m.name");
+    ls_text_add(&v->readings, "b.gpu, b.path AS block, m.type, m.name AS metric, m.kind, CASE m.name");
+}
+
+static void add_case(ls_text *sql, const char *metric)
+{
+    ls_text_add(sql, " WHEN ");
+    add_quoted(sql, '\'', metric, "");
+    ls_text_add(sql, " THEN v.");
+    add_quoted(sql, '"', metric, "");
+}
+
+static void end_type(view_text *v, const char *type)
+{
+    ls_text_add(&v->totals, " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
+    add_quoted(&v->totals, '\'', type, "");
+    ls_text_add(&v->totals, " JOIN ");
+    add_quoted(&v->totals, '"', type, "");
+    ls_text_add(&v->totals, " v ON v.scope = s.scope");
+    ls_text_add(&v->readings, " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
+    add_quoted(&v->readings, '\'', type, "");
+    ls_text_add(&v->readings, " JOIN ");
+    add_quoted(&v->readings, '"', type, BLOCKS_SUFFIX);
+    ls_text_add(&v->readings, " v ON v.scope = s.scope JOIN blocks b ON b.block = v.block");
+    ls_text_add(&v->trigger, " DELETE FROM ");
+    add_quoted(&v->trigger, '"', type, "");
+    ls_text_add(&v->trigger, " WHERE scope = OLD.scope; DELETE FROM ");
+    add_quoted(&v->trigger, '"', type, BLOCKS_SUFFIX);
+    ls_text_add(&v->trigger, " WHERE scope = OLD.scope;");
+}
+
+static ls_status write_types(const sqlite_out *o, view_text *v, bool *any, ls_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    ls_status status = sqlite_prepare(
+        o, "SELECT type, name FROM metrics GROUP BY type, name ORDER BY type, min(metric)", &s, err);
+    if (status != LS_OK)
+        return status;
+    ls_text type = { 0 };
+    int code;
+    while ((code = sqlite.step(s)) == SQLITE_ROW) {
+        const char *now = (const char *)sqlite.column_text(s, 0);
+        if (!*any || strcmp(now, ls_text_get(&type)) != 0) {
+            if (*any)
+                end_type(v, ls_text_get(&type));
+            begin_type(v, !*any);
+            ls_text_clear(&type);
+            ls_text_add(&type, now);
+            *any = true;
+        }
+        const char *metric = (const char *)sqlite.column_text(s, 1);
+        add_case(&v->totals, metric);
+        add_case(&v->readings, metric);
+    }
+    if (*any)
+        end_type(v, ls_text_get(&type));
+    if (code != SQLITE_DONE)
+        status = sqlite_fail(o, code, err);
+    sqlite.finalize(s);
+    ls_text_fini(&type);
+    return status;
+}
+
+ls_status sqlite_types_views(const sqlite_out *o, ls_error *err)
+{
+    static const char none[] = "SELECT NULL AS run, NULL AS scope, NULL AS kernel, NULL AS kernel_name, ";
+    view_text v = { 0 };
+    bool any = false;
+    ls_text_add(&v.totals, "DROP VIEW IF EXISTS totals; CREATE VIEW totals AS ");
+    ls_text_add(&v.readings, "DROP VIEW IF EXISTS readings; CREATE VIEW readings AS ");
+    ls_text_add(&v.trigger, "DROP TRIGGER IF EXISTS scope_deleted; CREATE TRIGGER scope_deleted AFTER DELETE ON scopes"
+                            " BEGIN DELETE FROM buckets WHERE scope = OLD.scope;");
+    ls_status status = write_types(o, &v, &any, err);
+    if (!any) {
+        ls_text_add(&v.totals, none);
+        ls_text_add(&v.totals,
+                    "NULL AS type, NULL AS metric, NULL AS kind, NULL AS value, NULL AS unit WHERE 0");
+        ls_text_add(&v.readings, none);
+        ls_text_add(&v.readings, "NULL AS gpu, NULL AS block, NULL AS type, NULL AS metric, NULL AS kind,"
+                                 " NULL AS value, NULL AS unit WHERE 0");
+    }
+    ls_text_add(&v.trigger, " END");
+    if (status == LS_OK)
+        status = run_text(o, &v.totals, err);
+    if (status == LS_OK)
+        status = run_text(o, &v.readings, err);
+    if (status == LS_OK)
+        status = run_text(o, &v.trigger, err);
+    ls_text_fini(&v.totals);
+    ls_text_fini(&v.readings);
+    ls_text_fini(&v.trigger);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- values */
+
+/* The two tables of a type while they are filled. */
+typedef struct type_rows {
+    columns list; /* those that are stored */
+    sqlite3_stmt *total, *block;
+} type_rows;
+
+static ls_status prepare_insert(const sqlite_out *o, const char *type, const char *suffix, const columns *list,
+                                sqlite3_stmt **out, ls_error *err)
+{
+    ls_text sql = { 0 };
+    bool of_blocks = suffix[0] != '\0';
+    ls_text_add(&sql, "INSERT INTO ");
+    add_quoted(&sql, '"', type, suffix);
+    ls_text_add(&sql, of_blocks ? "(scope, block" : "(scope");
+    for (size_t i = 0; i < list->count; i++) {
+        ls_text_add(&sql, ", ");
+        add_quoted(&sql, '"', list->at[i].name, "");
+    }
+    ls_text_add(&sql, of_blocks ? ") VALUES(?, ?" : ") VALUES(?");
+    for (size_t i = 0; i < list->count; i++)
+        ls_text_add(&sql, ", ?");
+    ls_text_add(&sql, ")");
+    ls_status status = sql.failed ? no_memory(err) : sqlite_prepare(o, ls_text_get(&sql), out, err);
+    ls_text_fini(&sql);
+    return status;
+}
+
+static void close_rows(type_rows *rows, size_t types)
+{
+    for (size_t t = 0; t < types && rows; t++) {
+        sqlite.finalize(rows[t].total);
+        sqlite.finalize(rows[t].block);
+        ls_vec_fini(&rows[t].list);
+    }
+    free(rows);
+}
+
+static ls_status open_rows(const sqlite_out *o, const ls_metrics *m, type_rows *rows, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (size_t t = 0; t < ls_metrics_type_count(m) && status == LS_OK; t++) {
+        ls_metric_type type = ls_metrics_type(m, t);
+        columns *list = &rows[t].list;
+        status = list_columns(&type, list, err);
+        size_t stored = 0;
+        for (size_t i = 0; i < list->count; i++)
+            if (list->at[i].part != PART_QUOTIENT)
+                list->at[stored++] = list->at[i];
+        list->count = stored;
+        if (status == LS_OK)
+            status = prepare_insert(o, type.name, "", list, &rows[t].total, err);
+        if (status == LS_OK)
+            status = prepare_insert(o, type.name, BLOCKS_SUFFIX, list, &rows[t].block, err);
+    }
+    return status;
+}
+
+static int bind_part(sqlite3_stmt *s, int at, column_part part, const ls_metric_parts *v, bool hides_zeros)
+{
+    bool second = part == PART_DENOMINATOR || part == PART_COUNT;
+    uint64_t number = second ? v->b : part == PART_MIN ? v->min : part == PART_MAX ? v->max : v->a;
+    bool absent = (hides_zeros && number == 0) || ((part == PART_MIN || part == PART_MAX) && v->b == 0);
+    return absent ? sqlite.bind_null(s, at) : sqlite_bind_u64(s, at, number);
+}
+
+static int finish_row(sqlite3_stmt *s, int code)
+{
+    if (code == SQLITE_OK)
+        code = sqlite.step(s);
+    int reset = sqlite.reset(s);
+    return code == SQLITE_DONE ? reset : code;
+}
+
+static ls_status put_totals(const sqlite_out *o, const ls_metrics *m, const type_rows *rows,
+                            const ls_metric_totals *totals, size_t scope, ls_error *err)
+{
+    const ls_metric_interval *kernel = ls_metrics_interval(m, scope);
+    bool hides_zeros = kernel && kernel->overlapped;
+    int64_t key = o->scope_base + (kernel ? 1 + (int64_t)scope : 0);
+    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
+        if (!ls_metric_totals_has(totals, t) || (hides_zeros && !ls_metric_totals_active(totals, t)))
+            continue;
+        sqlite3_stmt *s = rows[t].total;
+        int code = sqlite.bind_int64(s, 1, key);
+        for (size_t i = 0; i < rows[t].list.count && code == SQLITE_OK; i++) {
+            const column *c = &rows[t].list.at[i];
+            const ls_metric_parts parts = ls_metric_totals_get(totals, t, c->metric);
+            code = bind_part(s, (int)i + 2, c->part, &parts, hides_zeros);
+        }
+        code = finish_row(s, code);
+        if (code != SQLITE_OK)
+            return sqlite_fail(o, code, err);
+    }
+    return LS_OK;
+}
+
+static int put_buckets(sqlite3_stmt *s, int64_t scope, int64_t block, int64_t metric, const ls_histogram *h)
+{
+    int code = SQLITE_OK;
+    for (unsigned b = 0; b < LS_HISTOGRAM_BUCKETS && code == SQLITE_OK; b++) {
+        if (h->bucket[b] == 0)
+            continue;
+        sqlite.bind_int64(s, 1, scope);
+        sqlite.bind_int64(s, 2, block);
+        sqlite.bind_int64(s, 3, metric);
+        sqlite_bind_u64(s, 4, b == 0 ? 0 : UINT64_C(1) << (b - 1));
+        code = finish_row(s, sqlite_bind_u64(s, 5, h->bucket[b]));
+    }
+    return code;
+}
+
+/* One block in one scope. */
+static int put_block(const sqlite_out *o, const type_rows *rows, const ls_metric_view *view, size_t source,
+                     int64_t scope, sqlite3_stmt *buckets, size_t type, bool hides_zeros)
+{
+    sqlite3_stmt *s = rows->block;
+    int64_t block = o->block_base + (int64_t)source;
+    int code = sqlite.bind_int64(s, 1, scope);
+    if (code == SQLITE_OK)
+        code = sqlite.bind_int64(s, 2, block);
+    for (size_t i = 0; i < rows->list.count && code == SQLITE_OK; i++) {
+        const column *c = &rows->list.at[i];
+        ls_metric_value v;
+        ls_metric_view_source(view, source, c->metric, &v);
+        bool histogram = v.kind == LS_METRIC_KIND_HISTOGRAM;
+        const ls_metric_parts parts = { .a = histogram ? v.histogram.sum : v.value,
+                                        .b = histogram ? v.histogram.count : v.denominator,
+                                        .min = v.histogram.min,
+                                        .max = v.histogram.max };
+        code = bind_part(s, (int)i + 3, c->part, &parts, hides_zeros);
+        if (code == SQLITE_OK && c->part == PART_COUNT)
+            code = put_buckets(buckets, scope, block, o->metric_base[type] + (int64_t)c->metric, &v.histogram);
+    }
+    return finish_row(s, code);
+}
+
+static ls_status put_blocks(const sqlite_out *o, const ls_metrics *m, const type_rows *rows,
+                            const ls_metric_view *view, size_t scope, sqlite3_stmt *buckets, ls_error *err)
+{
+    const ls_metric_interval *kernel = ls_metrics_interval(m, scope);
+    int64_t key = o->scope_base + (kernel ? 1 + (int64_t)scope : 0);
+    for (size_t i = 0; i < ls_metrics_source_count(m); i++) {
+        if (kernel && !ls_metric_view_active(view, i))
+            continue;
+        size_t type = ls_metrics_source_type(m, i);
+        int code = put_block(o, &rows[type], view, i, key, buckets, type, kernel && kernel->overlapped);
+        if (code != SQLITE_OK)
+            return sqlite_fail(o, code, err);
+    }
+    return LS_OK;
+}
+
+static ls_status fill_blocks(const sqlite_out *o, const ls_metrics *m, const type_rows *rows, bool per_block,
+                             ls_error *err)
+{
+    ls_metric_view *view = NULL;
+    sqlite3_stmt *buckets = NULL;
+    ls_status status = sqlite_prepare(o, "INSERT INTO buckets VALUES(?, ?, ?, ?, ?)", &buckets, err);
+    if (status == LS_OK)
+        status = ls_metric_view_create(m, &view, err);
+    if (status == LS_OK)
+        status = ls_metric_view_load(view, LS_METRICS_RUN, err);
+    if (status == LS_OK)
+        status = put_blocks(o, m, rows, view, LS_METRICS_RUN, buckets, err);
+    size_t kernels = per_block ? ls_metrics_interval_count(m) : 0;
+    for (size_t i = 0; i < kernels && status == LS_OK; i++) {
+        status = ls_metric_view_load(view, i, err);
+        if (status == LS_OK)
+            status = put_blocks(o, m, rows, view, i, buckets, err);
+    }
+    sqlite.finalize(buckets);
+    ls_metric_view_destroy(view);
+    return status;
+}
+
+ls_status sqlite_types_fill(const sqlite_out *o, const ls_metrics *m, bool per_block, ls_error *err)
+{
+    size_t types = ls_metrics_type_count(m);
+    type_rows *rows = calloc(types + 1, sizeof *rows);
+    ls_metric_totals *totals = NULL;
+    ls_status status = rows ? open_rows(o, m, rows, err) : no_memory(err);
+    if (status == LS_OK)
+        status = ls_metric_totals_create(m, &totals, err);
+    if (status == LS_OK)
+        status = ls_metric_totals_load(totals, LS_METRICS_RUN, err);
+    if (status == LS_OK)
+        status = put_totals(o, m, rows, totals, LS_METRICS_RUN, err);
+    for (size_t i = 0; i < ls_metrics_interval_count(m) && status == LS_OK; i++) {
+        status = ls_metric_totals_load(totals, i, err);
+        if (status == LS_OK)
+            status = put_totals(o, m, rows, totals, i, err);
+    }
+    if (status == LS_OK)
+        status = fill_blocks(o, m, rows, per_block, err);
+    ls_metric_totals_destroy(totals);
+    close_rows(rows, types);
+    return status;
+}
