@@ -5,6 +5,8 @@
  * number: a ratio over zero, a block that the kernel's GPU does not have, a value that overlapping kernels share. */
 #include "report/export_impl.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,19 +87,15 @@ static ls_status put_run_labels(FILE *to, const ls_results *r, ls_error *err)
     export_csv_text(to, export_text_or(r->platform, ""));
     fprintf(to, ",%s,%" PRIu64 ",%d,", export_config_hash(r, hash), r->seed, r->partial);
     /* One line per warning, in one cell; the reason of a partial run is the first. */
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *cell = open_memstream(&text, &bytes);
-    if (!cell)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
+    ls_text cell = { 0 };
     if (r->partial)
-        fprintf(cell, "partial: %s\n", export_text_or(r->partial_reason, "the run did not come to its end"));
+        ls_text_printf(&cell, "partial: %s\n",
+                       export_text_or(r->partial_reason, "the run did not come to its end"));
     for (size_t i = 0; i < r->warning_count; i++)
-        fprintf(cell, "%s: %s\n", r->warnings[i].kind, r->warnings[i].text);
-    bool good = fclose(cell) == 0;
-    if (good)
-        export_csv_text(to, text);
-    free(text);
+        ls_text_printf(&cell, "%s: %s\n", r->warnings[i].kind, r->warnings[i].text);
+    bool good = !cell.failed;
+    export_csv_text(to, ls_text_get(&cell));
+    ls_text_fini(&cell);
     return good ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for results");
 }
 

@@ -52,7 +52,7 @@ static const char schema[] =
     " value * 1.0 / nullif(sum(value) OVER (PARTITION BY scope, type), 0) AS share FROM totals"
     " WHERE metric LIKE 'stall\\_%' ESCAPE '\\';"
     "CREATE VIEW run_differences AS SELECT a.run AS run_a, b.run AS run_b, a.type, a.metric, a.value AS value_a,"
-    " b.value AS value_b, abs(a.value - b.value) / nullif(max(abs(a.value), abs(b.value)), 0.0) AS difference"
+    " b.value AS value_b, abs(a.value - b.value) * 1.0 / nullif(max(abs(a.value), abs(b.value)), 0) AS difference"
     " FROM totals a JOIN totals b ON b.run <> a.run AND b.type = a.type AND b.metric = a.metric"
     " WHERE a.kernel IS NULL AND b.kernel IS NULL;"
     "CREATE VIEW kernel_differences AS SELECT a.run AS run_a, b.run AS run_b, a.kernel, a.name,"

@@ -18,6 +18,7 @@ typedef struct csv_in {
     const char *file;
     char *at, *end;
     uint64_t line;
+    bool is_whole;          /* the last line has an end */
     LS_VEC(char *) cells;   /* of this line */
     size_t cell_count;      /* of the first line */
     size_t column[COLUMNS]; /* tidy: where each stands */
@@ -287,8 +288,8 @@ static ls_status read_wide(csv_in *in, ls_error *err)
         if (status == LS_OK)
             status = read_numbers(in, &head, is_run ? LS_SAVED_RUN : (uint32_t)in->saved->kernels.count, err);
     }
-    if (status == LS_OK && !complete)
-        status = damaged(in, err, "the file is cut short: its last row, that of the run, is missing");
+    if (status == LS_OK && (!complete || !in->is_whole))
+        status = damaged(in, err, "the file is cut short: its last row, that of the run, is not complete");
     return status;
 }
 
@@ -300,6 +301,7 @@ ls_status saved_load_csv(ls_saved *s, const char *file, ls_error *err)
     if (status != LS_OK)
         return status;
     in.end = in.at + bytes;
+    in.is_whole = bytes > 0 && in.end[-1] == '\n';
     status = next_line(&in, err);
     in.cell_count = in.cells.count;
     if (status == LS_OK)

@@ -77,7 +77,8 @@ static void write_run(const char *name, uint64_t cycles, uint64_t hits, const ch
                                  .host = { .command = "lockstep run", .threads = 1 } };
     ls_export_format format;
     assert_int_equal(ls_export_format_of(name, &format, NULL), LS_OK);
-    assert_int_equal(ls_export(&results, format, NULL, in_dir(name), NULL), LS_OK);
+    const ls_export_options options = { .per_block = strncmp(name, "blocks", 6) == 0 };
+    assert_int_equal(ls_export(&results, format, &options, in_dir(name), NULL), LS_OK);
     ls_metrics_destroy(m);
 }
 
@@ -89,12 +90,29 @@ static const ls_compare_row *row_of(const ls_compare *c, const char *name)
     return NULL;
 }
 
+enum { FILES = 8 };
+
+static void check_totals(const ls_saved *saved, uint32_t scope)
+{
+    ls_saved_value totals[LS_COUNT_OF(metrics)];
+    ls_saved_totals(saved, scope, totals);
+    for (size_t k = 0; k < LS_COUNT_OF(metrics); k++) {
+        static const double wanted[] = { 200, 60, 200, 0.3, 6, 15 };
+        size_t declared = 0;
+        while (strcmp(metrics[declared].name, saved->metrics.at[k].name) != 0)
+            declared++;
+        assert_true(ls_saved_number(saved->metrics.at[k].kind, &totals[k]) == wanted[declared]);
+        assert_string_equal(saved->metrics.at[k].unit, ls_metric_unit(&metrics[declared]));
+    }
+}
+
 static void test_formats_agree(void **state)
 {
     (void)state;
-    static const char *const names[] = { "a.json", "a.csv", "a.db" };
-    ls_saved *saved[3];
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const names[FILES] = { "a.json",      "a.csv",           "a.db",         "a.tidy.csv",
+                                              "blocks.json", "blocks.tidy.csv", "blocks.sqlite", "a.csv.gz" };
+    ls_saved *saved[FILES];
+    for (size_t i = 0; i < FILES; i++) {
         write_run(names[i], 100, 20, "x: 1\n");
         assert_int_equal(ls_saved_load(in_dir(names[i]), &saved[i], NULL), LS_OK);
         assert_string_equal(saved[i]->platform, "p");
@@ -103,27 +121,36 @@ static void test_formats_agree(void **state)
         assert_string_equal(saved[i]->kernels.at[0].name, "k, \"quoted\"");
         assert_true(saved[i]->kernels.at[0].end_fs == 2000000);
         assert_int_equal(saved[i]->metrics.count, LS_COUNT_OF(metrics));
-        ls_saved_value totals[LS_COUNT_OF(metrics)];
-        ls_saved_totals(saved[i], LS_SAVED_RUN, totals);
-        for (size_t k = 0; k < LS_COUNT_OF(metrics); k++) {
-            static const double wanted[] = { 200, 60, 200, 0.3, 6, 15 };
-            size_t declared = 0;
-            while (strcmp(metrics[declared].name, saved[i]->metrics.at[k].name) != 0)
-                declared++;
-            assert_true(ls_saved_number(saved[i]->metrics.at[k].kind, &totals[k]) == wanted[declared]);
-        }
+        check_totals(saved[i], LS_SAVED_RUN);
+        check_totals(saved[i], 1);
     }
-    for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < 3; k++) {
-            ls_compare compare;
-            const ls_compare_options options = { .per_block = i == k };
-            assert_int_equal(ls_compare_runs(saved[i], saved[k], &options, &compare, NULL), LS_OK);
-            assert_int_equal(compare.rows.count, 0);
-            assert_int_equal(compare.compared, i == k ? 12 : 6);
-            ls_compare_fini(&compare);
+    for (size_t i = 0; i < FILES; i++)
+        for (size_t k = 0; k < FILES; k++) {
+            for (int form = 0; form < 4; form++) { /* run or kernel, types or blocks */
+                uint32_t scope = form & 1;
+                bool per_block = form >= 2;
+                bool blocks = ls_saved_has_blocks(saved[i], scope) && ls_saved_has_blocks(saved[k], scope);
+                ls_compare compare;
+                ls_error err = { 0 };
+                const ls_compare_options options = { .per_block = per_block, .kernel = scope ? "7" : NULL };
+                ls_status status = ls_compare_runs(saved[i], saved[k], &options, &compare, &err);
+                if (per_block && !blocks) {
+                    assert_int_equal(status, LS_ERR_USAGE);
+                    assert_non_null(strstr(err.what, "no values of single blocks"));
+                    continue;
+                }
+                assert_int_equal(status, LS_OK);
+                assert_int_equal(compare.rows.count, 0);
+                assert_int_equal(compare.compared, per_block ? 12 : 6);
+                ls_compare_fini(&compare);
+            }
         }
-    for (size_t i = 0; i < 3; i++)
+    /* Only those that were asked to have blocks in kernels; only CSV has none in the run. */
+    for (size_t i = 0; i < FILES; i++) {
+        assert_int_equal(ls_saved_has_blocks(saved[i], 1), i >= 4 && i <= 6);
+        assert_int_equal(ls_saved_has_blocks(saved[i], LS_SAVED_RUN), i != 1 && i != 7);
         ls_saved_destroy(saved[i]);
+    }
 }
 
 static void test_largest_first(void **state)
@@ -204,15 +231,15 @@ static void test_runs_and_damage(void **state)
     assert_int_equal(ls_saved_load(in_dir("missing.json"), &saved, &err), LS_ERR_IO);
     assert_int_equal(ls_saved_load(in_dir("a.txt"), &saved, &err), LS_ERR_USAGE);
 
-    static const char *const names[] = { "cut.json", "cut.csv" };
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const names[] = { "cut.json", "cut.csv", "cut.tidy.csv" };
+    for (size_t i = 0; i < LS_COUNT_OF(names); i++) {
         write_run(names[i], 3, 1, NULL);
         ls_arena arena = { 0 };
         char *data;
         size_t bytes;
         assert_int_equal(ls_file_read(&arena, in_dir(names[i]), 1 << 20, &data, &bytes, NULL), LS_OK);
         /* The last line break alone may be missing. */
-        for (size_t keep = 0; keep + 20 < bytes; keep += 1 + bytes / 97) {
+        for (size_t keep = 0; keep + (i == 1 ? 1 : 20) < bytes; keep += 1 + bytes / 97) {
             assert_int_equal(ls_file_write(in_dir(names[i]), data, keep, NULL), LS_OK);
             assert_int_not_equal(ls_saved_load(in_dir(names[i]), &saved, &err), LS_OK);
             assert_non_null(strstr(err.where, "cut."));

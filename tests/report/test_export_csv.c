@@ -1,4 +1,4 @@
-/* Tidy CSV: the rows, the quoting, and a reader that gets back what was written. */
+/* CSV with a row per kernel: names and places of columns, numbers, what is empty, and compressed files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,99 +8,142 @@
 
 #include "report/fixture.h"
 
-enum { COLUMNS = 12 };
+#include "report/saved.h"
 
-/* Reads one cell at *p into out; returns the character that ended it: ',' or '\n'. */
-static char read_cell(const char **p, char *out, size_t bytes)
-{
-    size_t used = 0;
-    const char *s = *p;
-    if (*s == '"') {
-        for (s++; *s != '"' || s[1] == '"'; s++) {
-            assert_true(*s != '\0' && used + 1 < bytes);
-            s += *s == '"';
-            out[used++] = *s;
-        }
-        s++;
-    } else
-        for (; *s != ',' && *s != '\r'; s++) {
-            assert_true(*s != '\0' && *s != '"' && *s != '\n' && used + 1 < bytes);
-            out[used++] = *s;
-        }
-    out[used] = '\0';
-    if (*s == ',') {
-        *p = s + 1;
-        return ',';
-    }
-    assert_memory_equal(s, "\r\n", 2);
-    *p = s + 2;
-    return '\n';
-}
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LABELS                                                                                                \
+    "row,gpu,kernel,name,stream,begin_fs,end_fs,cycles,overlapped,platform,config_hash,seed,partial,warnings"
+#define CACHE_COLUMNS                                                                                         \
+    ",l1/cycle.hits [sectors],l1/cycle.accesses [sectors],l1/cycle.hit_rate,l1/cycle.queue_peak [entries]"    \
+    ",l1/cycle.wait.count,l1/cycle.wait.sum [cycles],l1/cycle.wait.min [cycles],l1/cycle.wait.max [cycles]"
+#define DRAM_COLUMNS                                                                                          \
+    ",dram/bank.reads [bursts],dram/bank.refreshes,dram/bank.open_rows [rows],dram/bank.refresh_rate"
 
 static void test_rows(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
-    fixture_warn(f);
+    ls_clock clock;
+    assert_int_equal(ls_clock_init(&clock, (ls_ratio){ 2000000000, 1 }, NULL), LS_OK); /* 500,000 fs */
+    f->results.clock = &clock;
     char *text = fixture_export(f, LS_EXPORT_CSV, NULL);
-    const char *expected[] = {
-        "run,,,,,,run,platform,fact,value,rtx2060,\r\n",
-        "run,,,,,,run,partial,fact,value,0,\r\n",
-        "run,,,,,,run,seed,fact,value,42,\r\n",
-        "run,,,,,,run,end_time,fact,value,4000000,fs\r\n",
-        "run,,,,,,run,cycles,fact,value,4,cycles\r\n",
-        "run,,,,,,run,engine.region_cycles,fact,value,77,cycles\r\n",
-        "run,,,,,,warning,key,fact,value,\"'a.b' has no effect: it needs \"\"c\"\", not \"\"d\"\"\",\r\n",
-        "run,,,,,,warning,unmodelled,fact,value,\"7 instructions, of 2 kinds\",\r\n",
-        "kernel,0,0,\"void add<int, 4>(int*, \"\"x\"\")\",7,,kernel,end,fact,value,2500000,fs\r\n",
-        "run,,,,,,dram/bank,refreshes,counter,untouched,1,\r\n",
-        "run,0,,,,gpu0.l1[0],l1/cycle,hits,counter,value,1500000,sectors\r\n",
-        "run,0,,,,gpu0.l1[0],l1/cycle,hit_rate,ratio,value,0.75,\r\n",
-        "run,0,,,,gpu0.l1[0],l1/cycle,wait,histogram,count,2,\r\n",
-        "run,0,,,,gpu0.l1[0],l1/cycle,wait,histogram,max,5,cycles\r\n",
-        "run,0,,,,gpu0.l1[0],l1/cycle,wait,histogram,bucket_4,1,\r\n",
-        "run,,,,,dram,dram/bank,reads,counter,value,18446744073709551615,bursts\r\n",
-        "run,,,,,dram,dram/bank,refreshes,counter,value,0,\r\n",
-        "run,,,,,dram,dram/bank,refresh_rate,ratio,denominator,0,\r\n",
-        "kernel,0,1,,7,gpu0.l1[1],l1/cycle,queue_peak,peak,value,12,entries\r\n",
-        "kernel,0,1,,7,dram,dram/bank,open_rows,level,value,3,rows\r\n",
-        "host,,,,,,host,command,fact,value,\"lockstep run a,b\",\r\n",
-        "host,,,,,,host,wall_time,fact,value,1.5,s\r\n",
-    };
-    for (size_t i = 0; i < LS_COUNT_OF(expected); i++)
-        assert_contains(text, expected[i]);
-    assert_null(strstr(text, "refresh_rate,ratio,value")); /* 0 / 0 is absent */
-    assert_null(strstr(text, "kernel,0,1,,7,gpu0.l1[0]")); /* it did nothing in this kernel */
-    assert_null(strstr(text, "kernel,0,1,,7,dram,dram/bank,refreshes"));
+    assert_string_equal(
+        text, LABELS CACHE_COLUMNS DRAM_COLUMNS "\r\n"
+              "kernel,0,0,\"void add<int, 4>(int*, \"\"x\"\")\",7,1000000,2500000,3,0,,,,,"
+              ",1500000,2000000,0.75,9,2,5,0,5,0,0,3,\r\n"
+              "kernel,0,1,,7,2500000,4000000,3,0,,,,,"
+              ",500000,2000000,0.25,12,0,0,,,18446744073709551615,0,3,\r\n"
+              "run,,,,,0,4000000,4,,rtx2060,00ff,42,0,"
+              ",2000000,4000000,0.5,12,2,5,0,5,18446744073709551615,0,3,\r\n");
     free(text);
     fixture_destroy(f);
 }
 
-static void test_reads_back(void **state)
+/* The facts that are sentences stand in one cell; kernels that overlap have empty cells in place of zeros. */
+static void test_warnings_and_overlap(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
+    fixture_warn(f);
     f->results.partial = true;
-    f->results.partial_reason = "a \"quoted\",\nreason";
-    fixture_mark(f->m, 2, "line\r\nend,\"\"", 0, 1);
+    f->results.partial_reason = "stopped";
+    f->cache[1].hits += 4;
+    ls_metric_interval shared = { .gpu = 0, .kernel = 2, .kernel_name = "s", .stream = -1, .end = 5,
+                                  .overlapped = true, .shared = true };
+    assert_int_equal(ls_metrics_mark(f->m, &shared, NULL), LS_OK);
     char *text = fixture_export(f, LS_EXPORT_CSV, NULL);
-    const char *p = text;
-    size_t rows = 0;
-    bool reason = false, name = false;
-    while (*p) {
-        char cell[COLUMNS][128];
-        for (int i = 0; i < COLUMNS; i++)
-            assert_int_equal(read_cell(&p, cell[i], sizeof cell[i]), i + 1 < COLUMNS ? ',' : '\n');
-        if (rows == 0)
-            assert_string_equal(cell[10], "value");
-        reason |= strcmp(cell[7], "partial_reason") == 0 && strcmp(cell[10], f->results.partial_reason) == 0;
-        name |= strcmp(cell[3], "line\r\nend,\"\"") == 0 && strcmp(cell[2], "2") == 0;
-        rows++;
-    }
-    assert_true(reason);
-    assert_true(name);
-    assert_contains(text, "run,,,,,,run,partial,fact,value,1,\r\n");
+    assert_contains(text, "\r\nshared,0,2,s,,0,5,,1,,,,,,4,,,,,,,,,,3,\r\n");
+    assert_contains(text, "rtx2060,00ff,42,1,\"partial: stopped\n"
+                          "key: 'a.b' has no effect: it needs \"\"c\"\", not \"\"d\"\"\n"
+                          "unmodelled: 7 instructions, of 2 kinds\n\",2000004,");
     free(text);
+    fixture_destroy(f);
+}
+
+/* Quotients of kernels have nine digits, whatever their size. */
+static void test_quotients(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t above, below;
+        const char *text;
+    } cases[] = { { 1, 3, "0.333333333" },         { 2, 3, "0.666666667" },    { 1, 30, "0.0333333333" },
+                  { 1, 300, "0.00333333333" },     { 1, 3000, "0.000333333333" }, { 10, 3, "3.33333333" },
+                  { 100000000, 3, "33333333.3" },  { 1000000000, 3, "333333333" }, { 999999999999, 1000000000000, "1" },
+                  { 9999999999, 1000000000, "10" }, { 5, 1, "5" },             { 0, 7, "0" },
+                  { 1, 1024, "0.0009765625" },      { 1, 512, "0.001953125" },  { UINT64_MAX, 1, "1.84467441e+19" } };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        fixture *f = fixture_create();
+        f->cache[0].hits += cases[i].above;
+        f->cache[0].accesses += cases[i].below;
+        if (cases[i].above == UINT64_MAX) /* only from the beginning */
+            f->cache[0].hits = UINT64_MAX, f->cache[0].accesses = 2000001;
+        fixture_mark(f->m, 2, "q", 0, 1);
+        char *text = fixture_export(f, LS_EXPORT_CSV, NULL), expected[160];
+        uint64_t above = cases[i].above == UINT64_MAX ? UINT64_MAX - 1500000 : cases[i].above;
+        snprintf(expected, sizeof expected, ",%llu,%llu,%s,", (unsigned long long)above,
+                 (unsigned long long)cases[i].below, cases[i].text);
+        assert_contains(strstr(text, "kernel,0,2,q"), expected);
+        free(text);
+        fixture_destroy(f);
+    }
+}
+
+static off_t written(const fixture *f, const char *dir, const char *name, char *path, size_t bytes)
+{
+    ls_export_format format;
+    struct stat st;
+    snprintf(path, bytes, "%s/%s", dir, name);
+    assert_int_equal(ls_export_format_of(path, &format, NULL), LS_OK);
+    assert_int_equal(ls_export(&f->results, format, NULL, path, NULL), LS_OK);
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+/* A compressed file is smaller and reads back the same; cut short it is refused. */
+static void test_compressed(void **state)
+{
+    (void)state;
+    fixture *f = fixture_create();
+    for (uint64_t i = 2; i < 3000; i++) {
+        f->cache[0].hits += i * i % 1000;
+        f->cache[0].accesses += 1000;
+        fixture_mark(f->m, i, "again", i, i + 1);
+    }
+    char dir[] = P_tmpdir "/ls_packed_XXXXXX", path[96], plain[96];
+    assert_non_null(mkdtemp(dir));
+    off_t size = written(f, dir, "a.csv", plain, sizeof plain);
+    static const char *const names[] = { "a.csv.gz", "a.csv.zst", "a.tidy.csv.gz" };
+    for (size_t i = 0; i < LS_COUNT_OF(names); i++) {
+        off_t packed = written(f, dir, names[i], path, sizeof path);
+        assert_true(packed * 3 < size || i == 2);
+        ls_saved *saved;
+        ls_error err = { 0 };
+        if (ls_saved_load(path, &saved, &err) != LS_OK)
+            fail_msg("%s: %s", err.where, err.what);
+        assert_int_equal(saved->kernels.count, 3000);
+        ls_saved_value totals[16];
+        assert_true(saved->metrics.count <= LS_COUNT_OF(totals));
+        ls_saved_totals(saved, 2003, totals);
+        for (size_t k = 0; k < saved->metrics.count; k++)
+            if (strcmp(saved->metrics.at[k].name, "hits") == 0)
+                assert_true(totals[k].a == 2002 * 2002 % 1000);
+        ls_saved_destroy(saved);
+        assert_int_equal(truncate(path, packed - 20), 0);
+        assert_int_equal(ls_saved_load(path, &saved, &err), LS_ERR_INPUT);
+        assert_contains(err.what, "damaged or cut short");
+        unlink(path);
+    }
+    unlink(plain);
+    /* A full disk below the compressor is named. */
+    ls_error err = { 0 };
+    (void)symlink("/dev/full", path);
+    assert_int_equal(ls_export(&f->results, LS_EXPORT_TIDY, NULL, path, &err), LS_ERR_IO);
+    unlink(path);
+    rmdir(dir);
     fixture_destroy(f);
 }
 
@@ -108,7 +151,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_reads_back),
+        cmocka_unit_test(test_warnings_and_overlap),
+        cmocka_unit_test(test_quotients),
+        cmocka_unit_test(test_compressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,17 +155,40 @@ static void test_values(void **state)
 
     assert_starts(find(text, "kernels", "#0", "name", NULL), "\"void add<int, 4>(int*, \\\"x\\\")\"");
     assert_starts(find(text, "kernels", "#0", "stream", NULL), "7,");
-    assert_starts(find(text, "kernels", "#0", "types", "l1/cycle", "hits", NULL), "1500000,");
-    assert_null(find(text, "kernels", "#0", "blocks", "gpu0.l1[1]", NULL));
-    assert_starts(find(text, "kernels", "#1", "blocks", "gpu0.l1[1]", "hit_rate", "value", NULL), "0.25,");
-    assert_starts(find(text, "kernels", "#1", "types", "dram/bank", "reads", NULL), "18446744073709551615,");
-    assert_null(find(text, "kernels", "#1", "types", "dram/bank", "refreshes", NULL));
+    assert_starts(find(text, "schema", NULL), "3,");
+    assert_starts(find(text, "columns", "l1/cycle", NULL),
+                  "[\"hits\", \"accesses\", \"hit_rate\", \"queue_peak\", \"wait.count\", \"wait.sum\", "
+                  "\"wait.min\", \"wait.max\"]");
+    assert_starts(find(text, "kernels", "#0", "types", "l1/cycle", NULL), "[1500000,2000000,0.75,9,2,5,0,5]");
+    assert_starts(find(text, "kernels", "#1", "types", "l1/cycle", NULL),
+                  "[500000,2000000,0.25,12,0,0,null,null]");
+    assert_starts(find(text, "kernels", "#1", "types", "dram/bank", NULL), "[18446744073709551615,0,3,null]");
+    assert_null(find(text, "kernels", "#0", "blocks", NULL));
     assert_null(find(text, "kernels", "#2", NULL));
 
     assert_starts(find(text, "host", "threads", NULL), "2,");
     assert_starts(find(text, "host", "wall_seconds", NULL), "1.5");
     assert_null(find(text, "run", "threads", NULL));
     assert_null(find(text, "run", "command", NULL));
+    free(text);
+    fixture_destroy(f);
+}
+
+/* On request kernels have each block that did something, and histograms their buckets. */
+static void test_per_block(void **state)
+{
+    (void)state;
+    fixture *f = fixture_create();
+    const ls_export_options options = { .per_block = true };
+    char *text = fixture_export(f, LS_EXPORT_JSON, &options);
+    const char *end = text;
+    skip_value(&end);
+    assert_string_equal(end, "\n");
+    assert_null(find(text, "kernels", "#0", "blocks", "gpu0.l1[1]", NULL));
+    assert_starts(find(text, "kernels", "#0", "blocks", "gpu0.l1[0]", "wait", "buckets", NULL),
+                  "{\"0\": 1, \"4\": 1}");
+    assert_starts(find(text, "kernels", "#1", "blocks", "gpu0.l1[1]", "hit_rate", "value", NULL), "0.25,");
+    assert_starts(find(text, "kernels", "#1", "types", "l1/cycle", NULL), "[500000,");
     free(text);
     fixture_destroy(f);
 }
@@ -213,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_per_block),
         cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_partial_and_odd_bytes),
     };

@@ -123,23 +123,98 @@ static void test_contents(void **state)
                  "gpu0.l1[0]|l1/cycle|0|NULL;gpu0.l1[1]|l1/cycle|0|NULL;dram|dram/bank|NULL|NULL;");
     assert_query("SELECT gpu, kernel, name, stream, begin_fs, end_fs FROM kernels",
                  "0|0|void add<int, 4>(int*, \"x\")|7|1000000|2500000;0|1||7|2500000|4000000;");
-    assert_query("SELECT stat, value, unit FROM readings WHERE block = 'gpu0.l1[0]' AND metric = 'wait'"
-                 " AND kernel IS NULL",
-                 "count|2|;sum|5|cycles;min|0|cycles;max|5|cycles;bucket_0|1|;bucket_4|1|;");
-    assert_query("SELECT interval, type, metric, value FROM totals WHERE type = 'l1/cycle'",
-                 "NULL|l1/cycle|hits|2000000;NULL|l1/cycle|accesses|4000000;NULL|l1/cycle|hit_rate|0.5;"
+    assert_query("SELECT v.scope, path, hits, accesses, hit_rate, \"wait.count\", \"wait.sum\", \"wait.min\","
+                 " \"wait.max\", wait FROM \"l1/cycle.blocks\" v JOIN blocks USING(block)",
+                 "1|gpu0.l1[0]|1500000|2000000|0.75|2|5|0|5|2.5;1|gpu0.l1[1]|500000|2000000|0.25|0|0|NULL|NULL|NULL;");
+    assert_query("SELECT scope, path, name, least, count FROM buckets JOIN blocks USING(block) JOIN metrics"
+                 " USING(metric)",
+                 "1|gpu0.l1[0]|wait|0|1;1|gpu0.l1[0]|wait|4|1;");
+    assert_query("SELECT kernel, type, metric, value FROM totals WHERE type = 'l1/cycle' ORDER BY scope, metric",
+                 "NULL|l1/cycle|accesses|4000000;NULL|l1/cycle|hit_rate|0.5;NULL|l1/cycle|hits|2000000;"
                  "NULL|l1/cycle|queue_peak|12;NULL|l1/cycle|wait|2.5;"
-                 "1|l1/cycle|hits|1500000;1|l1/cycle|accesses|2000000;1|l1/cycle|hit_rate|0.75;"
-                 "1|l1/cycle|queue_peak|9;1|l1/cycle|wait|2.5;"
-                 "2|l1/cycle|hits|500000;2|l1/cycle|accesses|2000000;2|l1/cycle|hit_rate|0.25;"
-                 "2|l1/cycle|queue_peak|12;");
-    /* 0 / 0 has parts but no value; a number beyond 2^63 is exact, as text. */
-    assert_query("SELECT stat, value FROM readings WHERE metric = 'refresh_rate'",
-                 "numerator|0;denominator|0;");
-    assert_query("SELECT typeof(value), value FROM readings WHERE metric = 'reads'",
-                 "text|18446744073709551615;text|18446744073709551615;");
-    assert_query("SELECT DISTINCT typeof(value) FROM readings WHERE metric = 'hits'", "integer;");
-    assert_query("SELECT count(*) FROM readings WHERE kernel = 1 AND block = 'gpu0.l1[0]'", "0;");
+                 "0|l1/cycle|accesses|2000000;0|l1/cycle|hit_rate|0.75;0|l1/cycle|hits|1500000;"
+                 "0|l1/cycle|queue_peak|9;0|l1/cycle|wait|2.5;"
+                 "1|l1/cycle|accesses|2000000;1|l1/cycle|hit_rate|0.25;1|l1/cycle|hits|500000;"
+                 "1|l1/cycle|queue_peak|12;1|l1/cycle|wait|NULL;");
+    /* 0 / 0 has no value; a number beyond 2^63 is exact, as text. */
+    assert_query("SELECT DISTINCT value FROM totals WHERE metric = 'refresh_rate'", "NULL;");
+    assert_query("SELECT typeof(reads), reads FROM \"dram/bank\"",
+                 "text|18446744073709551615;integer|0;text|18446744073709551615;");
+    assert_query("SELECT DISTINCT typeof(hits), typeof(hit_rate) FROM \"l1/cycle\"", "integer|real;");
+    assert_query("SELECT count(*) FROM readings WHERE kernel IS NOT NULL", "0;");
+}
+
+/* The questions of docs/results.md. */
+static void test_views(void **state)
+{
+    fixture *f = *state;
+    fixture_mark(f->m, 2, "", 4000000, 10000000);
+    assert_int_equal(export_to(f, NULL), LS_OK);
+    f->results.metrics = NULL;
+    assert_int_equal(export_to(f, NULL), LS_OK);
+    assert_query("SELECT kernel, time_ns FROM kernels WHERE run = 1", "0|1.5;1|1.5;2|6.0;");
+    assert_query("SELECT name, launches, time_ns, round(share, 4) FROM top_kernels WHERE run = 1",
+                 "|2|7.5|0.8333;void add<int, 4>(int*, \"x\")|1|1.5|0.1667;");
+    assert_query("SELECT kernel, type, metric, hit_rate FROM hit_rates WHERE run = 1",
+                 "NULL|l1/cycle|hit_rate|0.5;0|l1/cycle|hit_rate|0.75;1|l1/cycle|hit_rate|0.25;"
+                 "2|l1/cycle|hit_rate|NULL;");
+    assert_query("SELECT count(*) FROM ipc", "0;");
+    assert_query("SELECT count(*) FROM stalls", "0;");
+}
+
+static void test_differences(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(export_to(f, NULL), LS_OK);
+    f->cache[0].hits += 500000;
+    assert_int_equal(export_to(f, NULL), LS_OK);
+    assert_query("SELECT metric, value_a, value_b, difference FROM run_differences WHERE run_a = 1 AND run_b = 2"
+                 " AND difference > 0 ORDER BY metric",
+                 "hit_rate|0.5|0.625|0.2;hits|2000000|2500000|0.2;");
+    assert_query("SELECT run_b, kernel, time_a_ns, time_b_ns, ratio FROM kernel_differences WHERE run_a = 1",
+                 "2|0|1.5|1.5|1.0;2|1|1.5|1.5|1.0;");
+}
+
+/* On request kernels have the blocks that did something. */
+static void test_per_block(void **state)
+{
+    fixture *f = *state;
+    const ls_export_options options = { .per_block = true };
+    assert_int_equal(ls_export(&f->results, LS_EXPORT_SQLITE, &options, path, NULL), LS_OK);
+    assert_query("SELECT kernel, block, value FROM readings WHERE metric = 'hits'",
+                 "NULL|gpu0.l1[0]|1500000;NULL|gpu0.l1[1]|500000;0|gpu0.l1[0]|1500000;1|gpu0.l1[1]|500000;");
+    assert_query("SELECT scope, count(*) FROM buckets GROUP BY scope", "1|2;2|2;");
+    /* A run that is removed takes its values along. */
+    execute("DELETE FROM scopes");
+    assert_query("SELECT (SELECT count(*) FROM \"l1/cycle\"), (SELECT count(*) FROM \"l1/cycle.blocks\"),"
+                 " (SELECT count(*) FROM buckets)",
+                 "0|0|0;");
+}
+
+/* A later run of the same type with one more metric: a new column, empty for the run before. */
+static void test_new_metric(void **state)
+{
+    fixture *f = *state;
+    static const ls_metric more[] = {
+        LS_METRIC_COUNTER(fixture_dram, reads, "bursts", "bursts read"),
+        LS_METRIC_COUNTER(fixture_dram, open_rows, "rows", "it was a level"),
+        LS_METRIC_COUNTER(fixture_dram, refreshes, "", "refreshes"),
+        LS_METRIC_RATIO(fixture_dram, "new \"rate\"", refreshes, reads, "", "refreshes per read"),
+    };
+    fixture_dram dram = { .reads = 8, .refreshes = 2 };
+    assert_int_equal(export_to(f, NULL), LS_OK);
+    ls_metrics *m;
+    assert_int_equal(ls_metrics_create(&m, NULL), LS_OK);
+    fixture_add(m, "dram", "dram/bank", LS_METRICS_NONE, more, LS_COUNT_OF(more), &dram, sizeof dram);
+    fixture_add(m, "other", "new/type", LS_METRICS_NONE, more, LS_COUNT_OF(more), &dram, sizeof dram);
+    f->results.metrics = m;
+    assert_int_equal(export_to(f, NULL), LS_OK);
+    assert_query("SELECT run, metric, value FROM totals WHERE metric LIKE 'new%'",
+                 "2|new \"rate\"|0.25;2|new \"rate\"|0.25;");
+    assert_query("SELECT run, kernel, value FROM totals WHERE type = 'dram/bank' AND metric = 'refreshes'",
+                 "1|NULL|0;1|0|0;1|1|0;2|NULL|2;");
+    assert_query("PRAGMA integrity_check", "ok;");
+    ls_metrics_destroy(m);
 }
 
 static void test_second_run(void **state)
@@ -161,16 +236,15 @@ static void test_second_run(void **state)
     assert_query("SELECT run, threads FROM host", "1|2;2|1;");
     assert_query("SELECT run, value FROM readings WHERE metric = 'hits' AND kernel IS NULL",
                  "1|1500000;1|500000;2|1500007;2|500000;");
-    assert_query("SELECT run, kernel, block, value FROM readings WHERE metric = 'hits' AND kernel = 1",
-                 "1|1|gpu0.l1[1]|500000;2|1|gpu0.l1[1]|500000;");
+    assert_query("SELECT run, kernel, value FROM totals WHERE metric = 'hits' AND kernel = 1",
+                 "1|1|500000;2|1|500000;");
     assert_query("PRAGMA integrity_check", "ok;");
     assert_query("PRAGMA foreign_key_check", "");
     /* Nothing else differs. */
-    assert_query("SELECT kernel, block, metric, stat FROM (SELECT kernel, block, metric, stat, value"
-                 " FROM readings WHERE run = 1 EXCEPT SELECT kernel, block, metric, stat, value"
-                 " FROM readings WHERE run = 2) ORDER BY metric, stat",
-                 "NULL|gpu0.l1[0]|hit_rate|numerator;NULL|gpu0.l1[0]|hit_rate|value;"
-                 "NULL|gpu0.l1[0]|hits|value;");
+    assert_query("SELECT kernel, block, metric FROM (SELECT kernel, block, metric, value"
+                 " FROM readings WHERE run = 1 EXCEPT SELECT kernel, block, metric, value"
+                 " FROM readings WHERE run = 2) ORDER BY metric",
+                 "NULL|gpu0.l1[0]|hit_rate;NULL|gpu0.l1[0]|hits;");
 }
 
 static void test_empty_file_is_filled(void **state)
@@ -188,7 +262,8 @@ static void test_without_metrics(void **state)
     f->results.platform = NULL;
     assert_int_equal(export_to(f, NULL), LS_OK);
     assert_query("SELECT count(*), max(platform) FROM runs", "1|NULL;");
-    assert_query("SELECT count(*) FROM value", "0;");
+    assert_query("SELECT count(*) FROM totals", "0;");
+    assert_query("SELECT count(*) FROM readings", "0;");
 }
 
 static void test_other_files_are_refused(void **state)
@@ -205,7 +280,7 @@ static void test_other_files_are_refused(void **state)
     unlink(path);
     assert_int_equal(export_to(f, NULL), LS_OK);
     execute("PRAGMA user_version = 7");
-    assert_refused(f, LS_ERR_INPUT, "the database has schema version 7, this Lockstep writes version 2");
+    assert_refused(f, LS_ERR_INPUT, "the database has schema version 7, this Lockstep writes version 3");
 }
 
 static void test_damaged(void **state)
@@ -305,7 +380,7 @@ static void test_writers_at_once(void **state)
             assert_int_equal(status, 0);
         }
         assert_query("SELECT count(*), count(DISTINCT run_id) FROM runs JOIN host USING(run)", "8|8;");
-        assert_query("SELECT count(DISTINCT n) FROM (SELECT count(*) AS n FROM value GROUP BY run)", "1;");
+        assert_query("SELECT count(DISTINCT n) FROM (SELECT count(*) AS n FROM readings GROUP BY run)", "1;");
         assert_query("PRAGMA integrity_check", "ok;");
         unlink(path);
     }
@@ -316,7 +391,7 @@ static void test_failure_rolls_back(void **state)
 {
     fixture *f = *state;
     assert_int_equal(export_to(f, NULL), LS_OK);
-    execute("CREATE TRIGGER no BEFORE INSERT ON value WHEN NEW.stat = 'sum'"
+    execute("CREATE TRIGGER no BEFORE INSERT ON \"l1/cycle\" WHEN NEW.hits = 500000"
             " BEGIN SELECT RAISE(ABORT, 'no sums here'); END");
     assert_refused(f, LS_ERR_IO, "cannot write the database: no sums here");
     assert_query("SELECT count(*) FROM runs", "1;");
@@ -378,6 +453,10 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_contents),
+        TEST(test_views),
+        TEST(test_differences),
+        TEST(test_per_block),
+        TEST(test_new_metric),
         TEST(test_second_run),
         TEST(test_empty_file_is_filled),
         TEST(test_without_metrics),

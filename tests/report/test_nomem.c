@@ -131,6 +131,11 @@ static ls_status try_csv(fixture *f)
     return try_export(f, LS_EXPORT_CSV);
 }
 
+static ls_status try_tidy(fixture *f)
+{
+    return try_export(f, LS_EXPORT_TIDY);
+}
+
 static ls_status try_sqlite(fixture *f)
 {
     return try_export(f, LS_EXPORT_SQLITE);
@@ -158,6 +163,7 @@ static void test_every_allocation(void **state)
     with_every_end(try_text, 1);
     with_every_end(try_json, 1);
     with_every_end(try_csv, 1);
+    with_every_end(try_tidy, 1);
     /* Its library is loaded once, by the dynamic linker. */
     assert_int_equal(ls_export_database(out_path, NULL), LS_OK);
     with_every_end(try_sqlite, 11);
