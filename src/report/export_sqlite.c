@@ -393,7 +393,7 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
     ls_status status = ls_file_check_input(file, err);
     if (status != LS_OK)
         return status;
-    int code = sqlite.open_v2(file, &o->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    int code = sqlite.open_v2(file, &o->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     status = code == SQLITE_OK ? LS_OK : sqlite_fail(o, code, err);
     if (status == LS_OK) {
         unsigned wait_ms = options && options->lock_wait_ms ? options->lock_wait_ms : SQLITE_LOCK_WAIT_MS;

@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.bash"
 
 trace=(run synth:gather,n=4096,table_kib=64 -p rtx3070 -s cores=2)
 data() {
-    run 0 "$@" -f csv
+    run 0 "$@" -f tidy
     grep -v '^host,\|,seed,' stdout
 }
 

@@ -22,8 +22,8 @@ slice=$(cycles -s l2.mshr_merge=2 -s l2.merge_stall=slice)
 
 # Whatever waits, results and counters do not depend on threads.
 for threads in 1 2 3 8; do
-    run 0 run "$gemm" -p h100 -s l2.mshr_merge=1 --threads "$threads" -o out.csv
-    grep ',counter,' out.csv >"counters.$threads"
+    run 0 run "$gemm" -p h100 -s l2.mshr_merge=1 --threads "$threads" -o out.tidy.csv
+    grep ',counter,' out.tidy.csv >"counters.$threads"
     grep -qE ',l2/cycle,merge_stalls,counter,value,[1-9]' "counters.$threads" || fail "no request stalled"
     cmp counters.1 "counters.$threads" || fail "$threads threads count otherwise than 1"
 done

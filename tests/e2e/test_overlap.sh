@@ -18,9 +18,9 @@ printf 'kernel-1.traceg\n' >b/kernelslist.g
 work="('warp_instructions', 'thread_instructions', 'ctas', 'issued', 'memory_instructions', 'memory_sectors',
     'shared_accesses', 'bank_conflict_cycles', 'register_reads', 'l1_accesses', 'l1_reads', 'l1_writes')"
 per_kernel() {
-    sqlite3 "$1" "SELECT k.name, m.name, sum(v.value) FROM value v JOIN metrics m USING(metric)
-        JOIN kernels k USING(interval) WHERE k.shared = 0 AND m.type LIKE 'core/%' AND m.kind = 'counter'
-        AND (m.name IN $work OR m.name LIKE 'flops_%' OR m.name LIKE 'issued_%') GROUP BY 1, 2 ORDER BY 1, 2"
+    sqlite3 "$1" "SELECT k.name, t.metric, sum(t.value) FROM totals t JOIN kernels k USING(scope)
+        WHERE k.shared = 0 AND t.type LIKE 'core/%' AND t.kind = 'counter' AND t.value > 0
+        AND (t.metric IN $work OR t.metric LIKE 'flops_%' OR t.metric LIKE 'issued_%') GROUP BY 1, 2 ORDER BY 1, 2"
 }
 
 on=(-p rtx3070 -s cores=2 -s dispatch.concurrent_kernels=4)
@@ -36,27 +36,27 @@ for fidelity in detailed basic memory; do
     [[ $(wc -l <alone) -gt 20 ]] || fail "$fidelity: nothing to compare"
     cmp -s alone together || fail "$fidelity: a kernel counts other work beside another one:
 $(diff alone together)"
-    different=$(sqlite3 "$db" "WITH t AS (SELECT m.type || ' ' || m.name AS metric,
-        sum(v.value * (v.interval IS NULL)) AS total, sum(v.value * (v.interval IS NOT NULL)) AS parts
-        FROM value v JOIN metrics m USING(metric) WHERE m.kind = 'counter' GROUP BY v.metric)
+    different=$(sqlite3 "$db" "WITH t AS (SELECT type || ' ' || metric AS metric,
+        sum(value * (kernel IS NULL)) AS total, sum(value * (kernel IS NOT NULL)) AS parts
+        FROM totals WHERE kind = 'counter' GROUP BY type, metric)
         SELECT * FROM t WHERE total <> parts")
     [[ -z $different ]] || fail "$fidelity: sums over kernels are not the totals: $different"
     # Both began at once, so the longer one is the run; and all say the same.
-    [[ $(sqlite3 "$db" "SELECT (SELECT cycles FROM runs) = (SELECT value FROM totals WHERE interval IS NULL
+    [[ $(sqlite3 "$db" "SELECT (SELECT cycles FROM runs) = (SELECT value FROM totals WHERE kernel IS NULL
         AND metric = 'active_cycles') AND (SELECT cycles FROM runs) = (SELECT max(value) FROM totals
-        WHERE interval IS NOT NULL AND metric = 'busy_cycles')") == 1 ]] || fail "$fidelity: cycles are not a union"
+        WHERE kernel IS NOT NULL AND metric = 'busy_cycles')") == 1 ]] || fail "$fidelity: cycles are not a union"
     if [[ $fidelity != memory ]]; then # whose caches do not count
         cycles=$(sqlite3 "$db" 'SELECT cycles FROM runs')
         run 0 run two "${on[@]}" --fidelity "$fidelity" --stats accelsim
         [[ $(sed -n 's/^gpu_tot_sim_cycle = //p' stdout | tail -1) == "$cycles" ]] ||
             fail "$fidelity: gpu_tot_sim_cycle is not $cycles"
         [[ $(sed -n 's/^L2_total_cache_accesses = //p' stdout | tail -1) == "$(sqlite3 "$db" "SELECT
-            value FROM totals WHERE interval IS NULL AND type LIKE 'l2/%' AND metric = 'accesses'")" ]] || fail "$fidelity: L2's totals are not the run's"
+            value FROM totals WHERE kernel IS NULL AND type LIKE 'l2/%' AND metric = 'accesses'")" ]] || fail "$fidelity: L2's totals are not the run's"
     fi
-    run 0 run two "${on[@]}" --fidelity "$fidelity" -f csv
+    run 0 run two "${on[@]}" --fidelity "$fidelity" -f tidy
     grep -v '^host,' stdout >one.csv
     for threads in 2 3 8; do
-        run 0 run two "${on[@]}" --fidelity "$fidelity" -f csv -j "$threads"
+        run 0 run two "${on[@]}" --fidelity "$fidelity" -f tidy -j "$threads"
         grep -v '^host,' stdout | cmp -s - one.csv || fail "$fidelity: other results with $threads threads"
     done
 done
@@ -69,8 +69,8 @@ run 0 run two "${on[@]}" -o serial.db
 [[ $(sqlite3 serial.db 'SELECT group_concat(overlapped || shared) FROM kernels') == 00,00 ]] || fail 'overlap without overlap'
 run 0 run two -p rtx3070 -s cores=2 -o single.db
 for db in serial single; do
-    sqlite3 $db.db "SELECT k.name, m.type, m.name, sum(v.value) FROM value v JOIN metrics m USING(metric)
-        JOIN kernels k USING(interval) GROUP BY 1, 2, 3" >$db
+    sqlite3 $db.db "SELECT k.name, t.type, t.metric, sum(t.value) FROM totals t JOIN kernels k USING(scope)
+        GROUP BY 1, 2, 3" >$db
 done
 cmp -s serial single || fail 'room for more kernels changes the counters of kernels that run alone'
 
@@ -81,13 +81,13 @@ for i in 1 2 3 4; do
     sed "s/^-cuda stream id = .*/-cuda stream id = $((i % 2))/; s/^-kernel id = .*/-kernel id = $i/" a/kernel-1.traceg >four/kernel-$i.traceg
     echo "kernel-$i.traceg" >>four/kernelslist.g
 done
-ctas=$(sqlite3 a-detailed.db "SELECT value FROM totals WHERE interval IS NULL AND type LIKE 'dispatch/%' AND metric = 'ctas'")
+ctas=$(sqlite3 a-detailed.db "SELECT value FROM totals WHERE kernel IS NULL AND type LIKE 'dispatch/%' AND metric = 'ctas'")
 for fidelity in detailed basic memory; do
     for latency in 1560 0; do
         rm -f four.db
         run 0 run four "${on[@]}" -s dispatch.launch_latency_cycles=$latency --fidelity $fidelity -o four.db
         counted=$(sqlite3 four.db "SELECT group_concat(n) FROM (SELECT k.kernel || ':' || group_concat(t.value, '/') AS n
-            FROM kernels k JOIN totals t USING(interval) WHERE k.shared = 0 AND t.type LIKE 'dispatch/%'
+            FROM kernels k JOIN totals t USING(scope) WHERE k.shared = 0 AND t.type LIKE 'dispatch/%'
             AND t.metric IN ('kernels', 'ctas') GROUP BY k.kernel ORDER BY k.kernel)")
         [[ $counted == "1:1/$ctas,2:1/$ctas,3:1/$ctas,4:1/$ctas" ]] ||
             fail "$fidelity, latency $latency: kernels and blocks of each kernel are $counted"

@@ -53,9 +53,9 @@ flags=()
     -Wl,-rpath,"$BINARY_DIR" -o queues 2>stderr || fail 'the program does not compile'
 
 per_kernel() {
-    sqlite3 "$1" "SELECT k.kernel, m.name, sum(v.value) FROM value v JOIN metrics m USING(metric)
-        JOIN kernels k USING(interval) WHERE k.shared = 0 AND m.type LIKE 'cu/%' AND m.kind = 'counter'
-        AND (m.name LIKE 'instructions%' OR m.name IN ('work_groups', 'waves', 'lanes', 'barriers'))
+    sqlite3 "$1" "SELECT k.kernel, t.metric, sum(t.value) FROM totals t JOIN kernels k USING(scope)
+        WHERE k.shared = 0 AND t.type LIKE 'cu/%' AND t.kind = 'counter' AND t.value > 0
+        AND (t.metric LIKE 'instructions%' OR t.metric IN ('work_groups', 'waves', 'lanes', 'barriers'))
         GROUP BY 1, 2 ORDER BY 1, 2"
 }
 for platform in r9nano rx5500xt; do
@@ -65,15 +65,15 @@ for platform in r9nano rx5500xt; do
         name=$platform-$queues
         ./queues "$BINARY_DIR/share/lockstep/kernels/$arch/vector_add.co" "$SOURCE_DIR/platforms/$platform.yaml" \
             "$name" "$queues" >stdout 2>stderr || fail "no recording on $platform"
-        run 0 run "$name" -p "$platform" -o "$name.db" -f csv
+        run 0 run "$name" -p "$platform" -o "$name.db" -f tidy
         grep -v '^host,' stdout >one.csv
         for threads in 2 3 8; do
-            run 0 run "$name" -p "$platform" -f csv -j "$threads"
+            run 0 run "$name" -p "$platform" -f tidy -j "$threads"
             grep -v '^host,' stdout | cmp -s - one.csv || fail "$name: other results with $threads threads"
         done
-        different=$(sqlite3 "$name.db" "WITH t AS (SELECT m.type || ' ' || m.name AS metric,
-            sum(v.value * (v.interval IS NULL)) AS total, sum(v.value * (v.interval IS NOT NULL)) AS parts
-            FROM value v JOIN metrics m USING(metric) WHERE m.kind = 'counter' AND m.type LIKE 'cu/%' GROUP BY v.metric)
+        different=$(sqlite3 "$name.db" "WITH t AS (SELECT type || ' ' || metric AS metric,
+        sum(value * (kernel IS NULL)) AS total, sum(value * (kernel IS NOT NULL)) AS parts
+        FROM totals WHERE kind = 'counter' AND type LIKE 'cu/%' GROUP BY type, metric)
             SELECT * FROM t WHERE total <> parts")
         [[ -z $different ]] || fail "$name: sums over kernels are not the totals: $different"
     done
@@ -87,6 +87,6 @@ for platform in r9nano rx5500xt; do
     cmp -s alone together || fail "$platform: a kernel counts other work beside another one:
 $(diff alone together)"
     [[ $(sqlite3 "$platform-2.db" "SELECT r.cycles BETWEEN c.n - 1 AND c.n + 1 FROM runs r, (SELECT value AS n FROM totals
-        WHERE interval IS NULL AND type LIKE 'command/%' AND metric = 'busy_cycles') c") == 1 ]] ||
+        WHERE kernel IS NULL AND type LIKE 'command/%' AND metric = 'busy_cycles') c") == 1 ]] ||
         fail "$platform: cycles are not those with a kernel"
 done

@@ -9,11 +9,13 @@ partial() {
     ((expected)) && word=true
     shift
     rm -f r.*
-    run 0 run "$@" -o r.json -o r.csv -o r.db
+    run 0 run "$@" -o r.json -o r.csv -o r.tidy.csv -o r.db
     [[ $(grep -c '^PARTIAL RESULTS: stopped by --until at .* with work left$' stdout) == "$expected" ]] ||
         fail "$*: the text does not say partial=$expected"
     grep -q "^  \"partial\": $word,$" r.json || fail "$*: JSON does not say partial=$word"
-    grep -q "^run,,,,,,run,partial,fact,value,$expected,.$" r.csv || fail "$*: CSV does not say partial=$expected"
+    grep -q "^run,,,,,,run,partial,fact,value,$expected,.$" r.tidy.csv || fail "$*: tidy CSV does not say partial=$expected"
+    awk -F, -v wanted="$expected" '$1 == "run" && $13 == wanted { n++ } END { exit n != 1 }' r.csv ||
+        fail "$*: CSV does not say partial=$expected"
     [[ $(sqlite3 r.db 'SELECT partial, partial_reason IS NOT NULL FROM runs') == "$expected|$expected" ]] ||
         fail "$*: SQLite does not say partial=$expected"
     run 0 compare r.json r.db

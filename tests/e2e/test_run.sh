@@ -51,7 +51,7 @@ refused 2 'text.so' --plugin ./text.so blocks
 
 # The same bits for any number of threads, window and assignment; different ones for another configuration.
 data() {
-    run 0 "${play[@]}" --format csv "$@"
+    run 0 "${play[@]}" --format tidy "$@"
     grep -v '^host,' stdout
 }
 data >reference.csv
