@@ -58,12 +58,13 @@ ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error 
     }
     char quoted[200];
     ls_quote(path, strlen(path), quoted, sizeof quoted);
-    return ls_fail(err, LS_ERR_USAGE,
-                   "cannot tell the format of '%s' from its name: use %s (SQLite), %s, %s (also .csv.gz, .csv.zst), %s "
-                   "or %s",
-                   quoted, formats[LS_EXPORT_SQLITE].extensions, formats[LS_EXPORT_JSON].extensions,
-                   formats[LS_EXPORT_CSV].extensions, formats[LS_EXPORT_TIDY].extensions,
-                   formats[LS_EXPORT_TEXT].extensions);
+    return ls_fail(
+        err, LS_ERR_USAGE,
+        "cannot tell the format of '%s' from its name: use %s (SQLite), %s, %s (also .csv.gz, .csv.zst), %s "
+        "or %s",
+        quoted, formats[LS_EXPORT_SQLITE].extensions, formats[LS_EXPORT_JSON].extensions,
+        formats[LS_EXPORT_CSV].extensions, formats[LS_EXPORT_TIDY].extensions,
+        formats[LS_EXPORT_TEXT].extensions);
 }
 
 ls_status ls_export_stream(const ls_results *results, ls_export_format format,

@@ -35,8 +35,8 @@ typedef struct ls_results {
     const ls_warning *warnings; /* in order; what a reader of these numbers must know */
     size_t warning_count;
     ls_time end_time;
-    bool has_cycles; /* the machine runs kernels */
-    uint64_t cycles; /* of the core clock in which at least one kernel ran */
+    bool has_cycles;       /* the machine runs kernels */
+    uint64_t cycles;       /* of the core clock in which at least one kernel ran */
     const ls_clock *clock; /* of the cores: gives the cycles of each kernel; NULL: unknown */
     uint64_t seed;
     uint64_t events, messages, ticks, region_cycles; /* of the engine: as in ls_run_result */

@@ -68,7 +68,8 @@ static char *put_text(char *to, const char *text)
 }
 
 /* The cells of one metric; each is followed by style->separator. */
-static char *put_metric(char *to, ls_metric_kind kind, const ls_metric_parts *v, const export_cell_style *style)
+static char *put_metric(char *to, ls_metric_kind kind, const ls_metric_parts *v,
+                        const export_cell_style *style)
 {
     bool absent = style->hides_zeros && v->a == 0 && (v->b == 0 || kind == LS_METRIC_KIND_RATIO);
     if (kind == LS_METRIC_KIND_RATIO) {

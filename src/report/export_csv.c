@@ -31,8 +31,8 @@ static void put_column(FILE *to, const char *type, const ls_metric *metric, cons
 {
     const char *unit = strcmp(part, ".count") == 0 ? "" : ls_metric_unit(metric);
     char name[320];
-    int bytes = snprintf(name, sizeof name, "%s.%s%s%s%s%s", type, metric->name, part, unit[0] ? " [" : "", unit,
-                         unit[0] ? "]" : "");
+    int bytes = snprintf(name, sizeof name, "%s.%s%s%s%s%s", type, metric->name, part, unit[0] ? " [" : "",
+                         unit, unit[0] ? "]" : "");
     fputc(',', to);
     if (bytes > 0 && (size_t)bytes < sizeof name)
         export_csv_text(to, name);
@@ -40,8 +40,9 @@ static void put_column(FILE *to, const char *type, const ls_metric *metric, cons
 
 static void put_head(FILE *to, const ls_metrics *m)
 {
-    fputs("row,gpu,kernel,name,stream,begin_fs,end_fs,cycles,overlapped,platform,config_hash,seed,partial,warnings",
-          to);
+    fputs(
+        "row,gpu,kernel,name,stream,begin_fs,end_fs,cycles,overlapped,platform,config_hash,seed,partial,warnings",
+        to);
     for (size_t t = 0; m && t < ls_metrics_type_count(m); t++) {
         ls_metric_type type = ls_metrics_type(m, t);
         for (size_t k = 0; k < type.metric_count; k++) {

@@ -274,8 +274,10 @@ static ls_status put_scopes(sqlite_out *o, const ls_results *r, ls_error *err)
 {
     static const char sql[] = "INSERT INTO scopes VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     const sqlite_cell none = TEXT(NULL);
-    const sqlite_cell whole[] = { KEY(o->run),      none, none, none, none, U64(0), U64(r->end_time),
-                                  r->has_cycles ? U64(r->cycles) : none, none, none };
+    const sqlite_cell whole[] = {
+        KEY(o->run), none, none, none, none, U64(0), U64(r->end_time), r->has_cycles ? U64(r->cycles) : none,
+        none,        none
+    };
     sqlite3_stmt *s = NULL;
     ls_status status = sqlite_prepare(o, sql, &s, err);
     if (status == LS_OK && insert_row(s, whole, LS_COUNT_OF(whole)) != SQLITE_OK)
@@ -286,10 +288,11 @@ static ls_status put_scopes(sqlite_out *o, const ls_results *r, ls_error *err)
         const ls_metric_interval *k = ls_metrics_interval(r->metrics, i);
         uint64_t cycles = 0;
         bool has_cycles = export_cycles(r, k, &cycles);
-        const sqlite_cell row[] = { KEY(o->run),        U64(k->kernel), TEXT(k->kernel_name),
-                                    KEY(k->gpu),        KEY(k->stream), U64(k->begin),
-                                    U64(k->end),        has_cycles ? U64(cycles) : none,
-                                    U64(k->overlapped), U64(k->shared) };
+        const sqlite_cell row[] = { KEY(o->run),          U64(k->kernel),
+                                    TEXT(k->kernel_name), KEY(k->gpu),
+                                    KEY(k->stream),       U64(k->begin),
+                                    U64(k->end),          has_cycles ? U64(cycles) : none,
+                                    U64(k->overlapped),   U64(k->shared) };
         int code = insert_row(s, row, LS_COUNT_OF(row));
         if (code != SQLITE_OK)
             status = sqlite_fail(o, code, err);
@@ -393,7 +396,8 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
     ls_status status = ls_file_check_input(file, err);
     if (status != LS_OK)
         return status;
-    int code = sqlite.open_v2(file, &o->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    int code =
+        sqlite.open_v2(file, &o->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     status = code == SQLITE_OK ? LS_OK : sqlite_fail(o, code, err);
     if (status == LS_OK) {
         unsigned wait_ms = options && options->lock_wait_ms ? options->lock_wait_ms : SQLITE_LOCK_WAIT_MS;

@@ -56,7 +56,8 @@ static bool find_operand(const ls_metric_type *type, uint32_t offset, char *out)
         const char *part = NULL;
         if (metric->kind == LS_METRIC_KIND_COUNTER && metric->offset == offset)
             part = "";
-        else if (metric->kind == LS_METRIC_KIND_HISTOGRAM && offset == metric->offset + offsetof(ls_histogram, sum))
+        else if (metric->kind == LS_METRIC_KIND_HISTOGRAM &&
+                 offset == metric->offset + offsetof(ls_histogram, sum))
             part = ".sum";
         else if (metric->kind == LS_METRIC_KIND_HISTOGRAM &&
                  offset == metric->offset + offsetof(ls_histogram, count))
@@ -109,9 +110,10 @@ static ls_status list_columns(const ls_metric_type *type, columns *list, ls_erro
 {
     for (size_t k = 0; k < type->metric_count; k++) {
         const ls_metric *metric = &type->metrics[k];
-        bool good = metric->kind == LS_METRIC_KIND_RATIO       ? add_ratio(list, type, k)
-                    : metric->kind == LS_METRIC_KIND_HISTOGRAM ? add_histogram(list, metric, k)
-                                                               : add_column(list, k, PART_VALUE, metric->name, "");
+        bool good = metric->kind == LS_METRIC_KIND_RATIO ? add_ratio(list, type, k)
+                    : metric->kind == LS_METRIC_KIND_HISTOGRAM
+                        ? add_histogram(list, metric, k)
+                        : add_column(list, k, PART_VALUE, metric->name, "");
         if (!good)
             return no_memory(err);
     }
@@ -253,12 +255,14 @@ static void add_case(ls_text *sql, const char *metric)
 
 static void end_type(view_text *v, const char *type)
 {
-    ls_text_add(&v->totals, " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
+    ls_text_add(&v->totals,
+                " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
     add_quoted(&v->totals, '\'', type, "");
     ls_text_add(&v->totals, " JOIN ");
     add_quoted(&v->totals, '"', type, "");
     ls_text_add(&v->totals, " v ON v.scope = s.scope");
-    ls_text_add(&v->readings, " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
+    ls_text_add(&v->readings,
+                " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
     add_quoted(&v->readings, '\'', type, "");
     ls_text_add(&v->readings, " JOIN ");
     add_quoted(&v->readings, '"', type, BLOCKS_SUFFIX);
@@ -273,8 +277,9 @@ static void end_type(view_text *v, const char *type)
 static ls_status write_types(const sqlite_out *o, view_text *v, bool *any, ls_error *err)
 {
     sqlite3_stmt *s = NULL;
-    ls_status status = sqlite_prepare(
-        o, "SELECT type, name FROM metrics GROUP BY type, name ORDER BY type, min(metric)", &s, err);
+    ls_status status =
+        sqlite_prepare(o, "SELECT type, name FROM metrics GROUP BY type, name ORDER BY type, min(metric)", &s,
+                       err);
     if (status != LS_OK)
         return status;
     ls_text type = { 0 };
@@ -309,8 +314,9 @@ ls_status sqlite_types_views(const sqlite_out *o, ls_error *err)
     bool any = false;
     ls_text_add(&v.totals, "DROP VIEW IF EXISTS totals; CREATE VIEW totals AS ");
     ls_text_add(&v.readings, "DROP VIEW IF EXISTS readings; CREATE VIEW readings AS ");
-    ls_text_add(&v.trigger, "DROP TRIGGER IF EXISTS scope_deleted; CREATE TRIGGER scope_deleted AFTER DELETE ON scopes"
-                            " BEGIN DELETE FROM buckets WHERE scope = OLD.scope;");
+    ls_text_add(&v.trigger,
+                "DROP TRIGGER IF EXISTS scope_deleted; CREATE TRIGGER scope_deleted AFTER DELETE ON scopes"
+                " BEGIN DELETE FROM buckets WHERE scope = OLD.scope;");
     ls_status status = write_types(o, &v, &any, err);
     if (!any) {
         ls_text_add(&v.totals, none);

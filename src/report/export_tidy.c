@@ -133,9 +133,8 @@ static void put_type_values(FILE *to, const ls_metrics *m, const ls_metric_total
             ls_metric_parts parts = ls_metric_totals_get(totals, t, k);
             ls_metric_value value = { .kind = type.metrics[k].kind, .value = parts.a, .denominator = parts.b };
             if (value.kind == LS_METRIC_KIND_HISTOGRAM)
-                value.histogram = (ls_histogram){
-                    .count = parts.b, .sum = parts.a, .min = parts.min, .max = parts.max
-                };
+                value.histogram =
+                    (ls_histogram){ .count = parts.b, .sum = parts.a, .min = parts.min, .max = parts.max };
             value.present = value.kind == LS_METRIC_KIND_RATIO && parts.b != 0;
             value.ratio = value.present ? (double)parts.a / (double)parts.b : 0;
             if (export_leaves_out(interval, &value))

@@ -183,7 +183,8 @@ static void unpack_zstd(const char *data, size_t bytes, size_t limit, ls_text *o
     ZSTD_freeDCtx(zstd);
 }
 
-ls_status packed_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes, ls_error *err)
+ls_status packed_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
+                      ls_error *err)
 {
     ls_status status = ls_file_read(arena, path, limit, data, bytes, err);
     packed_kind kind = packed_suffix_of(path);

@@ -60,7 +60,8 @@ ls_status saved_metric(ls_saved *s, const char *type, const char *name, const ch
                                .kind = LS_METRIC_KIND_COUNTER,
                                .kind_is_unknown = kind == NULL };
     if (kind && !kind_of(kind, &metric.kind))
-        return ls_fail(err, LS_ERR_INPUT, "metric %s of %s has a kind that is none of ours: '%s'", name, type, kind);
+        return ls_fail(err, LS_ERR_INPUT, "metric %s of %s has a kind that is none of ours: '%s'", name, type,
+                       kind);
     if (failed || !metric.type || !metric.name || !metric.unit || !ls_vec_push(&s->metrics, metric))
         return no_memory(err);
     return LS_OK;
@@ -78,7 +79,8 @@ ls_status saved_block(ls_saved *s, const char *path, uint32_t *out, ls_error *er
     return LS_OK;
 }
 
-ls_status saved_put(ls_saved *s, uint32_t scope, uint32_t block, uint32_t metric, double a, double b, ls_error *err)
+ls_status saved_put(ls_saved *s, uint32_t scope, uint32_t block, uint32_t metric, double a, double b,
+                    ls_error *err)
 {
     const ls_saved_cell cell = {
         .scope = scope, .block = block, .metric = metric, .value = { .a = a, .b = b, .present = true }
@@ -268,7 +270,8 @@ const ls_saved_cell *ls_saved_cells(const ls_saved *s, uint32_t scope, const ls_
 
 const ls_saved_value *ls_saved_find(const ls_saved *s, uint32_t scope, uint32_t block, uint32_t metric)
 {
-    const ls_saved_cell wanted = { .block = block, .metric = metric }, *end, *at = ls_saved_cells(s, scope, &end);
+    const ls_saved_cell wanted = { .block = block, .metric = metric }, *end,
+                        *at = ls_saved_cells(s, scope, &end);
     const ls_saved_cell *found = bsearch(&wanted, at, (size_t)(end - at), sizeof *at, by_place);
     return found ? &found->value : NULL;
 }

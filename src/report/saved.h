@@ -35,7 +35,7 @@ typedef struct ls_saved_value {
     bool present;
 } ls_saved_value;
 
-#define LS_SAVED_RUN 0u           /* the scope of the whole run; kernel k is scope k + 1 */
+#define LS_SAVED_RUN 0u          /* the scope of the whole run; kernel k is scope k + 1 */
 #define LS_SAVED_TYPE UINT32_MAX /* in place of a block: all blocks of the metric's type */
 
 typedef struct ls_saved_cell {

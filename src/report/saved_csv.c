@@ -141,7 +141,8 @@ static ls_status read_tidy_head(csv_in *in, ls_error *err)
         while (i < in->cell_count && strcmp(in->cells.at[i], column_names[c]) != 0)
             i++;
         if (i == in->cell_count) {
-            ls_fail(err, LS_ERR_INPUT, "this is no results file of ours: there is no column '%s'", column_names[c]);
+            ls_fail(err, LS_ERR_INPUT, "this is no results file of ours: there is no column '%s'",
+                    column_names[c]);
             return ls_error_at(err, in->file, 1, 0);
         }
         in->column[c] = i;
@@ -216,7 +217,8 @@ static ls_status read_wide_head(csv_in *in, wide_head *head, ls_error *err)
         while (i < in->cell_count && strcmp(in->cells.at[i], label_names[l]) != 0)
             i++;
         if (i == in->cell_count) {
-            ls_fail(err, LS_ERR_INPUT, "this is no results file of ours: there is no column '%s'", label_names[l]);
+            ls_fail(err, LS_ERR_INPUT, "this is no results file of ours: there is no column '%s'",
+                    label_names[l]);
             return ls_error_at(err, in->file, 1, 0);
         }
         head->label[l] = i;
@@ -224,8 +226,7 @@ static ls_status read_wide_head(csv_in *in, wide_head *head, ls_error *err)
     head->first = 0;
     while (head->first < in->cell_count && !strchr(in->cells.at[head->first], '.'))
         head->first++;
-    head->numbers =
-        ls_arena_array(&in->saved->arena, in->cell_count - head->first + 1, sizeof *head->numbers);
+    head->numbers = ls_arena_array(&in->saved->arena, in->cell_count - head->first + 1, sizeof *head->numbers);
     if (!head->numbers)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
     ls_status status = LS_OK;
@@ -305,7 +306,8 @@ ls_status saved_load_csv(ls_saved *s, const char *file, ls_error *err)
     status = next_line(&in, err);
     in.cell_count = in.cells.count;
     if (status == LS_OK)
-        status = in.cell_count && strcmp(in.cells.at[0], "row") == 0 ? read_wide(&in, err) : read_tidy(&in, err);
+        status =
+            in.cell_count && strcmp(in.cells.at[0], "row") == 0 ? read_wide(&in, err) : read_tidy(&in, err);
     ls_vec_fini(&in.cells);
     return status;
 }

@@ -84,8 +84,8 @@ static ls_status take_scope(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 static ls_status take_metric(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
     uint32_t index;
-    return saved_metric(in->saved, column_text(s, 0), column_text(s, 1), column_text(s, 2), column_text(s, 3), &index,
-                        err);
+    return saved_metric(in->saved, column_text(s, 0), column_text(s, 1), column_text(s, 2), column_text(s, 3),
+                        &index, err);
 }
 
 /* A row of a type's table: the scope, the block or nothing, and a number per metric of the type, from first_metric
@@ -163,10 +163,11 @@ static ls_status take_version(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
     /* 0: no database of ours, of which the next query says so. */
     return version == 0 || version == SAVED_SQLITE_SCHEMA
                ? LS_OK
-               : ls_fail(err, LS_ERR_INPUT,
-                         "the database has schema version %d, this Lockstep reads version %d: run it again into a "
-                         "new file",
-                         version, SAVED_SQLITE_SCHEMA);
+               : ls_fail(
+                     err, LS_ERR_INPUT,
+                     "the database has schema version %d, this Lockstep reads version %d: run it again into a "
+                     "new file",
+                     version, SAVED_SQLITE_SCHEMA);
 }
 
 ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_error *err)
@@ -195,8 +196,10 @@ ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_e
         status = run ? ls_fail(err, LS_ERR_INPUT, "the database has no run %lld", (long long)run)
                      : ls_fail(err, LS_ERR_INPUT, "the database has no runs");
     if (status == LS_OK)
-        status = query(&in, "SELECT scope, kernel, name, begin_fs, end_fs FROM scopes WHERE run = ?1 ORDER BY scope",
-                       take_scope, err);
+        status =
+            query(&in,
+                  "SELECT scope, kernel, name, begin_fs, end_fs FROM scopes WHERE run = ?1 ORDER BY scope",
+                  take_scope, err);
     if (status == LS_OK)
         status = read_types(&in, err);
     sqlite.close(in.db);

@@ -109,7 +109,7 @@ static void check_totals(const ls_saved *saved, uint32_t scope)
 static void test_formats_agree(void **state)
 {
     (void)state;
-    static const char *const names[FILES] = { "a.json",      "a.csv",           "a.db",         "a.tidy.csv",
+    static const char *const names[FILES] = { "a.json",      "a.csv",           "a.db",          "a.tidy.csv",
                                               "blocks.json", "blocks.tidy.csv", "blocks.sqlite", "a.csv.gz" };
     ls_saved *saved[FILES];
     for (size_t i = 0; i < FILES; i++) {

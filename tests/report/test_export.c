@@ -30,13 +30,15 @@ static void test_format_by_extension(void **state)
         assert_int_equal(ls_export_format_of(good[i].path, &format, NULL), LS_OK);
         assert_int_equal(format, good[i].format);
     }
-    const char *bad[] = { "a", "a.", ".", "", "dir.db/a", "a.jso", "a.jsonx", "a. db",
-                          "a.json.gz", "a.db.zst", "a.gz", ".csv", "a.csv.xz" };
+    const char *bad[] = { "a",     "a.",        ".",        "",     "dir.db/a", "a.jso",   "a.jsonx",
+                          "a. db", "a.json.gz", "a.db.zst", "a.gz", ".csv",     "a.csv.xz" };
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
         ls_export_format format;
         ls_error err = { 0 };
         assert_int_equal(ls_export_format_of(bad[i], &format, &err), LS_ERR_USAGE);
-        assert_contains(err.what, ".db .sqlite .sqlite3 (SQLite), .json, .csv (also .csv.gz, .csv.zst), .tidy.csv or .txt");
+        assert_contains(
+            err.what,
+            ".db .sqlite .sqlite3 (SQLite), .json, .csv (also .csv.gz, .csv.zst), .tidy.csv or .txt");
     }
     assert_string_equal(ls_export_format_name(LS_EXPORT_SQLITE), "sqlite");
 }

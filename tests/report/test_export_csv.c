@@ -30,14 +30,14 @@ static void test_rows(void **state)
     assert_int_equal(ls_clock_init(&clock, (ls_ratio){ 2000000000, 1 }, NULL), LS_OK); /* 500,000 fs */
     f->results.clock = &clock;
     char *text = fixture_export(f, LS_EXPORT_CSV, NULL);
-    assert_string_equal(
-        text, LABELS CACHE_COLUMNS DRAM_COLUMNS "\r\n"
-              "kernel,0,0,\"void add<int, 4>(int*, \"\"x\"\")\",7,1000000,2500000,3,0,,,,,"
-              ",1500000,2000000,0.75,9,2,5,0,5,0,0,3,\r\n"
-              "kernel,0,1,,7,2500000,4000000,3,0,,,,,"
-              ",500000,2000000,0.25,12,0,0,,,18446744073709551615,0,3,\r\n"
-              "run,,,,,0,4000000,4,,rtx2060,00ff,42,0,"
-              ",2000000,4000000,0.5,12,2,5,0,5,18446744073709551615,0,3,\r\n");
+    assert_string_equal(text, LABELS CACHE_COLUMNS DRAM_COLUMNS
+                        "\r\n"
+                        "kernel,0,0,\"void add<int, 4>(int*, \"\"x\"\")\",7,1000000,2500000,3,0,,,,,"
+                        ",1500000,2000000,0.75,9,2,5,0,5,0,0,3,\r\n"
+                        "kernel,0,1,,7,2500000,4000000,3,0,,,,,"
+                        ",500000,2000000,0.25,12,0,0,,,18446744073709551615,0,3,\r\n"
+                        "run,,,,,0,4000000,4,,rtx2060,00ff,42,0,"
+                        ",2000000,4000000,0.5,12,2,5,0,5,18446744073709551615,0,3,\r\n");
     free(text);
     fixture_destroy(f);
 }
@@ -51,8 +51,9 @@ static void test_warnings_and_overlap(void **state)
     f->results.partial = true;
     f->results.partial_reason = "stopped";
     f->cache[1].hits += 4;
-    ls_metric_interval shared = { .gpu = 0, .kernel = 2, .kernel_name = "s", .stream = -1, .end = 5,
-                                  .overlapped = true, .shared = true };
+    ls_metric_interval shared = {
+        .gpu = 0, .kernel = 2, .kernel_name = "s", .stream = -1, .end = 5, .overlapped = true, .shared = true
+    };
     assert_int_equal(ls_metrics_mark(f->m, &shared, NULL), LS_OK);
     char *text = fixture_export(f, LS_EXPORT_CSV, NULL);
     assert_contains(text, "\r\nshared,0,2,s,,0,5,,1,,,,,,4,,,,,,,,,,3,\r\n");
@@ -70,11 +71,21 @@ static void test_quotients(void **state)
     static const struct {
         uint64_t above, below;
         const char *text;
-    } cases[] = { { 1, 3, "0.333333333" },         { 2, 3, "0.666666667" },    { 1, 30, "0.0333333333" },
-                  { 1, 300, "0.00333333333" },     { 1, 3000, "0.000333333333" }, { 10, 3, "3.33333333" },
-                  { 100000000, 3, "33333333.3" },  { 1000000000, 3, "333333333" }, { 999999999999, 1000000000000, "1" },
-                  { 9999999999, 1000000000, "10" }, { 5, 1, "5" },             { 0, 7, "0" },
-                  { 1, 1024, "0.0009765625" },      { 1, 512, "0.001953125" },  { UINT64_MAX, 1, "1.84467441e+19" } };
+    } cases[] = { { 1, 3, "0.333333333" },
+                  { 2, 3, "0.666666667" },
+                  { 1, 30, "0.0333333333" },
+                  { 1, 300, "0.00333333333" },
+                  { 1, 3000, "0.000333333333" },
+                  { 10, 3, "3.33333333" },
+                  { 100000000, 3, "33333333.3" },
+                  { 1000000000, 3, "333333333" },
+                  { 999999999999, 1000000000000, "1" },
+                  { 9999999999, 1000000000, "10" },
+                  { 5, 1, "5" },
+                  { 0, 7, "0" },
+                  { 1, 1024, "0.0009765625" },
+                  { 1, 512, "0.001953125" },
+                  { UINT64_MAX, 1, "1.84467441e+19" } };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         fixture *f = fixture_create();
         f->cache[0].hits += cases[i].above;

@@ -123,19 +123,21 @@ static void test_contents(void **state)
                  "gpu0.l1[0]|l1/cycle|0|NULL;gpu0.l1[1]|l1/cycle|0|NULL;dram|dram/bank|NULL|NULL;");
     assert_query("SELECT gpu, kernel, name, stream, begin_fs, end_fs FROM kernels",
                  "0|0|void add<int, 4>(int*, \"x\")|7|1000000|2500000;0|1||7|2500000|4000000;");
-    assert_query("SELECT v.scope, path, hits, accesses, hit_rate, \"wait.count\", \"wait.sum\", \"wait.min\","
-                 " \"wait.max\", wait FROM \"l1/cycle.blocks\" v JOIN blocks USING(block)",
-                 "1|gpu0.l1[0]|1500000|2000000|0.75|2|5|0|5|2.5;1|gpu0.l1[1]|500000|2000000|0.25|0|0|NULL|NULL|NULL;");
+    assert_query(
+        "SELECT v.scope, path, hits, accesses, hit_rate, \"wait.count\", \"wait.sum\", \"wait.min\","
+        " \"wait.max\", wait FROM \"l1/cycle.blocks\" v JOIN blocks USING(block)",
+        "1|gpu0.l1[0]|1500000|2000000|0.75|2|5|0|5|2.5;1|gpu0.l1[1]|500000|2000000|0.25|0|0|NULL|NULL|NULL;");
     assert_query("SELECT scope, path, name, least, count FROM buckets JOIN blocks USING(block) JOIN metrics"
                  " USING(metric)",
                  "1|gpu0.l1[0]|wait|0|1;1|gpu0.l1[0]|wait|4|1;");
-    assert_query("SELECT kernel, type, metric, value FROM totals WHERE type = 'l1/cycle' ORDER BY scope, metric",
-                 "NULL|l1/cycle|accesses|4000000;NULL|l1/cycle|hit_rate|0.5;NULL|l1/cycle|hits|2000000;"
-                 "NULL|l1/cycle|queue_peak|12;NULL|l1/cycle|wait|2.5;"
-                 "0|l1/cycle|accesses|2000000;0|l1/cycle|hit_rate|0.75;0|l1/cycle|hits|1500000;"
-                 "0|l1/cycle|queue_peak|9;0|l1/cycle|wait|2.5;"
-                 "1|l1/cycle|accesses|2000000;1|l1/cycle|hit_rate|0.25;1|l1/cycle|hits|500000;"
-                 "1|l1/cycle|queue_peak|12;1|l1/cycle|wait|NULL;");
+    assert_query(
+        "SELECT kernel, type, metric, value FROM totals WHERE type = 'l1/cycle' ORDER BY scope, metric",
+        "NULL|l1/cycle|accesses|4000000;NULL|l1/cycle|hit_rate|0.5;NULL|l1/cycle|hits|2000000;"
+        "NULL|l1/cycle|queue_peak|12;NULL|l1/cycle|wait|2.5;"
+        "0|l1/cycle|accesses|2000000;0|l1/cycle|hit_rate|0.75;0|l1/cycle|hits|1500000;"
+        "0|l1/cycle|queue_peak|9;0|l1/cycle|wait|2.5;"
+        "1|l1/cycle|accesses|2000000;1|l1/cycle|hit_rate|0.25;1|l1/cycle|hits|500000;"
+        "1|l1/cycle|queue_peak|12;1|l1/cycle|wait|NULL;");
     /* 0 / 0 has no value; a number beyond 2^63 is exact, as text. */
     assert_query("SELECT DISTINCT value FROM totals WHERE metric = 'refresh_rate'", "NULL;");
     assert_query("SELECT typeof(reads), reads FROM \"dram/bank\"",
@@ -168,9 +170,10 @@ static void test_differences(void **state)
     assert_int_equal(export_to(f, NULL), LS_OK);
     f->cache[0].hits += 500000;
     assert_int_equal(export_to(f, NULL), LS_OK);
-    assert_query("SELECT metric, value_a, value_b, difference FROM run_differences WHERE run_a = 1 AND run_b = 2"
-                 " AND difference > 0 ORDER BY metric",
-                 "hit_rate|0.5|0.625|0.2;hits|2000000|2500000|0.2;");
+    assert_query(
+        "SELECT metric, value_a, value_b, difference FROM run_differences WHERE run_a = 1 AND run_b = 2"
+        " AND difference > 0 ORDER BY metric",
+        "hit_rate|0.5|0.625|0.2;hits|2000000|2500000|0.2;");
     assert_query("SELECT run_b, kernel, time_a_ns, time_b_ns, ratio FROM kernel_differences WHERE run_a = 1",
                  "2|0|1.5|1.5|1.0;2|1|1.5|1.5|1.0;");
 }
