@@ -94,6 +94,19 @@ class Run(unittest.TestCase):
             other.close()
 
 
+class Plugins(unittest.TestCase):
+    @unittest.skipUnless(os.environ.get("PINGPONG"), "no plug-in was built")
+    def test_a_plugin_is_loaded_once_and_used_twice(self):
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "game.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("machine: pingpong\n")
+            first, second = (lockstep.run(None, path, plugins=os.environ["PINGPONG"]) for _ in range(2))
+        self.assertIsNone(first.cycles)
+        self.assertEqual(rows(first.metrics), rows(second.metrics))
+        self.assertIn("player/steady", {row["type"] for row in rows(first.metrics)})
+
+
 class Profiles(unittest.TestCase):
     def test_a_profile_is_made_and_used(self):
         with tempfile.TemporaryDirectory() as work:
