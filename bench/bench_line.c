@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     ls_engine *engine = bench_engine();
     ls_region *above = bench_domain(engine, 0), *below = bench_domain(engine, 1);
     ls_block *dram = block(below, "dram", LS_DRAM_SLOT, "fixed", &dram_spec);
-    ls_block *home = block(below, "home", LINE_CHANNEL_SLOT, "window", &home_spec);
+    ls_block *home = block(below, "home", LS_CHANNEL_SLOT, "window", &home_spec);
     ls_block *l2 = block(below, "l2", LINE_CACHE_SLOT, "cycle", &l2_spec);
     ls_block *l0 = block(above, "l0", LINE_CACHE_SLOT, "cycle", &l0_spec);
     must(ls_block_connect(home, "dram", dram, "dram", &err), &err);

@@ -13,9 +13,9 @@
 static const struct {
     const char *name, *type;
 } levels[PROGRAM_LEVELS] = {
-    [PROGRAM_L0] = { "L0", "vector-cache/*" },
-    [PROGRAM_L1] = { "L1", "l1-cache/*" },
-    [PROGRAM_L2] = { "L2", "l2-cache/*" },
+    [PROGRAM_L0] = { "L0", "vector_cache/*" },
+    [PROGRAM_L1] = { "L1", "l1/*" },
+    [PROGRAM_L2] = { "L2", "amd.l2/*" },
 };
 
 const char *program_level_name(program_level level)
@@ -63,7 +63,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
         status = ls_metrics_add_engine(metrics, engine, err);
     if (status != LS_OK)
         return status;
-    const ls_clock *clock = ls_region_clock(ls_block_region(ls_engine_find_block(engine, COMMAND_BLOCK)));
+    const ls_clock *clock = amd_gpu_clock(amd_gpu_of(engine, 0));
     const ls_run_options options = { .threads = job->threads, .watchdog_fs = LS_FS_PER_SECOND / 10 };
     timing_watch(system, command_over, &watch);
     timing_set_options(system, &options);

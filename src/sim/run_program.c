@@ -142,7 +142,7 @@ ls_status run_program_open(run_program *p, ls_arena *arena, run_kind kind, const
     if (status != LS_OK)
         return status;
     ls_engine *engine = timing_engine(p->request.system);
-    p->clock = ls_region_clock(ls_block_region(ls_engine_find_block(engine, COMMAND_BLOCK)));
+    p->clock = amd_gpu_clock(amd_gpu_of(engine, 0));
     timing_watch(p->request.system, command_over, p);
     return o->strict ? check_strictly(p, err) : LS_OK;
 }
@@ -306,12 +306,12 @@ static void print_caches(const run_program *p, FILE *to)
 {
     static const struct {
         const char *name, *type;
-    } levels[] = { { "vector", "vector-cache/*" },
-                   { "scalar", "scalar-cache/*" },
-                   { "instruction", "instruction-cache/*" },
-                   { "L1", "l1-cache/*" },
-                   { "L2", "l2-cache/*" },
-                   { "memory side", "memory-cache/*" } };
+    } levels[] = { { "vector", "vector_cache/*" },
+                   { "scalar", "scalar_cache/*" },
+                   { "instruction", "instruction_cache/*" },
+                   { "L1", "l1/*" },
+                   { "L2", "amd.l2/*" },
+                   { "memory side", "memory_cache/*" } };
     fprintf(to, "\n  %-12s %12s %7s %7s %7s %12s %7s %7s %9s\n", "cache", "reads", "hits", "misses", "MSHR",
             "writes", "hits", "atomics", "latency");
     for (size_t i = 0; i < LS_COUNT_OF(levels); i++) {
@@ -398,27 +398,27 @@ static void print_occupancy(const run_program *p, FILE *to)
 
 static void print_tlbs(const run_program *p, FILE *to)
 {
-    uint64_t accesses = count(p, "line-tlb/*", NULL, "accesses"),
-             requests = count(p, "line-mmu/*", NULL, "requests");
+    uint64_t accesses = count(p, "tlb/*", NULL, "accesses"),
+             requests = count(p, "mmu/*", NULL, "requests");
     char text[LS_FORMAT_BYTES], walks[LS_FORMAT_BYTES];
     if (accesses == 0)
         return;
     fprintf(to, "\n  %-22s %14s  %.1f %% hits, %.1f %% misses, %.1f %% asked for already\n", "L1 TLB accesses",
             ls_format_count(accesses, text, sizeof text),
-            percent(count(p, "line-tlb/*", NULL, "hits"), accesses),
-            percent(count(p, "line-tlb/*", NULL, "misses"), accesses),
-            percent(count(p, "line-tlb/*", NULL, "mshr_hits"), accesses));
+            percent(count(p, "tlb/*", NULL, "hits"), accesses),
+            percent(count(p, "tlb/*", NULL, "misses"), accesses),
+            percent(count(p, "tlb/*", NULL, "mshr_hits"), accesses));
     fprintf(to, "  %-22s %14s  %.1f %% hits, %s walks", "L2 TLB accesses",
             ls_format_count(requests, text, sizeof text),
-            percent(count(p, "line-mmu/*", NULL, "hits"), requests),
-            ls_format_count(count(p, "line-mmu/*", NULL, "walks"), walks, sizeof walks));
+            percent(count(p, "mmu/*", NULL, "hits"), requests),
+            ls_format_count(count(p, "mmu/*", NULL, "walks"), walks, sizeof walks));
 }
 
 static void print_memory(const run_program *p, FILE *to)
 {
     uint64_t requests = count(p, "dram/*", NULL, "requests");
-    uint64_t reads = count(p, "line-home/*", NULL, "read_bytes"),
-             writes = count(p, "line-home/*", NULL, "write_bytes");
+    uint64_t reads = count(p, "channel/*", NULL, "read_bytes"),
+             writes = count(p, "channel/*", NULL, "write_bytes");
     char text[LS_FORMAT_BYTES], in[LS_FORMAT_BYTES], out[LS_FORMAT_BYTES];
     fprintf(to, "\n  %-22s %14s  %s read, %s written\n", "DRAM transactions",
             ls_format_count(requests, text, sizeof text), ls_format_si((double)reads, "B", in, sizeof in),

@@ -31,7 +31,7 @@ grep -qF 'more instructions than the limit allows' stderr || fail 'nothing says 
 for j in 1 3; do
     run 0 run fir -p rx5500xt --gpu gfx803 --size 1000 -j "$j" -o "$j.json" -o "$j.csv" -o "$j.tidy.csv" -o "$j.sqlite"
     grep -vE 'wall_seconds|run_id|"command"|"threads"|"windows"|start' "$j.json" >"$j.bare"
-    grep -E ',(vector-cache/cycle|cu/rdna|dram/bank),' "$j.tidy.csv" >"$j.rows"
+    grep -E ',(vector_cache/cycle|cu/rdna|dram/bank),' "$j.tidy.csv" >"$j.rows"
     [[ -s $j.csv.platform.yaml ]] || fail 'no configuration beside the results'
 done
 cmp -s 1.bare 3.bare || fail 'threads change the JSON'

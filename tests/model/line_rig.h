@@ -241,7 +241,7 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
     snprintf(name, sizeof name, "dram%u", i);
     rig_block(ls_domain_region(domain, 0), name, "dram", "fixed", &s->dram, &dram);
     snprintf(name, sizeof name, "home%u", i);
-    rig_block(r->l2_regions[i], name, LINE_CHANNEL_SLOT, "window", &s->home, &r->home[i]);
+    rig_block(r->l2_regions[i], name, LS_CHANNEL_SLOT, "window", &s->home, &r->home[i]);
     RIG_OK(ls_block_connect(r->home[i], "dram", dram, "dram", err));
     RIG_OK(ls_block_connect(dram, "reply", r->home[i], "reply", err));
     RIG_OK(line_channel_attach(r->home[i], r->window, &r->map, (uint32_t)s->l2.line_bytes, err));
@@ -285,11 +285,11 @@ static inline void rig_build_tlb(rig *r, uint32_t number, const char *name)
 {
     ls_link *there, *back;
     ls_region *region = r->clients[number].region;
-    rig_block(region, name, LINE_TLB_SLOT, "cycle", &r->shape.tlb, &r->tlb[number]);
+    rig_block(region, name, LS_TLB_SLOT, "cycle", &r->shape.tlb, &r->tlb[number]);
     RIG_OK(line_tlb_set_below(r->tlb[number], r->l0[number], err));
-    rig_walk_link(r, "ask", number, region, r->mmu_region, line_mmu_receive, line_mmu_receiver(r->mmu, number),
+    rig_walk_link(r, "ask", number, region, r->mmu_region, line_mmu_ops(r->mmu)->receive, line_mmu_receiver(r->mmu, number),
                   &there);
-    rig_walk_link(r, "walked", number, r->mmu_region, region, line_tlb_receive, ls_block_state(r->tlb[number]),
+    rig_walk_link(r, "walked", number, r->mmu_region, region, line_tlb_ops(r->tlb[number])->receive, ls_block_state(r->tlb[number]),
                   &back);
     line_tlb_set_mmu(r->tlb[number], there);
     line_mmu_set_reply(r->mmu, number, back);
@@ -301,7 +301,7 @@ static inline void rig_build_mmu(rig *r, ls_clock clock)
     line_pages pages = r->shape.pages.look != NULL ? r->shape.pages : line_pages_identity();
     RIG_OK(ls_domain_create(r->engine, "mmu", clock, &domain, err));
     r->mmu_region = ls_domain_region(domain, 0);
-    rig_block(r->mmu_region, "mmu0", LINE_MMU_SLOT, "cycle", &r->shape.mmu, &r->mmu);
+    rig_block(r->mmu_region, "mmu0", LS_MMU_SLOT, "cycle", &r->shape.mmu, &r->mmu);
     RIG_OK(line_mmu_attach(r->mmu, &pages, r->client_count, (uint32_t)r->shape.tlb.mshr_entries, err));
 }
 

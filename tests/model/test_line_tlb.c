@@ -193,7 +193,7 @@ static void no_translation_costs_nothing(void **state)
     ls_block *none = NULL;
     line_port port;
     ls_error error = { 0 };
-    rig_block(r->clients[0].region, "none", LINE_TLB_SLOT, "none", NULL, &none);
+    rig_block(r->clients[0].region, "none", LS_TLB_SLOT, "none", NULL, &none);
     assert_int_equal(line_join(none, &rig_client_ops, &r->clients[0], &port, &error), LS_ERR_USAGE);
     RIG_OK(line_tlb_set_below(none, r->l0[0], err));
     RIG_OK(line_join(none, &rig_client_ops, &r->clients[0], &port, err));

@@ -5,7 +5,6 @@
 #include "model/amd/build.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------------------------------------ machine */
 
@@ -27,10 +26,13 @@ static ls_status reserve(builder *b, ls_error *err)
     b->gpu = ls_engine_alloc(b->engine, sizeof *b->gpu);
     if (b->gpu == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU");
+    b->gpu->engine = b->engine;
+    b->gpu->number = ls_machine_number(b->machine);
     b->cluster_regions = array_of_pointers(b, b->clusters, &failed);
     b->array_regions = array_of_pointers(b, b->arrays, &failed);
     b->l2_regions = array_of_pointers(b, b->channels, &failed);
-    b->cus = array_of_pointers(b, cus, &failed);
+    b->cus = ls_engine_alloc(b->engine, cus * sizeof *b->cus);
+    failed |= b->cus == NULL;
     b->cluster_blocks = array_of_pointers(b, b->clusters, &failed);
     b->cluster_caches = array_of_pointers(b, cluster_caches, &failed);
     b->cluster_hubs = array_of_pointers(b, b->clusters, &failed);
@@ -71,7 +73,16 @@ static ls_status describe(builder *b, ls_error *err)
     return mem_map_init(&g->map, &map, err);
 }
 
-static void set_facts(builder *b, const cu_capacity *capacity)
+/* The rest is divided by these. */
+static ls_status check_capacity(const ls_cu_capacity *c, ls_error *err)
+{
+    if (c->halves != 0 && c->simds != 0 && c->lane_width != 0)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_INPUT, "a compute unit says that it has %u SIMDs of %u lanes in %u parts", c->simds,
+                   c->lane_width, c->halves);
+}
+
+static void set_facts(builder *b, const ls_cu_capacity *capacity)
 {
     const amd_gpu_spec *s = b->spec;
     b->gpu->facts =
@@ -104,46 +115,52 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
         TRY(build_partition(&b, i, err));
     TRY(build_network(&b, err));
     TRY(build_mmu(&b, err));
-    cu_capacity capacity = cu_get_capacity(b.cus[0]);
+    ls_cu_capacity capacity;
+    ((const ls_cu_ops *)b.cus[0].ops)->capacity(b.cus[0].self, &capacity);
+    TRY(check_capacity(&capacity, err));
     set_facts(&b, &capacity);
-    return command_attach(b.command,
-                          &(command_wires){ .capacity = capacity,
-                                            .clusters = b.clusters,
-                                            .cus_per_cluster = b.per_cluster,
-                                            .orders = b.orders,
-                                            .dma = b.dma,
-                                            .flush = b.writes_back,
-                                            .machine = b.gpu },
-                          err);
+    const ls_command_wiring wiring = { .capacity = capacity,
+                                       .clusters = b.clusters,
+                                       .cus_per_cluster = b.per_cluster,
+                                       .orders = b.orders,
+                                       .dma = b.dma,
+                                       .flush = b.writes_back };
+    TRY(((const ls_command_ops *)b.gpu->command.ops)->attach(b.gpu->command.self, &wiring, err));
+    return ls_engine_add_part(b.engine, AMD_GPU_MACHINE, b.gpu, err);
 }
 
-/* ---------------------------------------------------------------------------------------- for who runs it */
+/* --------------------------------------------------------------------------------- for those who run it */
 
-static amd_gpu *find(ls_engine *engine)
+amd_gpu *amd_gpu_of(const ls_engine *engine, uint32_t index)
 {
-    ls_block *command = ls_engine_find_block(engine, COMMAND_BLOCK);
-    return command != NULL ? command_machine(command) : NULL;
+    return ls_engine_part(engine, AMD_GPU_MACHINE, index);
 }
 
-const amd_gpu_facts *amd_gpu_get_facts(ls_engine *engine)
+const amd_gpu_facts *amd_gpu_get_facts(const amd_gpu *gpu)
 {
-    amd_gpu *g = find(engine);
-    return g != NULL ? &g->facts : NULL;
+    return &gpu->facts;
 }
 
-ls_status amd_gpu_set_memory(ls_engine *engine, ls_address_space *window, ls_error *err)
+ls_port amd_gpu_command(const amd_gpu *gpu)
 {
-    amd_gpu *g = find(engine);
+    return gpu->command;
+}
+
+const ls_clock *amd_gpu_clock(const amd_gpu *gpu)
+{
+    return ls_region_clock(gpu->command_region);
+}
+
+void amd_gpu_set_memory(amd_gpu *g, ls_address_space *space)
+{
     for (uint32_t i = 0; i < g->home_count; i++)
-        TRY(line_channel_attach(g->homes[i], window, &g->map, g->line_bytes, err));
+        line_channel_set_memory(g->homes[i], space);
     for (uint32_t i = 0; i < g->l2_count; i++)
-        line_cache_set_home(g->l2[i], window);
-    return LS_OK;
+        line_cache_set_home(g->l2[i], space);
 }
 
-void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes)
+void amd_gpu_discard(amd_gpu *g, uint64_t address, uint64_t bytes)
 {
-    amd_gpu *g = find(engine);
     for (uint32_t i = 0; i < g->cache_count; i++)
         line_cache_discard(g->caches[i], address, bytes);
     for (uint32_t i = 0; i < g->tlb_count; i++)
@@ -152,15 +169,13 @@ void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes)
         line_mmu_discard(g->mmu, address, bytes);
 }
 
-static bool is_cu(const ls_block *block)
-{
-    return block != NULL && strcmp(ls_block_type_of(block)->slot, "cu") == 0;
-}
-
 bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes)
 {
+    ls_port cu;
     ls_block *block = ls_engine_find_block(engine, path);
-    return is_cu(block) && cu_take_kernel(block, number, counters, bytes);
+    if (block == NULL || ls_block_port(block, LS_CU_INTERFACE, &cu, NULL) != LS_OK)
+        return false;
+    return ((const ls_cu_ops *)cu.ops)->take_kernel(cu.self, number, counters, bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------- tables */
@@ -208,23 +223,6 @@ static const ls_need needs[] = {
     { "noc.array_latency_cycles", "arrays!=0" },
     { "noc.mmu_latency_cycles", "tlb.model!=none" },
 };
-
-static const ls_section sections[] = {
-    { .path = "command", .slot = "command", .default_model = "cycle", .help = "command processor and dispatchers" },
-    { .path = "dma", .slot = "dma", .default_model = "line", .help = "copies, and the link to the host" },
-    { .path = "cu", .slot = "cu", .default_model = "gcn", .help = "compute units" },
-    { .path = "cu.scheduler", .slot = LS_SCHEDULER_SLOT, .default_model = "oldest", .help = "which wave of a SIMD issues first" },
-    { .path = "vector_cache", .slot = LINE_VECTOR_SLOT, .default_model = "cycle", .help = "vector memory, per compute unit" },
-    { .path = "scalar_cache", .slot = LINE_SCALAR_SLOT, .default_model = "cycle", .help = "scalar memory, per cluster" },
-    { .path = "instruction_cache", .slot = LINE_CODE_SLOT, .default_model = "cycle", .help = "code, per cluster" },
-    { .path = "l1", .slot = LINE_L1_SLOT, .default_model = "cycle", .help = "RDNA's L1, per shader array" },
-    { .path = "l2", .slot = LINE_L2_SLOT, .default_model = "cycle", .help = "a slice of L2" },
-    { .path = "memory_cache", .slot = LINE_MEMORY_SLOT, .default_model = "cycle", .help = "on the memory's side of L2, per channel" },
-    { .path = "tlb", .slot = LINE_TLB_SLOT, .default_model = "none", .help = "L1 TLBs, one in front of each cache of a cluster" },
-    { .path = "mmu", .slot = LINE_MMU_SLOT, .default_model = "cycle", .help = "L2 TLB and page-table walkers" },
-    { .path = "channel", .slot = LINE_CHANNEL_SLOT, .default_model = "window", .help = "from L2 to the DRAM" },
-    { .path = "dram", .slot = "dram", .default_model = "bank", .help = "memory channels" },
-};
 /* clang-format on */
 
 static const ls_machine_type amd_machine = {
@@ -236,8 +234,8 @@ static const ls_machine_type amd_machine = {
     .param_count = LS_COUNT_OF(params),
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
-    .sections = sections,
-    .section_count = LS_COUNT_OF(sections),
+    .sections = amd_sections,
+    .section_count = AMD_SECTIONS,
     .build = build,
 };
 LS_REGISTER_MACHINE(amd_machine);

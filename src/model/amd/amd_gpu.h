@@ -1,11 +1,13 @@
-/* amd_gpu.h: a built machine of type `amd`, for who runs programs on it. */
+/* amd_gpu.h: a built machine of type `amd`, for those who run programs on it. An engine may have several. */
 #ifndef MODEL_AMD_AMD_GPU_H
 #define MODEL_AMD_AMD_GPU_H
 
 #include "base/address_space.h"
-#include "lockstep/block.h"
+#include "lockstep/command.h"
 
 #define AMD_GPU_MACHINE "amd"
+
+typedef struct amd_gpu amd_gpu;
 
 /* The keys of the machine that programs can see. */
 typedef struct amd_gpu_facts {
@@ -16,15 +18,19 @@ typedef struct amd_gpu_facts {
     uint32_t clock_mhz;
 } amd_gpu_facts;
 
-/* NULL if the machine is of another type. */
-const amd_gpu_facts *amd_gpu_get_facts(ls_engine *engine);
+/* The index-th AMD GPU of the engine, in the order of building; NULL past the last. */
+amd_gpu *amd_gpu_of(const ls_engine *engine, uint32_t index);
+const amd_gpu_facts *amd_gpu_get_facts(const amd_gpu *gpu);
+/* The command processor, through which programs run: an ls_command_ops. */
+ls_port amd_gpu_command(const amd_gpu *gpu);
+const ls_clock *amd_gpu_clock(const amd_gpu *gpu); /* of the command processor and the compute units */
 
 /* Gives the machine its memory; before the first run. */
-ls_status amd_gpu_set_memory(ls_engine *engine, ls_address_space *window, ls_error *err);
-/* Caches forget what they have of freed memory. While the engine rests. */
-void amd_gpu_discard(ls_engine *engine, uint64_t address, uint64_t bytes);
-/* Between runs: what a block counted for a launch that has ended, in the layout of its counters, once. False: the
- * block does not tell kernels apart. */
+void amd_gpu_set_memory(amd_gpu *gpu, ls_address_space *space);
+/* Caches and TLBs forget freed memory. Between runs. */
+void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);
+/* Between runs: the counters of a block for a launch that has ended, in the layout of the block's counters, once.
+ * False: the block does not tell kernels apart. */
 bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* build.h: a GPU while it is being built: shared by amd_gpu.c (the machine and its keys), build_cluster.c
- * (command processor, clusters of compute units) and build_memory.c (shader arrays, memory partitions, MMU,
- * network). */
+ * (command processor, clusters of compute units), build_memory.c (shader arrays, memory partitions, MMU,
+ * network) and slots.c (which models can stand where). */
 #ifndef MODEL_AMD_BUILD_H
 #define MODEL_AMD_BUILD_H
 
@@ -28,18 +28,22 @@ typedef struct amd_gpu_spec {
     const char *bit_map;
 } amd_gpu_spec;
 
-/* What stays of a built machine; found through the command processor. */
-typedef struct amd_gpu {
+/* A built machine: ls_engine_part() gives it back. Blocks are known by the ports of their slots. */
+struct amd_gpu {
+    ls_engine *engine;
+    uint32_t number; /* of the instance: names begin with "gpu<number>." */
     amd_gpu_facts facts;
     mem_map map;
     uint32_t line_bytes;
+    ls_region *command_region;
+    ls_port command; /* ls_command_ops */
     ls_block **caches; /* all of them */
     uint32_t cache_count;
     ls_block **l2, **homes;
     uint32_t l2_count, home_count;
     ls_block **tlbs, *mmu; /* tlbs: those that translate; mmu: NULL without any */
     uint32_t tlb_count;
-} amd_gpu;
+};
 
 typedef struct builder {
     ls_machine *machine;
@@ -52,8 +56,10 @@ typedef struct builder {
     bool writes_back; /* a cache above L2 does: what compute units wrote is in L2 only after a flush */
     ls_clock core_clock, dram_clock;
     ls_region *command_region, **cluster_regions, **array_regions, **l2_regions;
-    ls_block *command, *dma, *dma_hub;
-    ls_block **cus, **cluster_blocks, **cluster_caches, **cluster_hubs, **array_gates, **array_hubs, **gates;
+    ls_port dma; /* ls_dma_ops */
+    ls_block *dma_hub;
+    ls_port *cus; /* ls_cu_ops */
+    ls_block **cluster_blocks, **cluster_caches, **cluster_hubs, **array_gates, **array_hubs, **gates;
     ls_link **orders, **acks, **dones;
 } builder;
 
@@ -79,6 +85,12 @@ static inline uint32_t build_array_of(const builder *b, uint32_t cluster)
  * has two thousand names, and printf would take as long as all else about a link. */
 void build_name(char *out, const char *pattern, const uint32_t *numbers);
 #define BUILD_NAME(out, pattern, ...) build_name(out, pattern, (const uint32_t[]){ __VA_ARGS__ })
+/* The same of a domain or block of this instance: PART_NAME(b, name, "cluster#", 3) is "gpu0.cluster3". */
+#define PART_NAME(b, out, pattern, ...) BUILD_NAME(out, "gpu#." pattern, (b)->gpu->number, __VA_ARGS__)
+
+/* slots.c: the slots of the machine and the ports that their models have. */
+#define AMD_SECTIONS 14
+extern const ls_section amd_sections[AMD_SECTIONS];
 
 /* build_cluster.c */
 ls_status build_front(builder *b, ls_error *err);

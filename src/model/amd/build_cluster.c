@@ -6,13 +6,20 @@
 
 ls_status build_front(builder *b, ls_error *err)
 {
+    char name[64];
     ls_domain *domain;
-    TRY(ls_domain_create(b->engine, "gpu0.command", b->core_clock, &domain, err));
-    b->command_region = ls_domain_region(domain, 0);
-    TRY(ls_machine_block(b->machine, b->command_region, COMMAND_BLOCK, "command", &b->command, err));
-    TRY(ls_machine_block(b->machine, b->command_region, "gpu0.dma", "dma", &b->dma, err));
-    TRY(line_hub_create(b->command_region, "gpu0.dma.hub", b->gpu->line_bytes, &b->dma_hub, err));
-    return dma_attach(b->dma, b->dma_hub, err);
+    ls_block *command, *dma;
+    PART_NAME(b, name, "command", 0);
+    TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
+    b->command_region = b->gpu->command_region = ls_domain_region(domain, 0);
+    TRY(ls_machine_block(b->machine, b->command_region, name, "command", &command, err));
+    TRY(ls_block_port(command, LS_COMMAND_INTERFACE, &b->gpu->command, err));
+    PART_NAME(b, name, "dma", 0);
+    TRY(ls_machine_block(b->machine, b->command_region, name, "dma", &dma, err));
+    TRY(ls_block_port(dma, LS_DMA_INTERFACE, &b->dma, err));
+    PART_NAME(b, name, "dma.hub", 0);
+    TRY(line_hub_create(b->command_region, name, b->gpu->line_bytes, &b->dma_hub, err));
+    return ((const ls_dma_ops *)b->dma.ops)->attach(b->dma.self, b->dma_hub, err);
 }
 
 /* A cache of a cluster, above its way out. */
@@ -40,44 +47,55 @@ static ls_status build_tlb(builder *b, uint32_t cluster, const char *cache_name,
     return LS_OK;
 }
 
+/* A compute unit with its scheduler, if its model uses one. */
+static ls_status build_cu_block(builder *b, uint32_t cluster, uint32_t index, ls_port *out, ls_error *err)
+{
+    char name[64];
+    ls_block *cu, *scheduler;
+    PART_NAME(b, name, "cluster#.cu#", cluster, index);
+    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu", &cu, err));
+    TRY(ls_block_port(cu, LS_CU_INTERFACE, out, err));
+    const ls_port_decl *used = ls_block_type_port(ls_block_type_of(cu), LS_SCHEDULER_INTERFACE, true);
+    if (used == NULL)
+        return LS_OK;
+    PART_NAME(b, name, "cluster#.cu#.scheduler", cluster, index);
+    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu.scheduler", &scheduler, err));
+    return ls_block_connect(cu, used->name, scheduler, LS_SCHEDULER_PORT, err);
+}
+
 static ls_status build_cu(builder *b, uint32_t cluster, uint32_t index, ls_block *scalar, ls_block *code,
                           ls_error *err)
 {
     char name[64];
-    ls_block *cu, *scheduler;
-    cu_wires wires = { .cluster = cluster,
-                       .index = index,
-                       .vector_count = (uint32_t)b->spec->vector_caches,
-                       .to_command = b->dones[cluster] };
-    BUILD_NAME(name, "gpu0.cluster#.cu#", cluster, index);
-    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu", &cu, err));
-    BUILD_NAME(name, "gpu0.cluster#.cu#.scheduler", cluster, index);
-    TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "cu.scheduler", &scheduler, err));
-    TRY(ls_block_connect(cu, "scheduler", scheduler, LS_SCHEDULER_PORT, err));
-    b->cus[(size_t)cluster * b->per_cluster + index] = cu;
-    for (uint32_t i = 0; i < wires.vector_count; i++) {
-        ls_block *cache, *tlb;
-        BUILD_NAME(name, "gpu0.cluster#.cu#.vector#", cluster, index, i);
+    ls_port *cu = &b->cus[(size_t)cluster * b->per_cluster + index];
+    ls_cu_wiring wiring = { .cluster = cluster,
+                            .index = index,
+                            .vector_count = (uint32_t)b->spec->vector_caches,
+                            .scalar = scalar,
+                            .code = code,
+                            .to_command = b->dones[cluster] };
+    TRY(build_cu_block(b, cluster, index, cu, err));
+    for (uint32_t i = 0; i < wiring.vector_count; i++) {
+        ls_block *cache;
+        PART_NAME(b, name, "cluster#.cu#.vector#", cluster, index, i);
         TRY(build_cache(b, cluster, name, "vector_cache", &cache, err));
-        TRY(build_tlb(b, cluster, name, cache, &tlb, err));
-        b->cluster_caches[cluster * b->caches_per_cluster + index * wires.vector_count + i] = cache;
-        TRY(line_join(tlb, &cu_vector_client[i], ls_block_state(cu), &wires.vector[i], err));
+        TRY(build_tlb(b, cluster, name, cache, &wiring.vector[i], err));
+        b->cluster_caches[cluster * b->caches_per_cluster + index * wiring.vector_count + i] = cache;
     }
-    TRY(line_join(scalar, &cu_scalar_client, ls_block_state(cu), &wires.scalar, err));
-    TRY(line_join(code, &cu_code_client, ls_block_state(cu), &wires.code, err));
-    return cu_attach(cu, &wires, err);
+    return ((const ls_cu_ops *)cu->ops)->attach(cu->self, &wiring, err);
 }
 
 static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
 {
-    char name[64], command[64];
+    const ls_command_ops *command = b->gpu->command.ops;
+    char name[64], done[64];
     ls_domain *domain;
-    BUILD_NAME(name, "gpu0.cluster#", i);
+    PART_NAME(b, name, "cluster#", i);
     TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
     ls_region *region = b->cluster_regions[i] = ls_domain_region(domain, 0);
-    BUILD_NAME(name, "gpu0.cluster#.orders", i);
+    PART_NAME(b, name, "cluster#.orders", i);
     TRY(cluster_create(region, name, &b->cluster_blocks[i], err));
-    BUILD_NAME(name, "gpu0.cluster#.hub", i);
+    PART_NAME(b, name, "cluster#.hub", i);
     TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->cluster_hubs[i], err));
     ls_link_spec spec = { .name = name,
                           .from = b->command_region,
@@ -91,15 +109,15 @@ static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
     TRY(ls_link_create(b->engine, &spec, &b->orders[i], err));
     spec.from = region;
     spec.to = b->command_region;
-    spec.receiver = ls_block_state(b->command);
+    spec.receiver = b->gpu->command.self;
     BUILD_NAME(name, "ack#", i);
     spec.payload_bytes = sizeof(cluster_ack);
-    spec.receive = command_receive_ack;
+    spec.receive = command->receive_ack;
     TRY(ls_link_create(b->engine, &spec, &b->acks[i], err));
-    BUILD_NAME(command, "done#", i);
-    spec.name = command;
+    BUILD_NAME(done, "done#", i);
+    spec.name = done;
     spec.payload_bytes = sizeof(cu_done);
-    spec.receive = command_receive_done;
+    spec.receive = command->receive_done;
     return ls_link_create(b->engine, &spec, &b->dones[i], err);
 }
 
@@ -109,10 +127,10 @@ ls_status build_cluster(builder *b, uint32_t i, ls_error *err)
     ls_block *scalar, *code, *scalar_tlb, *code_tlb;
     ls_block **caches = &b->cluster_caches[i * b->caches_per_cluster];
     TRY(build_cluster_domain(b, i, err));
-    BUILD_NAME(name, "gpu0.cluster#.scalar", i);
+    PART_NAME(b, name, "cluster#.scalar", i);
     TRY(build_cache(b, i, name, "scalar_cache", &scalar, err));
     TRY(build_tlb(b, i, name, scalar, &scalar_tlb, err));
-    BUILD_NAME(name, "gpu0.cluster#.code", i);
+    PART_NAME(b, name, "cluster#.code", i);
     TRY(build_cache(b, i, name, "instruction_cache", &code, err));
     TRY(build_tlb(b, i, name, code, &code_tlb, err));
     caches[b->caches_per_cluster - 2] = scalar;

@@ -71,14 +71,14 @@ ls_status build_arrays(builder *b, ls_error *err)
         uint32_t count = 0;
         for (uint32_t k = 0; k < b->clusters; k++)
             count += build_array_of(b, k) == i;
-        BUILD_NAME(name, "gpu0.array#", i);
+        PART_NAME(b, name, "array#", i);
         TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
         ls_region *region = b->array_regions[i] = ls_domain_region(domain, 0);
-        BUILD_NAME(name, "gpu0.array#.gate", i);
+        PART_NAME(b, name, "array#.gate", i);
         TRY(line_gate_create(region, name, count, pair_credits(latency, latency), &b->array_gates[i], err));
-        BUILD_NAME(name, "gpu0.array#.hub", i);
+        PART_NAME(b, name, "array#.hub", i);
         TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->array_hubs[i], err));
-        BUILD_NAME(name, "gpu0.array#.l1", i);
+        PART_NAME(b, name, "array#.l1", i);
         TRY(ls_machine_block(b->machine, region, name, "l1", &l1, err));
         TRY(line_cache_set_below(l1, b->array_hubs[i], err));
         line_cache_set_passing(l1, LINE_DLC);
@@ -98,39 +98,49 @@ ls_status build_arrays(builder *b, ls_error *err)
     return LS_OK;
 }
 
+/* The DRAM of a channel, if its model uses one. */
+static ls_status build_dram(builder *b, uint32_t i, ls_region *region, ls_block *channel, ls_error *err)
+{
+    char name[64];
+    ls_block *dram;
+    if (ls_block_type_port(ls_block_type_of(channel), LS_DRAM_INTERFACE, true) == NULL)
+        return LS_OK;
+    PART_NAME(b, name, "partition#.dram", i);
+    TRY(ls_machine_block(b->machine, region, name, "dram", &dram, err));
+    TRY(ls_block_connect(channel, LS_DRAM_PORT, dram, LS_DRAM_PORT, err));
+    return ls_block_connect(dram, LS_DRAM_REPLY_PORT, channel, LS_DRAM_REPLY_PORT, err);
+}
+
 ls_status build_partition(builder *b, uint32_t i, ls_error *err)
 {
     char name[64];
     ls_domain *domain;
     ls_region *region;
-    ls_block *dram, *home, **slices = &b->gpu->l2[i * b->slices];
+    ls_block *home, **slices = &b->gpu->l2[i * b->slices];
     uint32_t credits =
         pair_credits((uint32_t)b->spec->request_latency_cycles, (uint32_t)b->spec->reply_latency_cycles);
-    BUILD_NAME(name, "gpu0.partition#", i);
+    PART_NAME(b, name, "partition#", i);
     /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
     TRY(ls_domain_create(b->engine, name, b->dram_clock, &domain, err));
     TRY(ls_domain_add_region(domain, b->core_clock, &region, err));
     b->l2_regions[i] = region;
-    BUILD_NAME(name, "gpu0.partition#.gate", i);
+    PART_NAME(b, name, "partition#.gate", i);
     TRY(line_gate_create(region, name, b->uppers + 1, credits, &b->gates[i], err));
-    BUILD_NAME(name, "gpu0.partition#.channel", i);
+    PART_NAME(b, name, "partition#.channel", i);
     TRY(ls_machine_block(b->machine, region, name, "channel", &home, err));
-    BUILD_NAME(name, "gpu0.partition#.dram", i);
-    TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), name, "dram", &dram, err));
-    TRY(ls_block_connect(home, "dram", dram, "dram", err));
-    TRY(ls_block_connect(dram, "reply", home, "reply", err));
+    TRY(build_dram(b, i, ls_domain_region(domain, 0), home, err));
     TRY(line_channel_attach(home, NULL, &b->gpu->map, b->gpu->line_bytes, err));
     b->gpu->homes[i] = home;
     ls_block *below = home;
     if (b->spec->memory_cache) {
-        BUILD_NAME(name, "gpu0.partition#.memory_cache", i);
+        PART_NAME(b, name, "partition#.memory_cache", i);
         TRY(ls_machine_block(b->machine, region, name, "memory_cache", &below, err));
         TRY(line_cache_set_below(below, home, err));
         line_cache_set_map(below, &b->gpu->map);
         build_keep_cache(b, below);
     }
     for (uint32_t k = 0; k < b->slices; k++) {
-        BUILD_NAME(name, "gpu0.partition#.l2_#", i, k);
+        PART_NAME(b, name, "partition#.l2_#", i, k);
         TRY(ls_machine_block(b->machine, region, name, "l2", &slices[k], err));
         line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LINE_SYSTEM);
         TRY(line_cache_set_below(slices[k], below, err));
@@ -168,9 +178,11 @@ ls_status build_mmu(builder *b, ls_error *err)
     char name[64];
     if (g->tlb_count == 0)
         return LS_OK;
-    TRY(ls_domain_create(b->engine, "gpu0.mmu", b->core_clock, &domain, err));
+    PART_NAME(b, name, "mmu", 0);
+    TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
     ls_region *region = ls_domain_region(domain, 0);
-    TRY(ls_machine_block(b->machine, region, "gpu0.mmu.l2", "mmu", &g->mmu, err));
+    PART_NAME(b, name, "mmu.l2", 0);
+    TRY(ls_machine_block(b->machine, region, name, "mmu", &g->mmu, err));
     uint32_t questions = line_tlb_questions(g->tlbs[0]);
     TRY(line_mmu_attach(g->mmu, &pages, g->tlb_count, questions, err));
     if (line_tlb_page_bytes(g->tlbs[0]) != line_mmu_page_bytes(g->mmu))
@@ -188,7 +200,7 @@ ls_status build_mmu(builder *b, ls_error *err)
                               .latency_cycles = (uint32_t)b->spec->mmu_latency_cycles,
                               .credits = questions,
                               .payload_bytes = sizeof(line_walk),
-                              .receive = line_mmu_receive,
+                              .receive = line_mmu_ops(g->mmu)->receive,
                               .receiver = line_mmu_receiver(g->mmu, i) };
         BUILD_NAME(name, "walk#", i);
         TRY(ls_link_create(b->engine, &spec, &ask, err));
@@ -198,7 +210,7 @@ ls_status build_mmu(builder *b, ls_error *err)
         spec.to = ls_block_region(g->tlbs[i]);
         spec.from_name = ls_block_name(g->mmu);
         spec.to_name = ls_block_name(g->tlbs[i]);
-        spec.receive = line_tlb_receive;
+        spec.receive = line_tlb_ops(g->tlbs[i])->receive;
         spec.receiver = ls_block_state(g->tlbs[i]);
         TRY(ls_link_create(b->engine, &spec, &answer, err));
         line_mmu_set_reply(g->mmu, i, answer);

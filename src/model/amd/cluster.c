@@ -19,7 +19,7 @@ typedef struct cluster_sweep {
 typedef struct cluster {
     ls_region *region;
     uint32_t number, cu_count, cache_count, caches_below;
-    void *cus[CLUSTER_CUS_MAX];
+    ls_port cus[CLUSTER_CUS_MAX]; /* ls_cu_ops */
     line_port caches[CLUSTER_CACHES_MAX];
     cluster_sweep sweeps[CLUSTER_TAGS_MAX];
     uint32_t sweep_count; /* in use */
@@ -103,17 +103,23 @@ static void on_retry(void *self, ls_cycle now)
 
 static const line_client_ops client = { .reply = on_reply, .retry = on_retry };
 
+static void launch(cluster *c, const ls_cu_launch *group, ls_cycle now)
+{
+    const ls_cu_ops *cu = c->cus[group->cu].ops;
+    cu->receive_launch(c->cus[group->cu].self, group, now);
+}
+
 void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     cluster *c = state;
     const cluster_order *order = payload;
     switch (order->kind) {
     case CLUSTER_LAUNCH:
-        cu_receive_launch(c->cus[order->launch.cu], &order->launch, now);
+        launch(c, &order->launch, now);
         break;
     case CLUSTER_CANCEL:
         for (uint32_t i = 0; i < c->cu_count; i++)
-            cu_cancel(c->cus[i], order->launch.kernel, now);
+            ((const ls_cu_ops *)c->cus[i].ops)->cancel(c->cus[i].self, order->launch.kernel, now);
         break;
     default: {
         /* One per dispatcher, and each waits for its answer: there is always a free one. */
@@ -146,7 +152,7 @@ ls_status cluster_attach(ls_block *block, const cluster_wires *wires, ls_error *
     c->caches_below = wires->caches_below;
     c->acks = wires->acks;
     for (uint32_t i = 0; i < wires->cu_count; i++)
-        c->cus[i] = ls_block_state(wires->cus[i]);
+        c->cus[i] = wires->cus[i];
     for (uint32_t i = 0; i < wires->cache_count; i++) {
         ls_status status = line_join(wires->caches[i], &client, c, &c->caches[i], err);
         if (status != LS_OK)

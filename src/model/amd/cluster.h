@@ -3,27 +3,21 @@
 #ifndef MODEL_AMD_CLUSTER_H
 #define MODEL_AMD_CLUSTER_H
 
-#include "model/cu/cu_api.h"
+#include "lockstep/command.h"
+#include "model/amd_memory/line.h"
 
-typedef enum cluster_kind {
-    CLUSTER_LAUNCH,
-    CLUSTER_CANCEL,     /* launch.kernel says which */
-    CLUSTER_INVALIDATE, /* answered with a cluster_ack when all caches have forgotten what they had */
-    CLUSTER_FLUSH,      /* ... when all they had to write back is written to L2 */
-} cluster_kind;
-
-typedef struct cluster_order {
-    uint32_t kind, tag; /* tag: comes back in the answer */
-    cu_launch launch;
-} cluster_order;
-
-typedef struct cluster_ack {
-    uint32_t cluster, tag;
-} cluster_ack;
+enum {
+    CLUSTER_LAUNCH = LS_CLUSTER_LAUNCH,
+    CLUSTER_CANCEL = LS_CLUSTER_CANCEL,
+    CLUSTER_INVALIDATE = LS_CLUSTER_INVALIDATE,
+    CLUSTER_FLUSH = LS_CLUSTER_FLUSH,
+};
+typedef ls_cluster_order cluster_order;
+typedef ls_cluster_ack cluster_ack;
 
 typedef struct cluster_wires {
     uint32_t number;
-    ls_block *const *cus;
+    const ls_port *cus; /* ls_cu_ops */
     uint32_t cu_count;
     ls_block *const *caches; /* to be emptied: vector, scalar, instruction */
     uint32_t cache_count;

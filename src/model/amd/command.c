@@ -84,6 +84,12 @@ static void transfer_over(void *self, dma_job *job, ls_cycle now)
 
 /* --------------------------------------------------------------------------------------------- begins */
 
+static void start_transfer(command *c, command_packet *p, ls_cycle now)
+{
+    const ls_dma_ops *dma = c->dma.ops;
+    dma->start(c->dma.self, &p->transfer, now);
+}
+
 static void give_orders(command *c, dispatcher *d, uint32_t kind)
 {
     d->order = kind;
@@ -144,7 +150,7 @@ static void begin_kernel(command *c, dispatcher *d, command_queue *q, command_pa
     p->begin = ls_region_time(c->region);
     if (p->transfer.bytes > 0) {
         d->waits++;
-        dma_start(c->dma, &p->transfer, now);
+        start_transfer(c, p, now);
     }
     if (c->spec->invalidate) {
         d->waits += c->clusters;
@@ -179,7 +185,7 @@ static void begin_packets(command *c, ls_cycle now)
         if (p->kind == COMMAND_TRANSFER) {
             c->n.transfers += !p->transfer.local;
             p->begin = ls_region_time(c->region);
-            dma_start(c->dma, &p->transfer, now);
+            start_transfer(c, p, now);
         } else {
             begin_kernel(c, d, best, p, now);
         }
@@ -281,7 +287,7 @@ static void note_fault(command *c, dispatcher *d, const cu_done *done)
     give_orders(c, d, CLUSTER_CANCEL);
 }
 
-void command_receive_done(void *state, ls_link *link, const void *payload, ls_cycle now)
+static void command_receive_done(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     command *c = state;
     const cu_done *done = payload;
@@ -303,7 +309,7 @@ void command_receive_done(void *state, ls_link *link, const void *payload, ls_cy
     pump_at(c, over || d->is_cancelled || c->next_deal < now ? now : c->next_deal);
 }
 
-void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cycle now)
+static void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     command *c = state;
     const cluster_ack *ack = payload;
@@ -315,9 +321,9 @@ void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cyc
 
 /* -------------------------------------------------------------------------------------- the client's side */
 
-void command_add_queue(ls_block *block, command_queue *queue)
+static void command_add_queue(void *self, command_queue *queue)
 {
-    command *c = ls_block_state(block);
+    command *c = self;
     command_queue **at = &c->queues;
     while (*at != NULL)
         at = &(*at)->next;
@@ -325,9 +331,9 @@ void command_add_queue(ls_block *block, command_queue *queue)
     *at = queue;
 }
 
-void command_remove_queue(ls_block *block, command_queue *queue)
+static void command_remove_queue(void *self, command_queue *queue)
 {
-    command *c = ls_block_state(block);
+    command *c = self;
     command_queue **at = &c->queues;
     while (*at != NULL && *at != queue)
         at = &(*at)->next;
@@ -335,12 +341,14 @@ void command_remove_queue(ls_block *block, command_queue *queue)
         *at = queue->next;
 }
 
-ls_status command_submit(ls_block *block, command_queue *queue, command_packet *p, ls_error *err)
+static ls_status command_submit(void *self, command_queue *queue, command_packet *p, ls_error *err)
 {
-    command *c = ls_block_state(block);
+    command *c = self;
     if (p->kind == COMMAND_KERNEL) {
         place_need need = need_of(c, p);
-        p->groups_per_cu = need.waves > CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &p->limit);
+        place_limit limit = PLACE_FITS;
+        p->groups_per_cu = need.waves > CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &limit);
+        p->limit = place_limit_name(limit);
         p->waves_per_cu = p->groups_per_cu * need.waves;
         if (p->groups_per_cu == 0)
             return ls_fail(
@@ -369,9 +377,9 @@ ls_status command_submit(ls_block *block, command_queue *queue, command_packet *
     return LS_OK;
 }
 
-bool command_unfinished(const ls_block *block, ls_time *begin)
+static bool command_unfinished(const void *self, ls_time *begin)
 {
-    const command *c = ls_block_state((ls_block *)(uintptr_t)block);
+    const command *c = self;
     *begin = LS_TIME_MAX;
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
         if (c->dispatchers[i].phase != DISPATCHER_FREE && c->dispatchers[i].packet->begin < *begin)
@@ -382,9 +390,9 @@ bool command_unfinished(const ls_block *block, ls_time *begin)
     return *begin != LS_TIME_MAX;
 }
 
-command_packet *command_take(ls_block *block)
+static command_packet *command_take(void *self)
 {
-    command *c = ls_block_state(block);
+    command *c = self;
     command_packet *p = c->done_head;
     if (p != NULL) {
         c->done_head = p->next;
@@ -395,9 +403,9 @@ command_packet *command_take(ls_block *block)
     return p;
 }
 
-uint64_t command_places(const ls_block *block, const command_packet *p)
+static uint64_t command_places(const void *self, const command_packet *p)
 {
-    const command *c = ls_block_state((ls_block *)(uintptr_t)block);
+    const command *c = self;
     const cu_kernel *k = &p->kernel;
     place_need need = need_of(c, p);
     place_limit limit;
@@ -416,9 +424,9 @@ uint64_t command_places(const ls_block *block, const command_packet *p)
 
 /* ---------------------------------------------------------------------------------------------- set-up */
 
-ls_status command_attach(ls_block *block, const command_wires *wires, ls_error *err)
+static ls_status command_attach(void *self, const ls_command_wiring *wires, ls_error *err)
 {
-    command *c = ls_block_state(block);
+    command *c = self;
     ls_status status = place_init(&c->place, &wires->capacity, err);
     if (status != LS_OK)
         return status;
@@ -432,8 +440,7 @@ ls_status command_attach(ls_block *block, const command_wires *wires, ls_error *
     c->cluster_words = (c->clusters + 63) / 64;
     c->cu_tail = c->cu_count % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << c->cu_count % 64) - 1;
     c->place_words = (uint64_t)c->cu_count * PLACE_GROUPS_MAX / 64;
-    c->dma = ls_block_state(wires->dma);
-    c->machine = wires->machine;
+    c->dma = wires->dma;
     c->flush = wires->flush;
     c->orders = ls_domain_alloc(c->domain, c->clusters * sizeof *c->orders);
     c->cus = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->cus);
@@ -451,17 +458,12 @@ ls_status command_attach(ls_block *block, const command_wires *wires, ls_error *
     return LS_OK;
 }
 
-void *command_machine(ls_block *block)
-{
-    command *c = ls_block_state(block);
-    return c->machine;
-}
-
 static ls_status command_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     command *c = state;
     (void)err;
     c->spec = spec;
+    c->name = ls_block_name(block);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     ls_event_init(&c->pump, pump, c);
@@ -481,7 +483,7 @@ static void command_waits(const void *state, ls_wait_sink *sink)
                  "kernel %s: %llu of %llu work-groups sent, %llu done, %u answers to come",
                  d->packet->kernel.program->name, (unsigned long long)d->sent, (unsigned long long)d->total,
                  (unsigned long long)d->done, d->waits);
-        ls_wait_report(sink, COMMAND_BLOCK, d->waits > 0 ? "gpu0.dma" : "gpu0.cluster0", detail);
+        ls_wait_report(sink, c->name, d->waits > 0 ? "the DMA engine" : "its clusters", detail);
     }
 }
 
@@ -519,9 +521,23 @@ static const ls_metric metrics[] = {
     LS_METRIC_PEAK(command_counters, concurrent_peak, "kernels", "most kernels at once"),
 };
 
+static const ls_command_ops command_ops = { .attach = command_attach,
+                                            .receive_done = command_receive_done,
+                                            .receive_ack = command_receive_ack,
+                                            .add_queue = command_add_queue,
+                                            .remove_queue = command_remove_queue,
+                                            .submit = command_submit,
+                                            .take = command_take,
+                                            .unfinished = command_unfinished,
+                                            .places = command_places };
+
+static const ls_port_decl ports[] = {
+    { .name = LS_COMMAND_PORT, .interface = LS_COMMAND_INTERFACE, .ops = &command_ops },
+};
+
 static const ls_block_type command_type = {
     .abi = LS_ABI_VERSION,
-    .slot = "command",
+    .slot = LS_COMMAND_SLOT,
     .name = "cycle",
     .help = "queues, dispatchers that take turns, placement by masks",
     .spec_size = sizeof(command_spec),
@@ -533,6 +549,8 @@ static const ls_block_type command_type = {
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(command, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
     .init = command_init,
     .waits = command_waits,
 };

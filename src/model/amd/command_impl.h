@@ -55,6 +55,7 @@ typedef struct dispatcher {
 
 typedef struct command {
     const command_spec *spec;
+    const char *name;
     ls_region *region;
     ls_domain *domain;
     place_spec place;
@@ -62,7 +63,7 @@ typedef struct command {
     uint64_t cu_tail; /* bits of the last word of a mask of compute units */
     uint32_t cu_words, cluster_words;
     ls_link **orders;
-    void *dma, *machine;
+    ls_port dma; /* ls_dma_ops */
     bool flush;
     place_cu *cus;
     uint8_t (*owner)[PLACE_GROUPS_MAX]; /* which dispatcher's work-group a slot holds */

@@ -35,7 +35,9 @@ typedef struct dma_flight {
 
 typedef struct dma {
     const dma_spec *spec;
+    const char *name;
     ls_region *region;
+    ls_block *memory; /* behind which L2 is */
     line_port port;
     line_message message;
     dma_job *head, *tail; /* in progress; the first has the next turn */
@@ -144,7 +146,7 @@ static void wait_until(dma *d, ls_event *event, ls_cycle cycle)
     ls_schedule_at(d->region, event, cycle);
 }
 
-void dma_start(void *state, dma_job *j, ls_cycle now)
+static void dma_start(void *state, dma_job *j, ls_cycle now)
 {
     dma *d = state;
     uint64_t setup[] = { d->spec->copy_in_cycles, d->spec->copy_out_cycles, d->spec->copy_cycles,
@@ -385,10 +387,11 @@ static void on_retry(void *self, ls_cycle now)
 
 static const line_client_ops client = { .reply = on_reply, .retry = on_retry };
 
-ls_status dma_attach(ls_block *block, ls_block *memory, ls_error *err)
+static ls_status dma_attach(void *self, ls_block *memory, ls_error *err)
 {
-    dma *d = ls_block_state(block);
+    dma *d = self;
     ls_domain *domain = ls_region_domain(d->region);
+    d->memory = memory;
     ls_status status = line_join(memory, &client, d, &d->port, err);
     for (uint32_t i = 0; i < STAGES && status == LS_OK; i++) {
         d->stage[i] = ls_domain_alloc(domain, (size_t)STAGE_LINES * d->port.line_bytes);
@@ -402,6 +405,7 @@ static ls_status dma_init(ls_block *block, void *state, const void *spec, ls_err
 {
     dma *d = state;
     d->spec = spec;
+    d->name = ls_block_name(block);
     d->region = ls_block_region(block);
     for (uint32_t i = 0; i < FLIGHT_MAX; i++)
         d->flight[i].next = i + 1;
@@ -417,7 +421,8 @@ static void dma_waits(const void *state, ls_wait_sink *sink)
 {
     const dma *d = state;
     if (d->head != NULL)
-        ls_wait_report(sink, "gpu0.dma", "gpu0.command", d->flying > 0 ? "answers of L2" : "a turn");
+        ls_wait_report(sink, d->name, d->flying > 0 ? ls_block_name(d->memory) : "the host link",
+                       d->flying > 0 ? "answers of L2" : "a turn");
 }
 
 static const ls_param params[] = {
@@ -446,9 +451,15 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(dma_counters, busy_cycles, "cycles", "cycles with a transfer in progress"),
 };
 
+static const ls_dma_ops dma_ops = { .attach = dma_attach, .start = dma_start };
+
+static const ls_port_decl ports[] = {
+    { .name = LS_DMA_PORT, .interface = LS_DMA_INTERFACE, .ops = &dma_ops },
+};
+
 static const ls_block_type dma_line = {
     .abi = LS_ABI_VERSION,
-    .slot = "dma",
+    .slot = LS_DMA_SLOT,
     .name = "line",
     .help = "moves memory line by line through L2, and over the host link",
     .spec_size = sizeof(dma_spec),
@@ -458,6 +469,8 @@ static const ls_block_type dma_line = {
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(dma, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
     .init = dma_init,
     .waits = dma_waits,
 };

@@ -1,4 +1,4 @@
-/* cache.h: a cache that holds bytes: block of slot "line-cache", model "cycle". Vector, scalar and
+/* cache.h: a cache that holds bytes: model "cycle" of the slots of lockstep/line_cache.h. Vector, scalar and
  * instruction caches, RDNA's L1, L2 slices and memory-side caches are all this block with other keys.
  *
  * A request is looked up in the cycle in which it is taken; times follow by arithmetic: a hit is answered
@@ -8,19 +8,14 @@
 #define MODEL_AMD_MEMORY_CACHE_H
 
 #include "base/address_space.h"
+#include "lockstep/line_cache.h"
 #include "model/amd_memory/line.h"
 #include "model/memory/mem.h"
 #include "model/policy/prefetch.h"
 #include "model/policy/replacement.h"
 #include "model/policy/set_hash.h"
 
-#define LINE_CACHE_SLOT "line-cache" /* any of these, and alone */
-#define LINE_VECTOR_SLOT "vector-cache"
-#define LINE_SCALAR_SLOT "scalar-cache"
-#define LINE_CODE_SLOT "instruction-cache"
-#define LINE_L1_SLOT "l1-cache"
-#define LINE_L2_SLOT "l2-cache"
-#define LINE_MEMORY_SLOT "memory-cache" /* on the memory's side of L2 */
+#define LINE_CACHE_SLOT "line-cache" /* of no machine: a cache alone, for tests */
 
 typedef enum line_policy {
     LINE_THROUGH, /* written here and below; a miss takes a line */
@@ -58,7 +53,7 @@ typedef struct line_cache_counters {
 
 /* --- wiring, before the run, of any block that stands in a slot for caches --- */
 
-/* The wire to the level below. LS_ERR_UNSUPPORTED for a block that does not provide LINE_CACHE_INTERFACE. */
+/* The wire to the level below. Fails for a block that does not provide LS_LINE_CACHE_INTERFACE. */
 ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err);
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
  * answered with LINE_FAULT. */
@@ -76,20 +71,5 @@ bool line_cache_writes_back(const ls_block *cache);
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);
 /* At rest: dirty lines; for tests and reports. */
 uint64_t line_cache_dirty_lines(const ls_block *cache);
-
-/* --- for those who write another one --- */
-
-/* What a model provides besides LINE_MEMORY_PORT: the functions above. */
-#define LINE_CACHE_INTERFACE "line-cache/1"
-#define LINE_CACHE_PORT "cache"
-typedef struct line_cache_ops {
-    ls_status (*set_below)(void *self, ls_block *block, ls_block *memory, ls_error *err);
-    void (*set_home)(void *self, const ls_address_space *window);
-    void (*set_passing)(void *self, uint32_t flags);
-    void (*set_map)(void *self, const mem_map *map);
-    bool (*writes_back)(const void *self);
-    void (*discard)(void *self, uint64_t address, uint64_t bytes);
-    uint64_t (*dirty_lines)(const void *self);
-} line_cache_ops;
 
 #endif

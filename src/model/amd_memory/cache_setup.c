@@ -164,7 +164,7 @@ static uint64_t dirty_lines(const void *self)
     return count;
 }
 
-static const line_cache_ops cache_ops = { .set_below = set_below,
+static const ls_line_cache_ops cache_ops = { .set_below = set_below,
                                           .set_home = set_home,
                                           .set_passing = set_passing,
                                           .set_map = set_map,
@@ -255,7 +255,7 @@ static const ls_metric metrics[] = {
 
 static const ls_port_decl ports[] = {
     { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &line_cache_memory },
-    { .name = LINE_CACHE_PORT, .interface = LINE_CACHE_INTERFACE, .ops = &cache_ops },
+    { .name = LS_LINE_CACHE_PORT, .interface = LS_LINE_CACHE_INTERFACE, .ops = &cache_ops },
 };
 
 /* The same block in each place where it can stand, so that reports tell levels apart. */
@@ -284,9 +284,9 @@ static const ls_port_decl ports[] = {
 /* clang-format on */
 
 CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT, PARAMS, home_needs, LS_COUNT_OF(home_needs));
-CACHE_TYPE(line_cache_vector, LINE_VECTOR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
-CACHE_TYPE(line_cache_scalar, LINE_SCALAR_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
-CACHE_TYPE(line_cache_code, LINE_CODE_SLOT, PARAMS - 2, inner_needs, LS_COUNT_OF(inner_needs));
-CACHE_TYPE(line_cache_l1, LINE_L1_SLOT, PARAMS - 1, l1_needs, LS_COUNT_OF(l1_needs));
-CACHE_TYPE(line_cache_l2, LINE_L2_SLOT, PARAMS, home_needs, LS_COUNT_OF(home_needs));
-CACHE_TYPE(line_cache_memory_side, LINE_MEMORY_SLOT, PARAMS - 1, memory_needs, LS_COUNT_OF(memory_needs));
+CACHE_TYPE(line_cache_vector, LS_VECTOR_CACHE_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_scalar, LS_SCALAR_CACHE_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_code, LS_INSTRUCTION_CACHE_SLOT, PARAMS - 2, inner_needs, LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_l1, LS_L1_CACHE_SLOT, PARAMS - 1, l1_needs, LS_COUNT_OF(l1_needs));
+CACHE_TYPE(line_cache_l2, LS_L2_CACHE_SLOT, PARAMS, home_needs, LS_COUNT_OF(home_needs));
+CACHE_TYPE(line_cache_memory_side, LS_MEMORY_CACHE_SLOT, PARAMS - 1, memory_needs, LS_COUNT_OF(memory_needs));

@@ -1,10 +1,10 @@
-/* cache_wire.c: wiring of whatever block stands in a slot for caches: the functions of cache.h, by
+/* cache_wire.c: wiring of any model that stands in a slot for caches: the functions of cache.h, by
  * interface. */
 #include "model/amd_memory/cache.h"
 
-static const line_cache_ops *cache_ops(const ls_block *cache)
+static const ls_line_cache_ops *cache_ops(const ls_block *cache)
 {
-    return line_find_ops(cache, LINE_CACHE_INTERFACE);
+    return ls_block_type_port(ls_block_type_of(cache), LS_LINE_CACHE_INTERFACE, false)->ops;
 }
 
 /* ls_block_state() takes no const block: blocks are named by pointers to const where only their state is
@@ -16,12 +16,9 @@ static void *state_of(const ls_block *block)
 
 ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
 {
-    const line_cache_ops *ops = cache_ops(cache);
-    if (ops == NULL)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "block '%s' (%s '%s') is no cache: it provides no '%s'",
-                       ls_block_name(cache), ls_block_type_of(cache)->slot, ls_block_type_of(cache)->name,
-                       LINE_CACHE_INTERFACE);
-    return ops->set_below(ls_block_state(cache), cache, memory, err);
+    ls_port port;
+    ls_status status = ls_block_port(cache, LS_LINE_CACHE_INTERFACE, &port, err);
+    return status == LS_OK ? cache_ops(cache)->set_below(port.self, cache, memory, err) : status;
 }
 
 void line_cache_set_home(ls_block *cache, const ls_address_space *window)

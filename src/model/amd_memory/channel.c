@@ -252,12 +252,9 @@ static ls_status home_init(ls_block *block, void *state, const void *spec, ls_er
     return LS_OK;
 }
 
-ls_status line_channel_attach(ls_block *block, ls_address_space *window, const mem_map *map,
-                              uint32_t line_bytes, ls_error *err)
+static ls_status channel_attach(void *self, const mem_map *map, uint32_t line_bytes, ls_error *err)
 {
-    home *h = ls_block_state(block);
-    if (window != NULL)
-        h->view = ls_address_space_look(window);
+    home *h = self;
     h->map = *map;
     h->line_bytes = line_bytes;
     mem_dram_place first = mem_map_dram(map, 0);
@@ -274,6 +271,14 @@ ls_status line_channel_attach(ls_block *block, ls_address_space *window, const m
     }
     return LS_OK;
 }
+
+static void channel_set_memory(void *self, ls_address_space *window)
+{
+    home *h = self;
+    h->view = ls_address_space_look(window);
+}
+
+static const ls_channel_ops channel_ops = { .attach = channel_attach, .set_memory = channel_set_memory };
 
 static void home_waits(const void *self, ls_wait_sink *sink)
 {
@@ -309,13 +314,14 @@ static const ls_metric metrics[] = {
 
 static const ls_port_decl ports[] = {
     { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &home_memory },
+    { .name = LS_CHANNEL_PORT, .interface = LS_CHANNEL_INTERFACE, .ops = &channel_ops },
     { .name = "dram", .interface = LS_DRAM_INTERFACE, .offset = offsetof(home, dram) },
     { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &reply_ops },
 };
 
 static const ls_block_type home_type = {
     .abi = LS_ABI_VERSION,
-    .slot = LINE_CHANNEL_SLOT,
+    .slot = LS_CHANNEL_SLOT,
     .name = "window",
     .help = "lines of the simulated memory through a DRAM channel",
     .spec_size = sizeof(line_channel_spec),
@@ -331,3 +337,52 @@ static const ls_block_type home_type = {
     .waits = home_waits,
 };
 LS_REGISTER_BLOCK(home_type);
+
+/* ---------------------------------------------------------------------------------- any model of the slot */
+
+static const ls_channel_ops *ops_of(const ls_block *block)
+{
+    return ls_block_type_port(ls_block_type_of(block), LS_CHANNEL_INTERFACE, false)->ops;
+}
+
+ls_status line_channel_attach(ls_block *block, ls_address_space *window, const mem_map *map,
+                              uint32_t line_bytes, ls_error *err)
+{
+    ls_status status = ops_of(block)->attach(ls_block_state(block), map, line_bytes, err);
+    if (status == LS_OK && window != NULL)
+        line_channel_set_memory(block, window);
+    return status;
+}
+
+void line_channel_set_memory(ls_block *block, ls_address_space *window)
+{
+    ops_of(block)->set_memory(ls_block_state(block), window);
+}
+
+bool ls_address_space_read_line(const ls_address_space *space, uint64_t address, uint8_t *to,
+                                uint32_t line_bytes)
+{
+    const ls_address_space_view view = ls_address_space_look(space);
+    bool mapped = ls_address_space_state(&view, address) != 0;
+    if (mapped)
+        memcpy(to, view.host + (address - LS_WINDOW_BASE), line_bytes);
+    else
+        memset(to, 0, line_bytes);
+    return mapped;
+}
+
+bool ls_address_space_write_line(ls_address_space *space, uint64_t address, const uint8_t *from,
+                                 const uint64_t mask[2])
+{
+    const ls_address_space_view view = ls_address_space_look(space);
+    bool mapped = ls_address_space_state(&view, address) != 0;
+    if (mapped)
+        store_merge_bytes(view.host + (address - LS_WINDOW_BASE), from, mask);
+    return mapped;
+}
+
+bool ls_address_space_is_mapped(const ls_address_space *space, uint64_t address, bool write)
+{
+    const ls_address_space_view view = ls_address_space_look(space);
+    return (ls_address_space_state(&view, address) & (write ? LS_PAGE_WRITE : LS_PAGE_READ)) != 0;
+}

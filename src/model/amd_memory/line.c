@@ -1,31 +1,24 @@
-/* line.c: wires between requesters and what stands for memory, found by interface: whatever block stands in a
+/* line.c: wires between requesters and the blocks that take their lines, found by interface: any model of a
  * slot. */
 #include "model/amd_memory/line.h"
 
-const void *line_find_ops(const ls_block *block, const char *interface)
+#include "model/amd_memory/atomic.h"
+
+ls_status ls_line_join(ls_block *memory, const ls_line_client_ops *client_ops, void *client, ls_line_port *out,
+                       ls_error *err)
 {
-    const ls_block_type *type = ls_block_type_of(block);
-    for (size_t i = 0; i < type->port_count; i++)
-        if (type->ports[i].ops != NULL && strcmp(type->ports[i].interface, interface) == 0)
-            return type->ports[i].ops;
-    return NULL;
+    ls_port port;
+    ls_status status = ls_block_port(memory, LS_LINE_MEMORY_INTERFACE, &port, err);
+    if (status != LS_OK)
+        return status;
+    const ls_line_memory_ops *ops = port.ops;
+    return ops->attach(port.self, client_ops, client, out, err);
 }
 
-ls_status line_join(ls_block *memory, const line_client_ops *client_ops, void *client, line_port *out,
-                    ls_error *err)
+ls_status ls_line_join_below(ls_block *user, uint32_t line_bytes, ls_block *memory,
+                             const ls_line_client_ops *client_ops, ls_line_port *out, ls_error *err)
 {
-    const line_memory_ops *ops = line_find_ops(memory, LINE_MEMORY_INTERFACE);
-    if (ops != NULL)
-        return ops->attach(ls_block_state(memory), client_ops, client, out, err);
-    return ls_fail(err, LS_ERR_UNSUPPORTED, "block '%s' (%s '%s') takes no lines: it provides no '%s'",
-                   ls_block_name(memory), ls_block_type_of(memory)->slot, ls_block_type_of(memory)->name,
-                   LINE_MEMORY_INTERFACE);
-}
-
-ls_status line_join_below(ls_block *user, uint32_t line_bytes, ls_block *memory,
-                          const line_client_ops *client_ops, line_port *out, ls_error *err)
-{
-    ls_status status = line_join(memory, client_ops, ls_block_state(user), out, err);
+    ls_status status = ls_line_join(memory, client_ops, ls_block_state(user), out, err);
     if (status != LS_OK)
         return status;
     if (out->line_bytes != line_bytes)
@@ -35,4 +28,9 @@ ls_status line_join_below(ls_block *user, uint32_t line_bytes, ls_block *memory,
             "all of its caches",
             ls_block_name(user), line_bytes, ls_block_name(memory), out->line_bytes);
     return LS_OK;
+}
+
+uint32_t ls_line_atomic(ls_line_message *message, uint8_t *line)
+{
+    return line_atomic_apply(message, line);
 }

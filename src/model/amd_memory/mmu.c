@@ -71,7 +71,7 @@ static void arm(mmu *m, ls_cycle at)
     ls_schedule(m->region, &m->event, at - ls_region_now(m->region));
 }
 
-void line_mmu_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
+static void mmu_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
 {
     mmu_link *l = receiver;
     mmu *m = l->mmu;
@@ -223,10 +223,10 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
     return LS_OK;
 }
 
-ls_status line_mmu_attach(ls_block *block, const line_pages *pages, uint32_t links, uint32_t questions,
-                          ls_error *err)
+static ls_status mmu_attach(void *self, const line_pages *pages, uint32_t links, uint32_t questions,
+                            ls_error *err)
 {
-    mmu *m = ls_block_state(block);
+    mmu *m = self;
     ls_domain *domain = ls_region_domain(m->region);
     size_t nodes = (size_t)links * questions;
     m->pages = *pages;
@@ -245,27 +245,27 @@ ls_status line_mmu_attach(ls_block *block, const line_pages *pages, uint32_t lin
     return LS_OK;
 }
 
-void *line_mmu_receiver(ls_block *block, uint32_t i)
+static void *mmu_receiver(void *self, uint32_t i)
 {
-    mmu *m = ls_block_state(block);
+    mmu *m = self;
     return &m->links[i];
 }
 
-void line_mmu_set_reply(ls_block *block, uint32_t i, ls_link *link)
+static void mmu_set_reply(void *self, uint32_t i, ls_link *link)
 {
-    mmu *m = ls_block_state(block);
+    mmu *m = self;
     m->links[i].out = link;
 }
 
-uint64_t line_mmu_page_bytes(const ls_block *block)
+static uint64_t mmu_page_bytes(const void *self)
 {
-    const line_mmu_spec *spec = ls_block_spec(block);
-    return spec->page_kib * 1024;
+    const mmu *m = self;
+    return m->spec->page_kib * 1024;
 }
 
-void line_mmu_discard(ls_block *block, uint64_t address, uint64_t bytes)
+static void mmu_discard(void *self, uint64_t address, uint64_t bytes)
 {
-    mmu *m = ls_block_state(block);
+    mmu *m = self;
     if (m->spec->entries != 0 && bytes != 0)
         tlb_tags_forget(&m->l2, address >> m->page_shift, (address + bytes - 1) >> m->page_shift);
 }
@@ -291,6 +291,17 @@ line_pages line_pages_identity(void)
 {
     return (line_pages){ .look = identity };
 }
+
+static const ls_mmu_ops mmu_ops = { .attach = mmu_attach,
+                                    .receiver = mmu_receiver,
+                                    .receive = mmu_receive,
+                                    .set_reply = mmu_set_reply,
+                                    .page_bytes = mmu_page_bytes,
+                                    .discard = mmu_discard };
+
+static const ls_port_decl ports[] = {
+    { .name = LS_MMU_PORT, .interface = LS_MMU_INTERFACE, .ops = &mmu_ops },
+};
 
 static const ls_param params[] = {
     LS_PARAM_UINT(line_mmu_spec, entries, "pages", 1024, 0, 1048576,
@@ -324,7 +335,7 @@ static const ls_metric metrics[] = {
 
 static const ls_block_type mmu_type = {
     .abi = LS_ABI_VERSION,
-    .slot = LINE_MMU_SLOT,
+    .slot = LS_MMU_SLOT,
     .name = "cycle",
     .help = "an L2 TLB and page-table walkers",
     .spec_size = sizeof(line_mmu_spec),
@@ -336,6 +347,8 @@ static const ls_block_type mmu_type = {
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(mmu, n),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
     .init = mmu_init,
     .waits = mmu_waits,
 };

@@ -1,4 +1,4 @@
-/* mmu.h: block of slot "line-mmu": the L2 TLB of a GPU and its page-table walkers, in a domain of their own.
+/* mmu.h: model "cycle" of slot "mmu": the L2 TLB of a GPU and its page-table walkers, in a domain of their own.
  * L1 TLBs (tlb.h) reach it over links. */
 #ifndef MODEL_AMD_MEMORY_MMU_H
 #define MODEL_AMD_MEMORY_MMU_H
@@ -6,15 +6,7 @@
 #include "lockstep/block.h"
 #include "model/amd_memory/pages.h"
 
-#define LINE_MMU_SLOT "line-mmu"
-
-/* A question, and its answer: what links between L1 TLBs and the MMU carry. */
-typedef struct line_walk {
-    uint64_t address; /* of the page */
-    line_page page;   /* the answer */
-    uint32_t token;   /* the L1 TLB's */
-    uint32_t unused;
-} line_walk;
+typedef ls_page_walk line_walk;
 
 typedef struct line_mmu_spec {
     uint64_t entries, ways; /* 0 entries: every question walks */
@@ -31,16 +23,13 @@ typedef struct line_mmu_counters {
     uint64_t queued;                               /* requests that found all miss entries taken */
 } line_mmu_counters;
 
-/* For `links` L1 TLBs with up to `questions` open each (line_tlb_questions()); pages is copied. */
+/* Wiring of any model of slot "mmu", by interface: lockstep/tlb.h says more. */
 ls_status line_mmu_attach(ls_block *mmu, const line_pages *pages, uint32_t links, uint32_t questions,
                           ls_error *err);
-/* The receiver of incoming link i (its receive function is line_mmu_receive, its payload a line_walk), and
- * where its questions are answered. */
 void *line_mmu_receiver(ls_block *mmu, uint32_t i);
-void line_mmu_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now);
+const ls_mmu_ops *line_mmu_ops(const ls_block *mmu);
 void line_mmu_set_reply(ls_block *mmu, uint32_t i, ls_link *link);
 uint64_t line_mmu_page_bytes(const ls_block *mmu);
-/* Forgets pages of the range; the machine is at rest. */
 void line_mmu_discard(ls_block *mmu, uint64_t address, uint64_t bytes);
 
 #endif

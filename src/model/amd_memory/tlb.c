@@ -277,7 +277,7 @@ static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const l
     return true;
 }
 
-void line_tlb_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     tlb *t = state;
     const line_walk *walk = payload;
@@ -423,51 +423,71 @@ static ls_status none_attach(void *self, const line_client_ops *ops, void *clien
 
 static const line_memory_ops none_memory = { .attach = none_attach };
 
-static tlb *asking(const ls_block *block)
+static ls_status none_set_below(void *self, ls_block *cache, ls_error *err)
 {
-    bool none = ls_block_type_of(block)->init != tlb_init;
-    return none ? NULL : ls_block_state((ls_block *)(uintptr_t)block);
-}
-
-ls_status line_tlb_set_below(ls_block *block, ls_block *cache, ls_error *err)
-{
-    tlb *t = asking(block);
     (void)err;
-    if (t != NULL)
-        t->cache = cache;
-    else
-        ((tlb_none *)ls_block_state(block))->cache = cache;
+    ((tlb_none *)self)->cache = cache;
     return LS_OK;
 }
 
-void line_tlb_set_mmu(ls_block *block, ls_link *link)
+static void none_describe(const void *self, ls_tlb_shape *out)
 {
-    tlb *t = asking(block);
-    if (t != NULL)
-        t->to_mmu = link;
+    (void)self;
+    *out = (ls_tlb_shape){ 0 };
 }
 
-uint32_t line_tlb_questions(const ls_block *block)
+static void none_set_mmu(void *self, ls_link *link)
 {
-    const tlb *t = asking(block);
-    return t != NULL ? (uint32_t)t->spec->mshr_entries : 0;
+    (void)self, (void)link;
 }
 
-uint64_t line_tlb_page_bytes(const ls_block *block)
+static void none_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
-    const tlb *t = asking(block);
-    return t != NULL ? t->spec->page_kib * 1024 : 0;
+    (void)self, (void)link, (void)payload, (void)now;
 }
 
-void line_tlb_discard(ls_block *block, uint64_t address, uint64_t bytes)
+static void none_discard(void *self, uint64_t address, uint64_t bytes)
 {
-    tlb *t = asking(block);
-    if (t == NULL)
-        return;
+    (void)self, (void)address, (void)bytes;
+}
+
+static const ls_tlb_ops none_ops = { .set_below = none_set_below,
+                                     .describe = none_describe,
+                                     .set_mmu = none_set_mmu,
+                                     .receive = none_receive,
+                                     .discard = none_discard };
+
+static ls_status tlb_set_below(void *self, ls_block *cache, ls_error *err)
+{
+    (void)err;
+    ((tlb *)self)->cache = cache;
+    return LS_OK;
+}
+
+static void tlb_describe(const void *self, ls_tlb_shape *out)
+{
+    const tlb *t = self;
+    *out = (ls_tlb_shape){ .questions = (uint32_t)t->spec->mshr_entries, .page_bytes = t->spec->page_kib * 1024 };
+}
+
+static void tlb_set_mmu(void *self, ls_link *link)
+{
+    ((tlb *)self)->to_mmu = link;
+}
+
+static void tlb_discard(void *self, uint64_t address, uint64_t bytes)
+{
+    tlb *t = self;
     t->last_page = UINT64_MAX;
     if (bytes != 0)
         tlb_tags_forget(&t->l1, address >> t->page_shift, (address + bytes - 1) >> t->page_shift);
 }
+
+static const ls_tlb_ops tlb_ops = { .set_below = tlb_set_below,
+                                    .describe = tlb_describe,
+                                    .set_mmu = tlb_set_mmu,
+                                    .receive = tlb_receive,
+                                    .discard = tlb_discard };
 
 static void tlb_waits(const void *self, ls_wait_sink *sink)
 {
@@ -500,15 +520,17 @@ static const ls_metric metrics[] = {
 
 static const ls_port_decl ports[] = {
     { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &tlb_memory },
+    { .name = LS_TLB_PORT, .interface = LS_TLB_INTERFACE, .ops = &tlb_ops },
 };
 
 static const ls_port_decl none_ports[] = {
     { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &none_memory },
+    { .name = LS_TLB_PORT, .interface = LS_TLB_INTERFACE, .ops = &none_ops },
 };
 
 static const ls_block_type tlb_cycle = {
     .abi = LS_ABI_VERSION,
-    .slot = LINE_TLB_SLOT,
+    .slot = LS_TLB_SLOT,
     .name = "cycle",
     .help = "an L1 TLB that asks the MMU over links",
     .spec_size = sizeof(line_tlb_spec),
@@ -527,7 +549,7 @@ LS_REGISTER_BLOCK(tlb_cycle);
 
 static const ls_block_type tlb_off = {
     .abi = LS_ABI_VERSION,
-    .slot = LINE_TLB_SLOT,
+    .slot = LS_TLB_SLOT,
     .name = "none",
     .help = "addresses are not translated, which costs nothing",
     .state_size = sizeof(tlb_none),

@@ -1,4 +1,4 @@
-/* tlb.h: block of slot "line-tlb": an L1 TLB between requesters and their cache. Model "cycle" looks
+/* tlb.h: the models of slot "tlb": an L1 TLB between requesters and their cache. Model "cycle" looks
  * pages up and asks the MMU (mmu.h) over links; model "none" is not there at all: requesters are wired to the
  * cache itself. Both provide LINE_MEMORY_PORT. Answers carry the addresses of the places, not those that were
  * asked for. */
@@ -7,8 +7,6 @@
 
 #include "model/amd_memory/line.h"
 #include "model/amd_memory/mmu.h"
-
-#define LINE_TLB_SLOT "line-tlb"
 
 typedef struct line_tlb_spec {
     uint64_t entries, ways, page_kib;
@@ -23,17 +21,13 @@ typedef struct line_tlb_counters {
     uint64_t walk_cycles; /* from questions to answers of the MMU */
 } line_tlb_counters;
 
-/* Before requesters join it. */
+/* Wiring of any model of slot "tlb", by interface: lockstep/tlb.h says more. */
 ls_status line_tlb_set_below(ls_block *tlb, ls_block *cache, ls_error *err);
-/* The link for questions (payload line_walk). Answers come over a link whose receive function is
- * line_tlb_receive and whose receiver is the block's state. Not for model "none". */
+const ls_tlb_ops *line_tlb_ops(const ls_block *tlb);
 void line_tlb_set_mmu(ls_block *tlb, ls_link *link);
-void line_tlb_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
-/* How many questions it can have open at once; 0 for model "none", which needs no links. */
+/* How many questions it can have open at once; 0: it needs no links. */
 uint32_t line_tlb_questions(const ls_block *tlb);
-/* Of its pages, which must be the MMU's; 0 for model "none". */
 uint64_t line_tlb_page_bytes(const ls_block *tlb);
-/* Forgets pages of the range; the machine is at rest. */
 void line_tlb_discard(ls_block *tlb, uint64_t address, uint64_t bytes);
 
 #endif

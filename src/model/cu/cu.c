@@ -254,6 +254,54 @@ ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
     return LS_OK;
 }
 
+static void cu_port_capacity(const void *self, ls_cu_capacity *out)
+{
+    *out = cu_get_capacity(((const cu *)self)->block);
+}
+
+static ls_status cu_port_attach(void *self, const ls_cu_wiring *wiring, ls_error *err)
+{
+    cu *c = self;
+    ls_status status = LS_OK;
+    cu_wires wires = { .cluster = wiring->cluster,
+                       .index = wiring->index,
+                       .vector_count = wiring->vector_count,
+                       .to_command = wiring->to_command };
+    for (uint32_t i = 0; i < wires.vector_count && status == LS_OK; i++)
+        status = line_join(wiring->vector[i], &cu_vector_client[i], c, &wires.vector[i], err);
+    if (status == LS_OK)
+        status = line_join(wiring->scalar, &cu_scalar_client, c, &wires.scalar, err);
+    if (status == LS_OK)
+        status = line_join(wiring->code, &cu_code_client, c, &wires.code, err);
+    return status == LS_OK ? cu_attach(c->block, &wires, err) : status;
+}
+
+static bool cu_port_take_kernel(void *self, uint32_t number, void *counters, size_t bytes)
+{
+    return cu_take_kernel(((cu *)self)->block, number, counters, bytes);
+}
+
+static const ls_cu_ops cu_ops = { .capacity = cu_port_capacity,
+                                  .attach = cu_port_attach,
+                                  .receive_launch = cu_receive_launch,
+                                  .cancel = cu_cancel,
+                                  .take_kernel = cu_port_take_kernel };
+
+const char *ls_cu_kernel_name(const ls_cu_kernel *kernel)
+{
+    return kernel->program->name;
+}
+
+uint32_t ls_cu_kernel_lanes(const ls_cu_kernel *kernel)
+{
+    return kernel->program->lanes;
+}
+
+uint32_t ls_cu_kernel_vgprs(const ls_cu_kernel *kernel)
+{
+    return kernel->program->vgprs;
+}
+
 /* --- life ----------------------------------------------------------------------------------------------- */
 
 static void cu_rates(cu *c)
@@ -393,6 +441,7 @@ static void cu_waits(const void *self, ls_wait_sink *sink)
 }
 
 static const ls_port_decl cu_ports[] = {
+    { .name = LS_CU_PORT, .interface = LS_CU_INTERFACE, .ops = &cu_ops },
     { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(cu, scheduler) },
 };
 
@@ -410,11 +459,11 @@ static const ls_need cu_needs[] = {
 
 #define CU_TYPE(name_, help_, params_)                                                                        \
     {                                                                                                         \
-        .abi = LS_ABI_VERSION, .slot = "cu", .name = (name_), .help = (help_), .spec_size = sizeof(cu_spec),  \
+        .abi = LS_ABI_VERSION, .slot = LS_CU_SLOT, .name = (name_), .help = (help_), .spec_size = sizeof(cu_spec),  \
         .params = (params_), .param_count = sizeof(params_) / sizeof((params_)[0]), .needs = cu_needs,        \
         .need_count = LS_COUNT_OF(cu_needs), .state_size = sizeof(cu), .metrics = cu_metrics,                 \
         .metric_count = sizeof cu_metrics / sizeof cu_metrics[0], .counters_offset = offsetof(cu, counters),  \
-        .ports = cu_ports, .port_count = 1, .init = cu_init, .waits = cu_waits                                \
+        .ports = cu_ports, .port_count = LS_COUNT_OF(cu_ports), .init = cu_init, .waits = cu_waits                                \
     }
 static const ls_block_type cu_gcn =
     CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);

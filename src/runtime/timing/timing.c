@@ -59,7 +59,10 @@ static ls_status load(timing *t, const drv_machine *m, ls_error *err)
     if (status != LS_OK)
         return status;
     t->engine = ls_machine_engine(t->machine);
-    t->command = ls_engine_find_block(t->engine, COMMAND_BLOCK);
+    t->gpu = amd_gpu_of(t->engine, 0);
+    ls_port command = amd_gpu_command(t->gpu);
+    t->command = command.ops;
+    t->command_self = command.self;
     return LS_OK;
 }
 
@@ -69,7 +72,7 @@ ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
     static const char *const families[][2] = { { "gfx803", "GCN 3" },
                                                { "gfx1010", "RDNA" },
                                                { "gfx1030", "RDNA 2" } };
-    const char *own = amd_gpu_get_facts(t->engine)->target, *family = own;
+    const char *own = amd_gpu_get_facts(t->gpu)->target, *family = own;
     for (size_t i = 0; i < LS_COUNT_OF(families); i++)
         if (strcmp(families[i][0], own) == 0)
             family = families[i][1];
@@ -85,7 +88,7 @@ ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
 /* The GPU as the driver describes it: the platform's sizes with what its instruction set allows. */
 static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
 {
-    const amd_gpu_facts *facts = amd_gpu_get_facts(t->engine);
+    const amd_gpu_facts *facts = amd_gpu_get_facts(t->gpu);
     const char *target = m->target ? m->target : facts->target;
     for (size_t i = 0; i < ls_gpu_model_count(); i++)
         if (strcmp(ls_gpu_model_at(i)->target, target) == 0) {
@@ -130,7 +133,7 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (status == LS_OK)
         status = ls_address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->window, err);
     if (status == LS_OK)
-        status = amd_gpu_set_memory(t->engine, t->window, err);
+        amd_gpu_set_memory(t->gpu, t->window);
     if (status == LS_OK)
         status = write_queue(t, err);
     if (status == LS_OK && m->record_path)
@@ -172,7 +175,7 @@ static ls_status release_memory(void *self, uint64_t address, ls_error *err)
     if (ls_address_space_find(t->window, address, &extent)) {
         timing_piece piece = { .address = extent.start, .bytes = extent.end - extent.start };
         if (!ls_vec_push(&t->freed, piece))
-            amd_gpu_discard(t->engine, piece.address, piece.bytes);
+            amd_gpu_discard(t->gpu, piece.address, piece.bytes);
     }
     ls_status status = ls_address_space_free(t->window, address, err);
     pthread_mutex_unlock(&t->lock);
@@ -335,7 +338,8 @@ void timing_watch(ls_gpu_system *system,
 
 bool timing_unfinished(const ls_gpu_system *system, ls_time *begin)
 {
-    return of(system) && command_unfinished(of(system)->command, begin);
+    const timing *t = of(system);
+    return t && t->command->unfinished(t->command_self, begin);
 }
 
 ls_run_result timing_result(const ls_gpu_system *system)

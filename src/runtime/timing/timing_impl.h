@@ -42,7 +42,9 @@ typedef struct timing {
     ls_config *config;
     ls_machine *machine;
     ls_engine *engine;
-    ls_block *command;
+    amd_gpu *gpu;
+    const ls_command_ops *command; /* of the command processor, with command_self */
+    void *command_self;
     ls_address_space *window;
     ls_gpu_model model;
     uint64_t max_instructions;

@@ -123,7 +123,7 @@ static ls_status place_scratch(replay *r, const amd_file_launch *l, command_pack
     k->scratch_place_bytes = (uint64_t)((items + l->lanes - 1) / l->lanes) * l->lanes * k->scratch_bytes;
     if (k->scratch_place_bytes == 0)
         return LS_OK;
-    uint64_t bytes = k->scratch_place_bytes * command_places(r->t->command, p);
+    uint64_t bytes = k->scratch_place_bytes * r->t->command->places(r->t->command_self, p);
     k->scratch = l->scratch;
     if (bytes <= l->scratch_bytes)
         return LS_OK;
@@ -196,9 +196,9 @@ static ls_status submit(replay *r, replay_command *c, ls_error *err)
     if (status != LS_OK)
         return status;
     c->packet.client = c;
-    command_add_queue(r->t->command, &c->queue);
+    r->t->command->add_queue(r->t->command_self, &c->queue);
     c->submitted = true;
-    return command_submit(r->t->command, &c->queue, &c->packet, err);
+    return r->t->command->submit(r->t->command_self, &c->queue, &c->packet, err);
 }
 
 /* Whether everything is over that was over when the command was submitted. */
@@ -236,7 +236,7 @@ static ls_status tell(const replay *r, const replay_command *c, ls_error *err)
                                  .instructions = p->tally.instructions,
                                  .groups_per_cu = p->groups_per_cu,
                                  .waves_per_cu = p->waves_per_cu,
-                                 .limit = launch ? place_limit_name(p->limit) : NULL };
+                                 .limit = launch ? p->limit : NULL };
     return r->t->over && !(c->command->local) ? r->t->over(r->t->over_self, &over, err) : LS_OK;
 }
 
@@ -248,7 +248,7 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
     r->over_count++;
     while (r->over_upto < r->count && r->commands[r->over_upto].over)
         r->over_upto++;
-    command_remove_queue(r->t->command, &c->queue);
+    r->t->command->remove_queue(r->t->command_self, &c->queue);
     if (c->command->kind == AMD_FILE_LAUNCH) {
         timing_add_counts(r->counts, p);
         status = tapes_status(c->tapes, err);
@@ -283,7 +283,7 @@ static ls_status run_on(replay *r, ls_error *err)
         if (status == LS_OK && piece.partial)
             status = ls_fail(err, LS_ERR_INTERRUPTED, "the simulation was interrupted");
         bool any = false;
-        for (command_packet *p; status == LS_OK && (p = command_take(t->command)) != NULL; any = true)
+        for (command_packet *p; status == LS_OK && (p = t->command->take(t->command_self)) != NULL; any = true)
             status = end_command(r, p->client, err);
         if (status != LS_OK || any)
             return status;

@@ -38,7 +38,7 @@ static timing_slot *free_slot(timing *t)
         return NULL;
     }
     slot->arguments = slot->scratch = SIZE_MAX;
-    command_add_queue(t->command, &slot->queue);
+    t->command->add_queue(t->command_self, &slot->queue);
     return slot;
 }
 
@@ -135,7 +135,7 @@ static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
     k->scratch_place_bytes = (uint64_t)((items + lanes - 1) / lanes) * lanes * k->scratch_bytes;
     if (k->scratch_place_bytes == 0)
         return LS_OK;
-    uint64_t bytes = k->scratch_place_bytes * command_places(t->command, &slot->packet);
+    uint64_t bytes = k->scratch_place_bytes * t->command->places(t->command_self, &slot->packet);
     ls_status status = take_piece(t, bytes, &slot->scratch, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "kernel %s: private memory for the waves that run at once",
@@ -205,7 +205,7 @@ static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *
     if (!slot)
         return no_memory(err);
     for (size_t i = 0; i < t->freed.count; i++)
-        amd_gpu_discard(t->engine, t->freed.at[i].address, t->freed.at[i].bytes);
+        amd_gpu_discard(t->gpu, t->freed.at[i].address, t->freed.at[i].bytes);
     t->freed.count = 0;
     if (work->kind == DRV_WORK_LAUNCH)
         status = fill_launch(t, slot, work, err);
@@ -216,7 +216,7 @@ static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *
     if (status == LS_OK && t->record)
         status = timing_record_begin(t, slot, work, out != NULL, err);
     if (status == LS_OK)
-        status = command_submit(t->command, &slot->queue, &slot->packet, err);
+        status = t->command->submit(t->command_self, &slot->queue, &slot->packet, err);
     if (status != LS_OK) {
         (void)timing_record_end(slot, false, NULL);
         free_pieces(t, slot);
@@ -282,7 +282,7 @@ static ls_status tell(timing *t, const timing_slot *slot, ls_error *err)
                              .instructions = p->tally.instructions,
                              .groups_per_cu = p->groups_per_cu,
                              .waves_per_cu = p->waves_per_cu,
-                             .limit = launch ? place_limit_name(p->limit) : NULL };
+                             .limit = launch ? p->limit : NULL };
     return t->over ? t->over(t->over_self, &record, err) : LS_OK;
 }
 
@@ -347,7 +347,7 @@ static ls_status run_on(timing *t, ls_error *err)
         if (status != LS_OK)
             return status;
         bool any = false;
-        for (command_packet *p; (p = command_take(t->command)) != NULL; any = true)
+        for (command_packet *p; (p = t->command->take(t->command_self)) != NULL; any = true)
             end_work(t, p->client);
         if (any)
             return LS_OK;

@@ -4,6 +4,7 @@
 #define ISA_AMD_EXEC_WAVE_H
 
 #include "isa/amd/amd.h"
+#include "lockstep/fault.h"
 
 #include <string.h>
 
@@ -17,28 +18,20 @@ typedef enum amd_stop {
     AMD_FAULTED, /* amd_wave.fault says why */
 } amd_stop;
 
-typedef enum amd_fault_kind {
-    AMD_FAULT_NONE,
-    AMD_FAULT_UNMAPPED,
-    AMD_FAULT_MISALIGNED,
-    AMD_FAULT_READ_ONLY,
-    AMD_FAULT_LDS_RANGE,
-    AMD_FAULT_UNSUPPORTED, /* an instruction without a body; refused before the launch, so a jump into data */
-    AMD_FAULT_TRAP,        /* s_trap, abort() */
-    AMD_FAULT_BARRIER,     /* part of the work-group ended while the rest waits */
-    AMD_FAULT_LIMIT,       /* --max-instructions */
-    AMD_FAULT_REGISTER,    /* a register outside of what the kernel's descriptor asks for */
-    AMD_FAULT_STRICT,      /* found by strict checks, which have their own sentence */
-    AMD_FAULT_HALT,        /* s_sethalt, s_sendmsghalt: nothing here resumes a halted wave */
-} amd_fault_kind;
-
-typedef struct amd_fault {
-    amd_fault_kind kind;
-    uint8_t lane;
-    uint8_t bytes; /* of the access */
-    bool write;
-    uint64_t address;
-} amd_fault;
+typedef ls_fault amd_fault;
+typedef ls_fault_kind amd_fault_kind;
+#define AMD_FAULT_NONE LS_FAULT_NONE
+#define AMD_FAULT_UNMAPPED LS_FAULT_UNMAPPED
+#define AMD_FAULT_MISALIGNED LS_FAULT_MISALIGNED
+#define AMD_FAULT_READ_ONLY LS_FAULT_READ_ONLY
+#define AMD_FAULT_LDS_RANGE LS_FAULT_LDS_RANGE
+#define AMD_FAULT_UNSUPPORTED LS_FAULT_UNSUPPORTED
+#define AMD_FAULT_TRAP LS_FAULT_TRAP
+#define AMD_FAULT_BARRIER LS_FAULT_BARRIER
+#define AMD_FAULT_LIMIT LS_FAULT_LIMIT
+#define AMD_FAULT_REGISTER LS_FAULT_REGISTER
+#define AMD_FAULT_STRICT LS_FAULT_STRICT
+#define AMD_FAULT_HALT LS_FAULT_HALT
 
 /* One wavefront. A lane's registers lie apart: VGPR r of lane l is vgpr[r * lanes + l], so that a body walks
  * adjacent words. Scalars are indexed by operand code: sgpr[AMD_VCC_LO], sgpr[AMD_M0], sgpr[AMD_EXEC_LO]. */

@@ -1,0 +1,99 @@
+/* command.h: the command processor of machine `amd`: takes packets from queues, sends the work-groups of kernels to
+ * compute units and transfers to the DMA engine, and says when each packet began and ended.
+ *
+ * A model is a block of slot "command" that provides the port "command" of this interface. Links join it to every
+ * cluster of compute units: orders go, ends of work-groups and acknowledgements come. The runtime submits packets
+ * between runs. docs/add-a-block.md builds one from nothing. */
+#ifndef LOCKSTEP_COMMAND_H
+#define LOCKSTEP_COMMAND_H
+
+#include "lockstep/cu.h"
+#include "lockstep/dma.h"
+
+#define LS_COMMAND_SLOT "command"
+#define LS_COMMAND_PORT "command"
+#define LS_COMMAND_INTERFACE "command/1"
+
+/* ----------------------------------------------------------------------------------- to and from clusters */
+
+typedef enum ls_cluster_kind {
+    LS_CLUSTER_LAUNCH,     /* a work-group for the compute unit launch.cu */
+    LS_CLUSTER_CANCEL,     /* ends the work-groups of launch.kernel */
+    LS_CLUSTER_INVALIDATE, /* empties the caches of the cluster; answered with an ls_cluster_ack */
+    LS_CLUSTER_FLUSH,      /* writes dirty lines back to L2; answered with an ls_cluster_ack */
+} ls_cluster_kind;
+
+typedef struct ls_cluster_order {
+    uint32_t kind, tag; /* tag: comes back in the answer */
+    ls_cu_launch launch;
+} ls_cluster_order;
+
+typedef struct ls_cluster_ack {
+    uint32_t cluster, tag;
+} ls_cluster_ack;
+
+/* ---------------------------------------------------------------------------------------------- packets */
+
+typedef enum ls_packet_kind { LS_PACKET_KERNEL, LS_PACKET_TRANSFER } ls_packet_kind;
+
+/* One command; the client's memory, from its submission until it was taken back. */
+typedef struct ls_command_packet {
+    struct ls_command_packet *next; /* the command processor's, as sequence is */
+    void *client;                   /* untouched */
+    uint8_t kind;                   /* ls_packet_kind */
+    uint64_t sequence;              /* of submission */
+    /* LS_PACKET_TRANSFER: the transfer. LS_PACKET_KERNEL: the packet and the arguments, written before the
+     * kernel starts; none if it has no bytes. */
+    ls_dma_job transfer;
+    ls_cu_kernel kernel;
+    uint32_t sgprs; /* of a wave, as the descriptor says */
+    bool one_half;  /* RDNA: CU mode */
+    /* Filled by the command processor. */
+    ls_time begin, end;
+    uint64_t groups, waves; /* that ran */
+    ls_cu_tally tally;
+    bool has_fault;
+    ls_cu_done fault; /* of the first work-group, in the order of the grid, that had one */
+    uint32_t groups_per_cu, waves_per_cu;
+    const char *limit; /* of how many work-groups fit on a compute unit at once: "vgprs" */
+} ls_command_packet;
+
+/* Packets of one queue run one after another; queues run side by side. The client's memory. */
+typedef struct ls_command_queue {
+    struct ls_command_queue *next;
+    ls_command_packet *head, *tail;
+    bool is_busy; /* its first packet runs */
+} ls_command_queue;
+
+/* ------------------------------------------------------------------------------------------------- wiring */
+
+typedef struct ls_command_wiring {
+    ls_cu_capacity capacity; /* of each compute unit */
+    uint32_t clusters, cus_per_cluster;
+    ls_link *const *orders; /* per cluster: sends ls_cluster_order; the array is valid during the call only */
+    ls_port dma;            /* an ls_dma_ops */
+    bool flush;             /* caches above L2 write back: a kernel's end flushes them */
+} ls_command_wiring;
+
+/* Provided port. */
+typedef struct ls_command_ops {
+    /* Before the run. */
+    ls_status (*attach)(void *self, const ls_command_wiring *wiring, ls_error *err);
+    /* An ls_cu_done and an ls_cluster_ack: each releases its link's buffer entry. */
+    void (*receive_done)(void *self, ls_link *link, const void *payload, ls_cycle now);
+    void (*receive_ack)(void *self, ls_link *link, const void *payload, ls_cycle now);
+    /* All others between runs. A queue is empty when it comes and when it goes. */
+    void (*add_queue)(void *self, ls_command_queue *queue);
+    void (*remove_queue)(void *self, ls_command_queue *queue);
+    /* Refuses a work-group that no compute unit has room for. */
+    ls_status (*submit)(void *self, ls_command_queue *queue, ls_command_packet *packet, ls_error *err);
+    /* The packet that ended first of those not taken yet; NULL: none. The end of a packet stops the run
+     * (ls_domain_stop). */
+    ls_command_packet *(*take)(void *self);
+    /* Whether kernels have begun that were not taken yet, and when the first of them did (else LS_TIME_MAX). */
+    bool (*unfinished)(const void *self, ls_time *begin);
+    /* How many work-groups of a kernel can be resident at once: ls_cu_launch.scratch_place is below. */
+    uint64_t (*places)(const void *self, const ls_command_packet *packet);
+} ls_command_ops;
+
+#endif

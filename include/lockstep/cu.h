@@ -1,0 +1,113 @@
+/* cu.h: compute units of machine `amd`: GCN's CU, or one dual compute unit of RDNA.
+ *
+ * A model is a block of slot "cu" that provides the port "cu" of this interface. It lives in its cluster's
+ * domain. Work-groups come through receive_launch(); their ends go over a link to the command processor. A model
+ * that uses the port "scheduler" (lockstep/scheduler.h) gets the platform's wave scheduler.
+ * docs/add-a-block.md builds one from nothing. */
+#ifndef LOCKSTEP_CU_H
+#define LOCKSTEP_CU_H
+
+#include "lockstep/fault.h"
+#include "lockstep/line.h"
+
+#define LS_CU_SLOT "cu"
+#define LS_CU_PORT "cu"
+#define LS_CU_INTERFACE "cu/1"
+#define LS_CU_SIMDS_MAX 8
+#define LS_CU_HALVES_MAX 2
+#define LS_CU_WAVES_PER_GROUP_MAX 32
+#define LS_CU_CLASSES 13 /* of instructions: ls_gpu_class_name() in lockstep/driver.h */
+
+/* One kernel launch, immutable while it runs; owned by the command processor's client (the runtime). */
+typedef struct ls_cu_kernel {
+    const struct amd_program *program; /* see ls_cu_kernel_lanes() and the like */
+    const struct cu_code *code;                          /* of the program, decoded for the built-in models */
+    uint32_t number;                              /* of the launch, from 0: names it in counters and traces */
+    uint32_t dims, grid[3], group[3];             /* work-items */
+    uint32_t lds_bytes;                           /* static and dynamic */
+    uint32_t scratch_bytes;                       /* per lane */
+    uint64_t kernarg, packet, queue, dispatch_id; /* simulated addresses */
+    uint64_t scratch; /* simulated address; place p of a work-group begins at p * scratch_place_bytes */
+    uint64_t scratch_place_bytes;
+    uint64_t max_instructions; /* of one wavefront; 0: no limit */
+    bool lenient_barriers;
+    const struct cu_tapes *tapes;           /* NULL: waves execute */
+    const struct cu_recorder *recorder;     /* NULL: waves are not recorded */
+    struct ls_address_space *window; /* the simulated memory: for page states and code only, never for data */
+} ls_cu_kernel;
+
+/* A work-group on its way to a compute unit. The dispatcher has reserved what it needs: it owns the masks. */
+typedef struct ls_cu_launch {
+    const ls_cu_kernel *kernel;
+    uint32_t id[3];         /* of the work-group */
+    uint32_t scratch_place; /* unique among resident work-groups of the kernel */
+    uint16_t cu;            /* within its cluster */
+    uint16_t slot; /* of the work-group in the compute unit, dispatcher's choice; comes back in ls_cu_done */
+    uint16_t wave_count;
+    uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX]; /* of each wave */
+} ls_cu_launch;
+
+/* What a work-group executed. */
+typedef struct ls_cu_tally {
+    uint64_t instructions;
+    uint64_t by_class[LS_CU_CLASSES];
+    uint64_t lanes, loads, stores, atomics, load_bytes, store_bytes, atomic_bytes, barriers;
+} ls_cu_tally;
+
+typedef struct ls_cu_done {
+    const ls_cu_kernel *kernel;
+    uint16_t cu, slot, cluster, unused;
+    /* A fault of the program ends the work-group; the command processor stops the kernel. kind
+     * LS_FAULT_NONE: none. */
+    ls_fault fault;
+    uint64_t fault_pc;
+    uint32_t fault_wave;
+    uint32_t id[3];
+    ls_cu_tally tally;
+} ls_cu_done;
+
+/* What limits how many waves fit, for the dispatcher's masks. */
+typedef struct ls_cu_capacity {
+    uint32_t simds, waves_per_simd, groups; /* work-group slots */
+    /* Rows of lane_width lanes and how many are given out together: a register of a wave takes lanes /
+     * lane_width rows (GCN: 1024 rows of 16; RDNA: 1024 rows of 32). */
+    uint32_t vgprs_per_simd, vgpr_unit;
+    uint32_t sgprs_per_simd, sgpr_unit; /* 0 unit: scalar registers never limit (RDNA) */
+    uint32_t lds_bytes, lds_unit;
+    uint32_t lane_width; /* SIMD width: 16 or 32 */
+    /* RDNA: 2. A work-group in CU mode stays on the SIMDs and in the LDS of one half. GCN: 1. */
+    uint32_t halves;
+    /* Of each half, for work-groups with more than one wave; one that has both halves takes it from either. */
+    uint32_t barriers;
+} ls_cu_capacity;
+
+/* Wiring, before the run. Vector memory: GCN has one cache, RDNA two (SIMDs 0-1 and 2-3). The compute unit joins
+ * them with ls_line_join(): they are caches, or TLBs in front of caches. */
+typedef struct ls_cu_wiring {
+    uint32_t cluster, index; /* which compute unit of which cluster */
+    ls_block *vector[LS_CU_HALVES_MAX];
+    uint32_t vector_count;
+    ls_block *scalar, *code;
+    ls_link *to_command; /* sends ls_cu_done */
+} ls_cu_wiring;
+
+/* Provided port. */
+typedef struct ls_cu_ops {
+    /* All compute units of a GPU say the same. */
+    void (*capacity)(const void *self, ls_cu_capacity *out);
+    ls_status (*attach)(void *self, const ls_cu_wiring *wiring, ls_error *err);
+    /* A work-group: an ls_cu_done follows when it has ended. The message is valid during the call. */
+    void (*receive_launch)(void *self, const ls_cu_launch *launch, ls_cycle now);
+    /* Ends all waves of the kernel without executing further. Each of its work-groups is still reported done. */
+    void (*cancel)(void *self, const ls_cu_kernel *kernel, ls_cycle now);
+    /* Between runs, once per launch that has ended: its counters, in the layout of the block's counters, 0 where
+     * they are not told apart. False: the model does not tell launches apart. */
+    bool (*take_kernel)(void *self, uint32_t number, void *counters, size_t bytes);
+} ls_cu_ops;
+
+/* Of the program of a kernel. */
+LS_API const char *ls_cu_kernel_name(const ls_cu_kernel *kernel);
+LS_API uint32_t ls_cu_kernel_lanes(const ls_cu_kernel *kernel); /* of a wave: 32 or 64 */
+LS_API uint32_t ls_cu_kernel_vgprs(const ls_cu_kernel *kernel); /* of a lane */
+
+#endif
