@@ -20,8 +20,8 @@
 
 /* One kernel launch, immutable while it runs; owned by the command processor's client (the runtime). */
 typedef struct ls_cu_kernel {
-    const struct amd_program *program; /* see ls_cu_kernel_lanes() and the like */
-    const struct cu_code *code;                          /* of the program, decoded for the built-in models */
+    const struct amd_program *program;            /* see ls_cu_kernel_lanes() and the like */
+    const struct cu_code *code;                   /* of the program, decoded for the built-in models */
     uint32_t number;                              /* of the launch, from 0: names it in counters and traces */
     uint32_t dims, grid[3], group[3];             /* work-items */
     uint32_t lds_bytes;                           /* static and dynamic */
@@ -31,8 +31,8 @@ typedef struct ls_cu_kernel {
     uint64_t scratch_place_bytes;
     uint64_t max_instructions; /* of one wavefront; 0: no limit */
     bool lenient_barriers;
-    const struct cu_tapes *tapes;           /* NULL: waves execute */
-    const struct cu_recorder *recorder;     /* NULL: waves are not recorded */
+    const struct cu_tapes *tapes;       /* NULL: waves execute */
+    const struct cu_recorder *recorder; /* NULL: waves are not recorded */
     struct ls_address_space *window; /* the simulated memory: for page states and code only, never for data */
 } ls_cu_kernel;
 

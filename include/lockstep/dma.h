@@ -22,7 +22,8 @@ typedef enum ls_dma_kind {
 /* One transfer; the client's memory, while it runs. */
 typedef struct ls_dma_job {
     uint8_t kind;
-    bool local; /* LS_DMA_IN, LS_DMA_OUT: what the command processor does for itself: no host link, no set-up */
+    bool
+        local; /* LS_DMA_IN, LS_DMA_OUT: what the command processor does for itself: no host link, no set-up */
     uint64_t to, from, bytes;
     const uint8_t *host_from; /* NULL, here and below: a transfer without data */
     uint8_t *host_to;

@@ -24,14 +24,16 @@ typedef enum ls_line_kind {
 } ls_line_kind;
 
 enum {                        /* ls_line_message.flags */
-       LS_LINE_GLC = 1u << 0,    /* misses in the first cache on purpose: sees what other compute units wrote */
-       LS_LINE_SLC = 1u << 1,    /* streamed: next to be replaced */
-       LS_LINE_DLC = 1u << 2,    /* RDNA: misses in the shader array's L1 too */
-       LS_LINE_RETURN = 1u << 3, /* an atomic's old values are wanted: they come in the places of its operands */
+       LS_LINE_GLC = 1u << 0, /* misses in the first cache on purpose: sees what other compute units wrote */
+       LS_LINE_SLC = 1u << 1, /* streamed: next to be replaced */
+       LS_LINE_DLC = 1u << 2, /* RDNA: misses in the shader array's L1 too */
+       LS_LINE_RETURN =
+           1u << 3, /* an atomic's old values are wanted: they come in the places of its operands */
        LS_LINE_FAULT = 1u << 4,  /* reply: nothing is mapped there (or not for writing); data is 0 */
        LS_LINE_CODE = 1u << 5,   /* an instruction fetch: for counters */
        LS_LINE_SCALAR = 1u << 6, /* a scalar read: for counters */
-       LS_LINE_SYSTEM = 1u << 7, /* of the host (a copy, a loader): may write pages that programs may only read */
+       LS_LINE_SYSTEM =
+           1u << 7, /* of the host (a copy, a loader): may write pages that programs may only read */
 };
 
 /* A request, and its answer: the answer is the request sent back, with data. */
@@ -70,8 +72,8 @@ typedef struct ls_line_client_ops {
 typedef struct ls_line_memory_ops {
     /* Before the run: one more requester, which is called through client_ops. *out becomes its end of the
      * wire. */
-    ls_status (*attach)(void *self, const ls_line_client_ops *client_ops, void *client, struct ls_line_port *out,
-                        ls_error *err);
+    ls_status (*attach)(void *self, const ls_line_client_ops *client_ops, void *client,
+                        struct ls_line_port *out, ls_error *err);
     /* Takes the request (copied) in this cycle, or refuses: then retry() follows once. Every accepted request
      * is answered exactly once, also writes. Requests of one client to one line keep their order. A TLB whose
      * attach() joins the requester to the cache itself may leave it NULL. */

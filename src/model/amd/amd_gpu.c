@@ -78,8 +78,8 @@ static ls_status check_capacity(const ls_cu_capacity *c, ls_error *err)
 {
     if (c->halves != 0 && c->simds != 0 && c->lane_width != 0)
         return LS_OK;
-    return ls_fail(err, LS_ERR_INPUT, "a compute unit says that it has %u SIMDs of %u lanes in %u parts", c->simds,
-                   c->lane_width, c->halves);
+    return ls_fail(err, LS_ERR_INPUT, "a compute unit says that it has %u SIMDs of %u lanes in %u parts",
+                   c->simds, c->lane_width, c->halves);
 }
 
 static void set_facts(builder *b, const ls_cu_capacity *capacity)

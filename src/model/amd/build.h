@@ -36,7 +36,7 @@ struct amd_gpu {
     mem_map map;
     uint32_t line_bytes;
     ls_region *command_region;
-    ls_port command; /* ls_command_ops */
+    ls_port command;   /* ls_command_ops */
     ls_block **caches; /* all of them */
     uint32_t cache_count;
     ls_block **l2, **homes;

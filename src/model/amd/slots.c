@@ -11,25 +11,28 @@ static const char *const memory_functions[] = { "attach", "request", NULL };
 CHECK(memory_functions, ls_line_memory_ops, 1); /* delay */
 static const char *const joining_functions[] = { "attach", NULL };
 CHECK(joining_functions, ls_line_memory_ops, 2); /* a TLB may wire requesters to its cache */
-static const char *const cache_functions[] = { "set_below",   "set_home", "set_passing", "set_map",
-                                               "writes_back", "discard",  "dirty_lines", NULL };
-CHECK(cache_functions, ls_line_cache_ops, 0);
+static const char *const cache_functions[] = { "set_below", "writes_back", "discard", NULL };
+CHECK(cache_functions, ls_line_cache_ops, 4); /* a model without lines has no use for the rest */
+static const char *const home_functions[] = { "set_below", "writes_back", "discard", "set_home", NULL };
+CHECK(home_functions, ls_line_cache_ops, 3);
 static const char *const tlb_functions[] = { "set_below", "describe", "set_mmu", "receive", "discard", NULL };
 CHECK(tlb_functions, ls_tlb_ops, 0);
-static const char *const mmu_functions[] = { "attach",    "receiver",   "receive",
-                                             "set_reply", "page_bytes", "discard",
-                                             NULL };
+static const char *const mmu_functions[] = { "attach",     "receiver", "receive", "set_reply",
+                                             "page_bytes", "discard",  NULL };
 CHECK(mmu_functions, ls_mmu_ops, 0);
 static const char *const channel_functions[] = { "attach", "set_memory", NULL };
 CHECK(channel_functions, ls_channel_ops, 0);
-static const char *const cu_functions[] = { "capacity", "attach", "receive_launch", "cancel", "take_kernel", NULL };
+static const char *const cu_functions[] = { "capacity", "attach",      "receive_launch",
+                                            "cancel",   "take_kernel", NULL };
 CHECK(cu_functions, ls_cu_ops, 0);
 static const char *const scheduler_functions[] = { "choose", NULL };
 CHECK(scheduler_functions, ls_scheduler_ops, 0);
 static const char *const dma_functions[] = { "attach", "start", NULL };
 CHECK(dma_functions, ls_dma_ops, 0);
-static const char *const command_functions[] = { "attach", "receive_done", "receive_ack", "add_queue",
-                                                 "remove_queue", "submit", "take", "unfinished", "places", NULL };
+static const char *const command_functions[] = { "attach",    "receive_done", "receive_ack",
+                                                 "add_queue", "remove_queue", "submit",
+                                                 "take",      "unfinished",   "places",
+                                                 NULL };
 CHECK(command_functions, ls_command_ops, 0);
 static const char *const dram_functions[] = { "ready", "push", NULL };
 CHECK(dram_functions, ls_dram_ops, 0);
@@ -39,6 +42,7 @@ CHECK(reply_functions, ls_dram_reply_ops, 0);
 static const ls_interface memory = { LS_LINE_MEMORY_INTERFACE, "lockstep/line.h", memory_functions };
 static const ls_interface joining = { LS_LINE_MEMORY_INTERFACE, "lockstep/line.h", joining_functions };
 static const ls_interface cache = { LS_LINE_CACHE_INTERFACE, "lockstep/line_cache.h", cache_functions };
+static const ls_interface home = { LS_LINE_CACHE_INTERFACE, "lockstep/line_cache.h", home_functions };
 static const ls_interface tlb = { LS_TLB_INTERFACE, "lockstep/tlb.h", tlb_functions };
 static const ls_interface mmu = { LS_MMU_INTERFACE, "lockstep/tlb.h", mmu_functions };
 static const ls_interface channel = { LS_CHANNEL_INTERFACE, "lockstep/channel.h", channel_functions };
@@ -52,6 +56,10 @@ static const ls_interface reply = { LS_DRAM_REPLY_INTERFACE, "lockstep/dram.h", 
 static const ls_slot_port cache_ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = &memory },
     { .name = LS_LINE_CACHE_PORT, .interface = &cache },
+};
+static const ls_slot_port l2_ports[] = {
+    { .name = LS_LINE_MEMORY_PORT, .interface = &memory },
+    { .name = LS_LINE_CACHE_PORT, .interface = &home },
 };
 static const ls_slot_port tlb_ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = &joining },
@@ -90,7 +98,7 @@ const ls_section amd_sections[AMD_SECTIONS] = {
     SLOT("scalar_cache", LS_SCALAR_CACHE_SLOT, "cycle", cache_ports, "scalar memory, per cluster"),
     SLOT("instruction_cache", LS_INSTRUCTION_CACHE_SLOT, "cycle", cache_ports, "code, per cluster"),
     SLOT("l1", LS_L1_CACHE_SLOT, "cycle", cache_ports, "RDNA's L1, per shader array"),
-    SLOT("l2", LS_L2_CACHE_SLOT, "cycle", cache_ports, "a slice of L2"),
+    SLOT("l2", LS_L2_CACHE_SLOT, "cycle", l2_ports, "a slice of L2"),
     SLOT("memory_cache", LS_MEMORY_CACHE_SLOT, "cycle", cache_ports, "on the memory's side of L2, per channel"),
     SLOT("tlb", LS_TLB_SLOT, "none", tlb_ports, "L1 TLBs, one in front of each cache of a cluster"),
     SLOT("mmu", LS_MMU_SLOT, "cycle", mmu_ports, "L2 TLB and page-table walkers"),

@@ -28,12 +28,14 @@ void line_cache_set_home(ls_block *cache, const ls_address_space *window)
 
 void line_cache_set_passing(ls_block *cache, uint32_t flags)
 {
-    cache_ops(cache)->set_passing(ls_block_state(cache), flags);
+    if (cache_ops(cache)->set_passing != NULL)
+        cache_ops(cache)->set_passing(ls_block_state(cache), flags);
 }
 
 void line_cache_set_map(ls_block *cache, const mem_map *map)
 {
-    cache_ops(cache)->set_map(ls_block_state(cache), map);
+    if (cache_ops(cache)->set_map != NULL)
+        cache_ops(cache)->set_map(ls_block_state(cache), map);
 }
 
 bool line_cache_writes_back(const ls_block *cache)
@@ -48,5 +50,5 @@ void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes)
 
 uint64_t line_cache_dirty_lines(const ls_block *cache)
 {
-    return cache_ops(cache)->dirty_lines(state_of(cache));
+    return cache_ops(cache)->dirty_lines != NULL ? cache_ops(cache)->dirty_lines(state_of(cache)) : 0;
 }

@@ -28,6 +28,7 @@ enum {
     LINE_SYSTEM = LS_LINE_SYSTEM,
 };
 
+typedef ls_line_kind line_kind;
 typedef ls_line_message line_message;
 typedef ls_line_client_ops line_client_ops;
 typedef ls_line_memory_ops line_memory_ops;

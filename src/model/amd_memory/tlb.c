@@ -467,7 +467,8 @@ static ls_status tlb_set_below(void *self, ls_block *cache, ls_error *err)
 static void tlb_describe(const void *self, ls_tlb_shape *out)
 {
     const tlb *t = self;
-    *out = (ls_tlb_shape){ .questions = (uint32_t)t->spec->mshr_entries, .page_bytes = t->spec->page_kib * 1024 };
+    *out =
+        (ls_tlb_shape){ .questions = (uint32_t)t->spec->mshr_entries, .page_bytes = t->spec->page_kib * 1024 };
 }
 
 static void tlb_set_mmu(void *self, ls_link *link)

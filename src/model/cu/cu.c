@@ -459,11 +459,12 @@ static const ls_need cu_needs[] = {
 
 #define CU_TYPE(name_, help_, params_)                                                                        \
     {                                                                                                         \
-        .abi = LS_ABI_VERSION, .slot = LS_CU_SLOT, .name = (name_), .help = (help_), .spec_size = sizeof(cu_spec),  \
-        .params = (params_), .param_count = sizeof(params_) / sizeof((params_)[0]), .needs = cu_needs,        \
+        .abi = LS_ABI_VERSION, .slot = LS_CU_SLOT, .name = (name_), .help = (help_),                          \
+        .spec_size = sizeof(cu_spec), .params = (params_),                                                    \
+        .param_count = sizeof(params_) / sizeof((params_)[0]), .needs = cu_needs,                             \
         .need_count = LS_COUNT_OF(cu_needs), .state_size = sizeof(cu), .metrics = cu_metrics,                 \
         .metric_count = sizeof cu_metrics / sizeof cu_metrics[0], .counters_offset = offsetof(cu, counters),  \
-        .ports = cu_ports, .port_count = LS_COUNT_OF(cu_ports), .init = cu_init, .waits = cu_waits                                \
+        .ports = cu_ports, .port_count = LS_COUNT_OF(cu_ports), .init = cu_init, .waits = cu_waits            \
     }
 static const ls_block_type cu_gcn =
     CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);

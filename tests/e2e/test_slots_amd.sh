@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# The slots of machine `amd`: plug-ins that were built against an installed Lockstep stand in them, change the result
+# as they should and give the same numbers on any number of threads. A model that leaves something out is refused
+# by name before anything runs.
+# shellcheck source=lib.bash
+source "${BASH_SOURCE[0]%/*}/lib.bash"
+
+for tool in cmake pkg-config "$CC"; do
+    command -v "$tool" >/dev/null || skip "$tool is not there"
+done
+[[ -z $SANITIZE ]] || skip 'plug-ins of another build do not mix with sanitizers'
+
+DESTDIR=$work/root cmake --install "$BINARY_DIR" --prefix /opt/lockstep >log 2>&1 || fail "$(tail -3 log)"
+LOCKSTEP=$work/root/opt/lockstep/bin/lockstep
+pc=$(find "$work/root" -name lockstep.pc)
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+read -ra flags <<<"$(pkg-config --cflags lockstep) $(pkg-config --variable=plugin_cflags lockstep)"
+
+build() { # build SOURCE OUT
+    "$CC" -std=c17 -Wall -Wextra -Werror "${flags[@]}" "$1" -o "$2" 2>stderr || fail "$1 does not compile"
+}
+plugins=()
+for name in cache_none channel_fixed dma_serial tlb_fixed; do
+    build "$SOURCE_DIR/examples/plugins/$name.c" "$name.so"
+    plugins+=(--plugin "./$name.so")
+done
+
+cycles() { # cycles SET...: of the kernel; the program's results are checked
+    local sets=() set
+    for set in "$@"; do sets+=(-s "$set"); done
+    run 0 "${plugins[@]}" run fir -p r9nano --verify "${sets[@]}" -o one.json
+    says 'correct'
+    cp stdout text
+    run 0 "${plugins[@]}" run fir -p r9nano -j 3 "${sets[@]}" -o three.json
+    run 0 compare one.json three.json --check
+    awk '$1 == 1 && $2 == "fir" { gsub(",", "", $3); print $3 }' text >cycles
+    [[ -s cycles ]] || fail 'the run has no kernel row'
+}
+reads_of_l2() { awk '$1 == "L2" { gsub(",", "", $2); print $2 }' text; }
+
+cycles tlb=none
+plain=$(cat cycles)
+l2=$(reads_of_l2)
+
+# Every read of a vector cache without lines goes on to L2.
+cycles tlb=none vector_cache=none
+(($(reads_of_l2) > l2)) || fail "L2 has $(reads_of_l2) reads without a vector cache, $l2 with one"
+
+# A translation costs its latency; without any it is as if there were none.
+cycles tlb=fixed tlb.latency_cycles=0
+(($(cat cycles) == plain)) || fail "$(cat cycles) cycles with a TLB that takes no time, $plain without one"
+cycles tlb=fixed tlb.latency_cycles=200
+(($(cat cycles) > plain + 200)) || fail "$(cat cycles) cycles with a slow TLB, $plain without one"
+
+# The kernel waits for its channel.
+cycles tlb=none channel=fixed channel.latency_cycles=100
+fast=$(cat cycles)
+cycles tlb=none channel=fixed channel.latency_cycles=5100
+(($(cat cycles) > fast + 5000)) || fail "$(cat cycles) cycles with a channel of 5100 cycles, $fast with one of 100"
+
+# Copies are slower by far; the kernel's time hardly changes.
+grep 'copy time' text | grep -q ' us' || fail 'copies do not take microseconds'
+cycles tlb=none dma=serial
+grep 'copy time' text | grep -q ' ms' || fail 'serial copies do not take milliseconds'
+
+# Models that leave something out: refused by name, before the run.
+broken() { # broken NAME FROM TO TEXT...: a plug-in with FROM replaced by TO
+    sed "s|$2|$3|" "$SOURCE_DIR/examples/plugins/$1.c" >broken.c
+    cmp -s broken.c "$SOURCE_DIR/examples/plugins/$1.c" && fail "$1.c has no '$2'"
+    "$CC" -std=c17 "${flags[@]}" broken.c -o broken.so 2>stderr || fail "$1 with '$3' does not compile"
+    refused 2 "$4" --plugin ./broken.so run fir -p r9nano -o never.json
+    [[ ! -e never.json ]] || fail 'a result was written'
+}
+broken channel_fixed '{ attach, set_memory }' '{ attach }' \
+    "model 'channel/fixed' lacks function 'set_memory' of its port 'channel' (see lockstep/channel.h)"
+broken channel_fixed '.name = LS_CHANNEL_PORT' '.name = "other"' "model 'channel/fixed' lacks port 'channel'"
+broken cache_none '.request = request' '.delay = NULL' "model 'vector_cache/none' lacks function 'request' of its port 'memory'"
+broken cache_none '.slot = LS_VECTOR_CACHE_SLOT' '.slot = LS_L2_CACHE_SLOT' "model 'amd.l2/none' lacks function 'set_home'"
+broken cache_none '.slot = LS_VECTOR_CACHE_SLOT' '.slot = "vector-cache"' \
+    "names slot 'vector-cache', which no machine has"
+broken tlb_fixed '.interface = LS_TLB_INTERFACE' '.interface = "line-tlb/0"' \
+    "port 'tlb' of model 'tlb/fixed' speaks 'line-tlb/0', its slot speaks 'line-tlb/1'"
+broken dma_serial '.abi = LS_ABI_VERSION' '.abi = LS_ABI_VERSION + 1' "block 'serial' was built for ABI version"
+refused 3 "cannot delay requests" "${plugins[@]}" run fir -p r9nano -s tlb=fixed -s vector_cache=none
