@@ -287,10 +287,10 @@ static inline void rig_build_tlb(rig *r, uint32_t number, const char *name)
     ls_region *region = r->clients[number].region;
     rig_block(region, name, LS_TLB_SLOT, "cycle", &r->shape.tlb, &r->tlb[number]);
     RIG_OK(line_tlb_set_below(r->tlb[number], r->l0[number], err));
-    rig_walk_link(r, "ask", number, region, r->mmu_region, line_mmu_ops(r->mmu)->receive, line_mmu_receiver(r->mmu, number),
-                  &there);
-    rig_walk_link(r, "walked", number, r->mmu_region, region, line_tlb_ops(r->tlb[number])->receive, ls_block_state(r->tlb[number]),
-                  &back);
+    rig_walk_link(r, "ask", number, region, r->mmu_region, line_mmu_ops(r->mmu)->receive,
+                  line_mmu_receiver(r->mmu, number), &there);
+    rig_walk_link(r, "walked", number, r->mmu_region, region, line_tlb_ops(r->tlb[number])->receive,
+                  ls_block_state(r->tlb[number]), &back);
     line_tlb_set_mmu(r->tlb[number], there);
     line_mmu_set_reply(r->mmu, number, back);
 }
