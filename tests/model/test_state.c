@@ -218,6 +218,11 @@ static void build_partition(machine *m, int i)
                         .miss_queue = 6,
                         .write_policy = i == 3 ? CACHE_WRITE_THROUGH : CACHE_WRITE_BACK,
                         .replacement = kinds[i],
+                        .prefetch = { .kind = i == 0   ? PREFETCH_STRIDE
+                                              : i == 5 ? PREFETCH_NEXT_LINE
+                                                       : PREFETCH_NONE,
+                                      .degree = 2,
+                                      .distance = 1 },
                         .merge_stall = i % 2 == 0 ? CACHE_STALL_REQUEST : CACHE_STALL_QUEUE };
     must(ls_block_create(ls_domain_region(domain, 0), name, &partition_type, &spec, &m->partition[i], &err),
          &err);

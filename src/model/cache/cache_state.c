@@ -56,6 +56,12 @@ static uint64_t plugin_bytes(const void *self)
     return r->set_count * r->set_bytes;
 }
 
+static uint64_t one(const void *self)
+{
+    (void)self;
+    return 1;
+}
+
 /* A plug-in's states are plain data by its interface. */
 static const ls_state_row replacement_rows[] = {
     LS_STATE_FIXED_SPAN(replacement, kind, leaves),
@@ -85,5 +91,7 @@ const ls_state_row cache_rows[CACHE_ROWS] = {
     LS_STATE_ARRAY(cache, miss_bytes, miss_length),
     LS_STATE_DATA_SPAN(cache, miss_head, miss_mask),
     LS_STATE_PART(cache, replacement, replacement_rows),
-    LS_STATE_DATA(cache, touched),
+    LS_STATE_ARRAY(cache, prefetch, one),
+    LS_STATE_FIXED_SPAN(cache, address_of, address_owner),
+    LS_STATE_DATA_SPAN(cache, touched, empty_later),
 };

@@ -6,7 +6,7 @@
 #include "lockstep/state.h"
 #include "model/cache/cache.h"
 
-#define CACHE_ROWS 18
+#define CACHE_ROWS 20
 extern const ls_state_row cache_rows[CACHE_ROWS];
 
 #endif
