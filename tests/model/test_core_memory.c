@@ -207,6 +207,34 @@ static void a_hit_costs_the_latency_of_l1(void **state)
     assert_int_equal(hit_cycles(50) - hit_cycles(30), 11 * 20);
 }
 
+/* Two hits of one bank; the second one starts n dependent instructions after the first. */
+static uint64_t two_hits(uint32_t n)
+{
+    rig *r = rig_create();
+    r->spec.l1_latency_cycles = 60;
+    uint32_t load = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_LOAD, 4, 10, 0);
+    uint32_t later = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_LOAD, 4, 11, 0);
+    r->insts[later].src[0] = 5;
+    r->insts[later].src_count = r->insts[later].src_span[0] = 1;
+    uint32_t use = rig_alu(r, LS_CLASS_fp32, 10, 10);
+    uint32_t add = rig_alu(r, LS_CLASS_fp32, 5, 5);
+    rig_access(r, load, 1, 0x1000, 4);
+    rig_do(r, use);
+    rig_access(r, load, 1, 0x1000, 4);
+    for (uint32_t i = 0; i < n; i++)
+        rig_do(r, add);
+    rig_access(r, later, 1, 0x1000, 4);
+    uint64_t cycles = rig_run(r);
+    rig_destroy(r);
+    return cycles;
+}
+
+static void each_hit_takes_its_own_latency(void **state)
+{
+    (void)state;
+    assert_int_equal(two_hits(4) - two_hits(2), 2 * 9);
+}
+
 static void loads_that_bypass_l1_always_ask_memory(void **state)
 {
     (void)state;
@@ -286,6 +314,42 @@ static void a_bank_conflict_of_degree_k_costs_k_cycles(void **state)
             assert_int_equal(extra, 5 * (cases[i].degree - 1));
             assert_int_equal(cycles - base, 5 * (cases[i].degree - 1));
         }
+}
+
+static uint64_t shared_chain(uint64_t latency)
+{
+    rig *r = rig_create();
+    r->spec.shared_latency_cycles = latency;
+    uint32_t load = rig_memory(r, LS_SPACE_SHARED, LS_MEM_LOAD, 4, 10, 0);
+    uint32_t use = rig_alu(r, LS_CLASS_fp32, 10, 10);
+    for (uint32_t i = 0; i < 7; i++) {
+        rig_access(r, load, RIG_ALL, 0, 4);
+        rig_do(r, use);
+    }
+    uint64_t cycles = rig_run(r);
+    rig_destroy(r);
+    return cycles;
+}
+
+static void a_shared_load_costs_its_latency(void **state)
+{
+    (void)state;
+    assert_int_equal(shared_chain(50) - shared_chain(20), 7 * 30);
+}
+
+/* Half a warp at a time: the first half meets in one pair of banks, the second half in another. */
+static void wide_accesses_are_served_by_halves(void **state)
+{
+    (void)state;
+    rig *r = rig_create();
+    uint32_t load = rig_memory(r, LS_SPACE_SHARED, LS_MEM_LOAD, 8, 10, 0);
+    uint64_t at[32];
+    for (uint32_t i = 0; i < 32; i++)
+        at[i] = i * 128 + (i < 16 ? 0 : 8);
+    rig_list(r, load, RIG_ALL, at);
+    (void)rig_run(r);
+    assert_int_equal(r->core->n.bank_conflict_cycles, 31);
+    rig_destroy(r);
 }
 
 /* ------------------------------------------------------------------------------- fences, atomics, copies */
@@ -403,9 +467,12 @@ int main(void)
         cmocka_unit_test(local_memory_is_interleaved_by_thread),
         cmocka_unit_test(a_bank_of_l1_takes_one_sector_per_cycle),
         cmocka_unit_test(a_hit_costs_the_latency_of_l1),
+        cmocka_unit_test(each_hit_takes_its_own_latency),
         cmocka_unit_test(loads_that_bypass_l1_always_ask_memory),
         cmocka_unit_test(a_warp_ends_when_its_stores_are_acknowledged),
         cmocka_unit_test(a_bank_conflict_of_degree_k_costs_k_cycles),
+        cmocka_unit_test(a_shared_load_costs_its_latency),
+        cmocka_unit_test(wide_accesses_are_served_by_halves),
         cmocka_unit_test(a_fence_waits_for_atomics),
         cmocka_unit_test(a_fence_waits_for_loads),
         cmocka_unit_test(a_wait_leaves_the_newest_groups_open),
