@@ -45,6 +45,8 @@ typedef struct rig {
     ls_engine *engine;
     ls_domain *outside, *inside;
     ls_block *block;
+    ls_port port;
+    mem_map map;
     const core *core;
     ls_link *launch, *done, *requests[2], *replies[2];
     ls_event start;
@@ -178,25 +180,33 @@ static inline void rig_build(rig *r)
     assert_int_equal(ls_block_create(region, "scheduler", ls_registry_find_block(LS_SCHEDULER_SLOT, r->policy),
                                      NULL, &scheduler, NULL),
                      LS_OK);
-    assert_int_equal(ls_block_connect(r->block, "scheduler", scheduler, LS_SCHEDULER_PORT, NULL), LS_OK);
-    void *state = ls_block_state(r->block);
-    r->launch = rig_link(r, "launch", true, RIG_WIRE, sizeof(core_launch), core_receive_launch, state);
+    assert_int_equal(ls_block_connect(r->block, LS_SCHEDULER_PORT, scheduler, LS_SCHEDULER_PORT, NULL), LS_OK);
+    assert_int_equal(ls_block_port(r->block, LS_CORE_INTERFACE, &r->port, NULL), LS_OK);
+    const ls_core_ops *ops = r->port.ops;
+    void *state = r->port.self;
+    r->launch = rig_link(r, "launch", true, RIG_WIRE, sizeof(core_launch), ops->receive_launch, state);
     r->done = rig_link(r, "done", false, RIG_WIRE, sizeof(core_done), rig_done, r);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t half = (i == 0 ? RIG_NEAR : RIG_FAR) / 2;
         r->requests[i] =
             rig_link(r, i == 0 ? "near" : "far", false, half, sizeof(mem_message), rig_request_arrives, r);
         r->replies[i] = rig_link(r, i == 0 ? "near_reply" : "far_reply", true, half, sizeof(mem_message),
-                                 core_receive_reply, state);
+                                 ops->receive_reply, state);
     }
-    mem_map map;
-    mem_map_spec map_spec = { .channels = 2,
-                              .slices_per_channel = 1,
-                              .interleave_bytes = RIG_FAR_ADDRESS,
-                              .slice_hash = MEM_HASH_NONE,
-                              .bit_map = "0000.RRRRRRRR.RBBBCCCC.BCCSSSSS" };
-    assert_int_equal(mem_map_init(&map, &map_spec, NULL), LS_OK);
-    assert_int_equal(core_attach(r->block, 0, 1, &map, r->requests, 2 * RIG_CREDITS, r->done, NULL), LS_OK);
+    mem_map_spec map = { .channels = 2,
+                         .slices_per_channel = 1,
+                         .interleave_bytes = RIG_FAR_ADDRESS,
+                         .slice_hash = MEM_HASH_NONE,
+                         .bit_map = "0000.RRRRRRRR.RBBBCCCC.BCCSSSSS" };
+    assert_int_equal(mem_map_init(&r->map, &map, NULL), LS_OK);
+    ls_core_wiring wiring = { .core_count = 1,
+                              .kernel_slots = 1,
+                              .map = &r->map,
+                              .to_memory = r->requests,
+                              .channels = 2,
+                              .replies_max = 2 * RIG_CREDITS,
+                              .to_dispatch = r->done };
+    assert_int_equal(ops->attach(state, &wiring, NULL), LS_OK);
 }
 
 /* --- the program --- */
