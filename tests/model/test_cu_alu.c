@@ -44,6 +44,18 @@ static void gcn_rates(void **state)
     assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0x80048104), 4 * 16);              /* s_add_u32 s4, s4, 1 */
 }
 
+/* Instructions that only pass time: s_nop takes its number plus one turns of four cycles, s_sleep 64 cycles for each of its
+ * number and its own turn. */
+static void waits_take_their_number(void **state)
+{
+    (void)state;
+    assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0xbf800000), 4 * 16);         /* s_nop 0 */
+    assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0xbf800003), 16 * 16);        /* s_nop 3 */
+    assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0xbf8e0002), (4 + 128) * 16); /* s_sleep 2 */
+    assert_int_equal(SLOPE("rdna", AMD_GFX1010, 32, 0xbf800003), 4 * 16);       /* s_nop 3 */
+    assert_int_equal(SLOPE("rdna", AMD_GFX1010, 32, 0xbf850000), 5 * 16);       /* s_cbranch_scc1, not taken */
+}
+
 /* Two waves on one SIMD share its vector unit; on two SIMDs they do not. A vector and a scalar chain
  * overlap. */
 static void gcn_waves(void **state)
@@ -135,7 +147,8 @@ static void rdna_rates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gcn_rates),         cmocka_unit_test(gcn_waves),  cmocka_unit_test(gcn_scalar_wait),
+        cmocka_unit_test(gcn_rates),         cmocka_unit_test(waits_take_their_number),
+        cmocka_unit_test(gcn_waves),         cmocka_unit_test(gcn_scalar_wait),
         cmocka_unit_test(gcn_straight_code), cmocka_unit_test(rdna_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
