@@ -3,6 +3,7 @@
  * vscnt, explicit invalidates; and loads that return in order on either core. */
 #include "cu_rig.h"
 
+#define TRANS_LATENCY 10u /* the default of trans_latency_cycles */
 #define WORDS(name) name, sizeof(name) / sizeof(name)[0]
 
 static uint64_t cycles(const char *model, amd_target target, bool wave64, const uint32_t *words, unsigned per,
@@ -66,6 +67,34 @@ static void transcendental(void **state)
     assert_int_equal(MORE(AMD_GFX1010, false, 1, 0x7e065505, 0x7e085505), 64 * 8);
     /* v_rcp_f32 v3, v5 and three additions of others: side by side */
     assert_int_equal(MORE(AMD_GFX1010, false, 1, 0x7e065505, 0x060c0f07, 0x06101309, 0x0614170b), 64 * 4);
+}
+
+/* v_rcp_f32 v3, v5, some additions of others, then v_add_f32 v3, v5, v5: its result comes in five cycles, and not before
+ * the one of v_rcp_f32. */
+static void write_after_write(void **state)
+{
+    (void)state;
+    static const uint32_t words[] = { 0x7e065505, 0x06080b05, 0x060c0f07, 0x06101309, 0x0614170b };
+    for (uint32_t others = 1; others <= 4; others++) {
+        uint32_t code[6];
+        memcpy(code, words, sizeof words);
+        code[1 + others] = 0x06060b05;
+        uint32_t held = TRANS_LATENCY - 5, free_at = others + 1;
+        assert_int_equal(more("rdna", AMD_GFX1010, false, code, others + 2, 1, 1),
+                         64 * ((held > free_at ? held : free_at) + 1));
+    }
+}
+
+/* Dwords eight bytes apart, the last one at the end of a line: s_load_dwordx2 s[4:5], s[0:1], 0x0; v_lshlrev_b32 v1, 3,
+ * v0; s_waitcnt lgkmcnt(0); global_load_dword v2, v1, s[4:5] offset:4; s_waitcnt vmcnt(0); s_endpgm */
+static void up_to_the_end_of_a_line(void **state)
+{
+    (void)state;
+    static const uint32_t words[] = { 0xf4040100, 0xfa000000, 0x34020083, 0xbf8cc07f,
+                                      0xdc308004, 0x02040001, 0xbf8c3f70, 0xbf810000 };
+    rig *r = rig_simple("rdna", AMD_GFX1010, WORDS(words), 32, 32);
+    assert_int_equal(r->vector[0]->reads + r->vector[1]->reads, 2);
+    rig_destroy(r);
 }
 
 /* s_load_dwordx2 s[4:5], s[0:1], 0x0; v_and_b32 v1, 0xffffffe0, v0; v_lshlrev_b32 v1, 7, v1; s_waitcnt
@@ -176,8 +205,14 @@ static void clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes),   cmocka_unit_test(transcendental),         cmocka_unit_test(clause),
-        cmocka_unit_test(in_order), cmocka_unit_test(stores_and_invalidates), cmocka_unit_test(clocks),
+        cmocka_unit_test(passes),
+        cmocka_unit_test(transcendental),
+        cmocka_unit_test(write_after_write),
+        cmocka_unit_test(up_to_the_end_of_a_line),
+        cmocka_unit_test(clause),
+        cmocka_unit_test(in_order),
+        cmocka_unit_test(stores_and_invalidates),
+        cmocka_unit_test(clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
