@@ -86,7 +86,7 @@ for fidelity in detailed basic memory; do
     for latency in 1560 0; do
         rm -f four.db
         run 0 run four "${on[@]}" -s dispatch.launch_latency_cycles=$latency --fidelity $fidelity -o four.db
-        counted=$(sqlite3 four.db "SELECT group_concat(n) FROM (SELECT k.kernel || ':' || group_concat(t.value, '/') AS n
+        counted=$(sqlite3 four.db "SELECT group_concat(n) FROM (SELECT k.kernel || ':' || max(t.value * (t.metric = 'kernels')) || '/' || max(t.value * (t.metric = 'ctas')) AS n
             FROM kernels k JOIN totals t USING(scope) WHERE k.shared = 0 AND t.type LIKE 'dispatch/%'
             AND t.metric IN ('kernels', 'ctas') GROUP BY k.kernel ORDER BY k.kernel)")
         [[ $counted == "1:1/$ctas,2:1/$ctas,3:1/$ctas,4:1/$ctas" ]] ||

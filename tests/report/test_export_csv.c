@@ -97,7 +97,9 @@ static void test_quotients(void **state)
         uint64_t above = cases[i].above == UINT64_MAX ? UINT64_MAX - 1500000 : cases[i].above;
         snprintf(expected, sizeof expected, ",%llu,%llu,%s,", (unsigned long long)above,
                  (unsigned long long)cases[i].below, cases[i].text);
-        assert_contains(strstr(text, "kernel,0,2,q"), expected);
+        const char *row = strstr(text, "kernel,0,2,q");
+        assert_non_null(row);
+        assert_contains(row, expected);
         free(text);
         fixture_destroy(f);
     }
