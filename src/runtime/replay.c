@@ -476,8 +476,8 @@ static ls_status report(ls_replay *r, ls_error *err)
     return LS_OK;
 }
 
-/* After a piece of the run. *more: a kernel has ended, and there is more to run. */
-static ls_status look_at(ls_replay *r, const ls_run_result *piece, bool *more, ls_error *err)
+/* After a piece of the run. *ended: a kernel has, which is why the piece ended. */
+static ls_status look_at(ls_replay *r, const ls_run_result *piece, bool *ended, ls_error *err)
 {
     ls_dispatch_progress progress = progress_of(r);
     ls_status status = report(r, err);
@@ -485,7 +485,7 @@ static ls_status look_at(ls_replay *r, const ls_run_result *piece, bool *more, l
         return status;
     if (!piece->partial && progress.idle && r->held.status != LS_OK)
         return failed(&r->held, err);
-    *more = *more || (progress.ended != r->ended && !progress.idle);
+    *ended = *ended || progress.ended != r->ended;
     r->ended = progress.ended;
     return LS_OK;
 }
@@ -513,13 +513,13 @@ ls_status ls_replay_run_all(ls_replay *const *replays, size_t count, const ls_ru
         result->limited = piece.limited && !all_idle; /* not by what kernels left behind */
         if (status != LS_OK)
             return status;
-        more = false;
+        bool ended = false;
         for (size_t i = 0; i < count; i++) {
-            status = look_at(replays[i], &piece, &more, err);
+            status = look_at(replays[i], &piece, &ended, err);
             if (status != LS_OK)
                 return status;
         }
-        more = more && !piece.partial;
+        more = ended && !all_idle && !piece.partial;
     }
     return LS_OK;
 }

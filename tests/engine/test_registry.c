@@ -76,10 +76,14 @@ static void test_refused_plugins(void **state)
     (void)state;
     refused(PLUGIN("duplicate"), LS_ERR_USAGE, "block 'toy/beta' is registered twice");
     refused(PLUGIN("duplicate_machine"), LS_ERR_USAGE, "machine 'toy-machine' is registered twice");
-    refused(PLUGIN("old_block"), LS_ERR_USAGE,
-            "block 'old' was built for ABI version 0, this is version 4: rebuild it");
-    refused(PLUGIN("old"), LS_ERR_USAGE,
-            "plug-in '" PLUGIN("old") "' was built for ABI version 9999, this is version 4: rebuild it");
+    char what[512];
+    snprintf(what, sizeof what, "block 'old' was built for ABI version 0, this is version %u: rebuild it",
+             LS_ABI_VERSION);
+    refused(PLUGIN("old_block"), LS_ERR_USAGE, what);
+    snprintf(what, sizeof what,
+             "plug-in '" PLUGIN("old") "' was built for ABI version 9999, this is version %u: rebuild it",
+             LS_ABI_VERSION);
+    refused(PLUGIN("old"), LS_ERR_USAGE, what);
     refused(
         PLUGIN("no_slot"), LS_ERR_INPUT,
         "model 'fresh' names slot 'toi', which no machine has (a machine of another plug-in is loaded first)");

@@ -16,9 +16,9 @@ static const struct kind {
     const char *trace;
     const char *sets[5];
 } kinds[GPUS] = {
-    { "synth:gemm,m=128,n=128,k=32", { "cores=6" } },
-    { "synth:gather,n=4096,table_kib=256", { "cores=3", "memory.channels=2", "clock.core_mhz=1410" } },
-    { "synth:gemm,m=64,n=64,k=64", { "cores=2", "core.scheduler=lrr", "core.memory=analytic" } },
+    { "gemm,m=128,n=128,k=32", { "cores=6" } },
+    { "gather,n=4096,table_kib=256", { "cores=3", "memory.channels=2", "clock.core_mhz=1410" } },
+    { "gemm,m=64,n=64,k=64", { "cores=2", "core.scheduler=lrr", "core.memory=analytic" } },
 };
 
 typedef struct outcome {
