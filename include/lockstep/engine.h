@@ -56,6 +56,8 @@ LS_API ls_status ls_domain_add_region(ls_domain *domain, ls_clock clock, ls_regi
 LS_API ls_region *ls_domain_region(ls_domain *domain, uint32_t index); /* NULL past the end */
 LS_API const char *ls_domain_name(const ls_domain *domain);
 LS_API uint32_t ls_domain_id(const ls_domain *domain);
+/* Among the domains of its machine: the same however many machines stand in the engine. */
+LS_API uint32_t ls_domain_place(const ls_domain *domain);
 LS_API ls_engine *ls_domain_engine(const ls_domain *domain);
 LS_API ls_random *ls_domain_random(ls_domain *domain);
 /* Whether anything has asked for a random stream: without, the seed has no effect. */

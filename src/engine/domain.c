@@ -59,6 +59,7 @@ ls_status ls_domain_create(ls_engine *engine, const char *name, ls_clock clock, 
     domain->regions = ls_arena_array(&engine->arena, REGIONS_MAX, sizeof *domain->regions);
     domain->sent_min = LS_TIME_MAX;
     domain->stop_time = LS_TIME_MAX;
+    domain->machine_place = domain->id - engine->machine_first;
     domain->random = ls_random_split(&engine->random, domain->id);
     if (domain->name == NULL || domain->regions == NULL || !ls_vec_push(&engine->domains, domain) ||
         !ls_map_put(&engine->domain_names, name, domain))
@@ -88,6 +89,11 @@ uint32_t ls_domain_id(const ls_domain *domain)
 ls_engine *ls_domain_engine(const ls_domain *domain)
 {
     return domain->engine;
+}
+
+uint32_t ls_domain_place(const ls_domain *domain)
+{
+    return domain->machine_place;
 }
 
 ls_random *ls_domain_random(ls_domain *domain)

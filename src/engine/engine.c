@@ -1,4 +1,5 @@
 /* engine.c: creation and destruction of an engine, and what a machine may ask of it before the run. */
+#include "engine/machine.h"
 #include "engine/state.h"
 
 #include <stdlib.h>
@@ -58,6 +59,11 @@ void ls_engine_destroy(ls_engine *engine)
     ls_arena_fini(&engine->arena);
     ls_huge_arena_fini(&engine->huge_arena);
     free(engine);
+}
+
+void engine_begin_machine(ls_engine *engine)
+{
+    engine->machine_first = (uint32_t)engine->domains.count;
 }
 
 ls_status ls_engine_add_part(ls_engine *engine, const char *kind, void *part, ls_error *err)

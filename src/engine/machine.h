@@ -15,4 +15,7 @@ struct ls_machine {
     const void *const *specs;           /* likewise */
 };
 
+/* Before build(): the domains that follow are of another machine. */
+void engine_begin_machine(ls_engine *engine);
+
 #endif

@@ -211,6 +211,7 @@ struct ls_domain {
     ls_engine *engine;
     ls_group *group;
     uint32_t id, region_count;
+    uint32_t machine_place; /* among the domains of its machine */
     uint32_t
         place; /* in the engine's arrays, where the domains of a group are neighbours; set at the first run */
     ls_region **regions;
@@ -304,6 +305,7 @@ struct ls_engine {
     LS_VEC(ls_clock) clocks; /* the different ones */
     LS_VEC(ls_block *) blocks;
     LS_VEC(engine_part) parts;
+    uint32_t machine_first; /* domain of the machine that is being built */
     LS_VEC(wait_source) wait_sources;
     LS_VEC(hook_entry) hooks;
     LS_VEC(ls_warning) warnings; /* texts in the arena */

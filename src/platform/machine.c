@@ -80,6 +80,8 @@ static ls_status create(const ls_config *config, ls_engine *engine, uint64_t see
     ls_status status = engine ? LS_OK : ls_engine_create(seed, &m->base.engine, err);
     if (status == LS_OK)
         status = fill_specs(m, err);
+    if (status == LS_OK)
+        engine_begin_machine(m->base.engine);
     if (status == LS_OK && m->base.type->build)
         status = m->base.type->build(&m->base, m->base.spec, err);
     if (status == LS_OK)

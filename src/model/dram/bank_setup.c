@@ -225,7 +225,7 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
         if (spec->refresh_banks == BANK_REFRESH_ONE)
             c->refresh_step = (uint32_t)(t.refi / t.banks);
         /* Channels take turns, so that they do not all stand still at once. */
-        uint64_t turn = ls_domain_id(ls_region_domain(c->region)) % REFRESH_TURNS;
+        uint64_t turn = ls_domain_place(ls_region_domain(c->region)) % REFRESH_TURNS;
         c->refresh_due = t.refi + t.refi * turn / REFRESH_TURNS;
     }
     *timing = t;
