@@ -9,13 +9,13 @@
 #define LINE_MEMORY_INTERFACE LS_LINE_MEMORY_INTERFACE
 #define LINE_MEMORY_PORT LS_LINE_MEMORY_PORT
 
-enum {
+typedef enum line_kind {
     LINE_READ = LS_LINE_READ,
     LINE_WRITE = LS_LINE_WRITE,
     LINE_ATOMIC = LS_LINE_ATOMIC,
     LINE_INVALIDATE = LS_LINE_INVALIDATE,
     LINE_FLUSH = LS_LINE_FLUSH,
-};
+} line_kind;
 
 enum {
     LINE_GLC = LS_LINE_GLC,
@@ -28,7 +28,6 @@ enum {
     LINE_SYSTEM = LS_LINE_SYSTEM,
 };
 
-typedef ls_line_kind line_kind;
 typedef ls_line_message line_message;
 typedef ls_line_client_ops line_client_ops;
 typedef ls_line_memory_ops line_memory_ops;

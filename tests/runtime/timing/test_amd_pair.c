@@ -1,4 +1,4 @@
-/* test_two_gpus.c: two AMD GPUs of different kinds in one engine, without a link between them. Each runs a fill, a
+/* test_amd_pair.c: two AMD GPUs of different kinds in one engine, without a link between them. Each runs a fill, a
  * kernel and a copy out; all of it takes the same time and gives the same numbers as on the GPU alone, on any number
  * of threads. Blocks and domains are named by their instance. */
 #include <setjmp.h>
@@ -90,10 +90,10 @@ static void load(gpu *g)
 }
 
 /* In `engine` as instance `number`, or in one of its own. */
-static void open_gpu(gpu *g, const kind *kind, ls_engine *engine, uint32_t number)
+static void open_gpu(gpu *g, const kind *of, ls_engine *engine, uint32_t number)
 {
-    *g = (gpu){ .kind = kind };
-    OK(ls_config_load(&(ls_config_request){ .platform = kind->platform }, &g->config, NULL, &err));
+    *g = (gpu){ .kind = of };
+    OK(ls_config_load(&(ls_config_request){ .platform = of->platform }, &g->config, NULL, &err));
     if (engine == NULL)
         OK(ls_machine_create(g->config, 1, &g->machine, &err));
     else
