@@ -88,6 +88,24 @@ static void test_values_are_typed_and_exact(void **state)
     ls_config_destroy(config);
 }
 
+static void test_choices_and_zeros(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "open", "closed", "adaptive" };
+    for (uint32_t i = 0; i < LS_COUNT_OF(names); i++) {
+        char set[40];
+        snprintf(set, sizeof set, "dram.policy=%s", names[i]);
+        const char *sets[] = { set, "scale=-0.0", NULL };
+        ls_config *config = load_text(TINY_MINIMAL, sets);
+        tiny_bank dram;
+        assert_int_equal(ls_config_spec(config, "dram", &dram, sizeof dram, NULL), LS_OK);
+        assert_int_equal(dram.policy, i);
+        value_is(config, "dram.policy", names[i]);
+        value_is(config, "scale", "0"); /* equal values are written alike */
+        ls_config_destroy(config);
+    }
+}
+
 static void test_odd_frequencies_stay_exact(void **state)
 {
     (void)state;
@@ -97,6 +115,7 @@ static void test_odd_frequencies_stay_exact(void **state)
     } cases[] = { { "clock.core_mhz=0.001", 1000, 1 },
                   { "clock.core_mhz=1000000", 1000000000000, 1 },
                   { "clock.core_mhz=1365.0000000", 1365000000, 1 },
+                  { "clock.core_mhz=1365.123456789012", 341280864197253, 250000 },
                   { "clock.core_mhz=0.00100000000001", 100000000001, 100000000 } };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         const char *sets[] = { cases[i].set, NULL };
@@ -303,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_in_schema_order),
         cmocka_unit_test(test_values_are_typed_and_exact),
+        cmocka_unit_test(test_choices_and_zeros),
         cmocka_unit_test(test_odd_frequencies_stay_exact),
         cmocka_unit_test(test_spec_refuses_wrong_questions),
         cmocka_unit_test(test_nested_equals_dotted),
