@@ -91,11 +91,34 @@ static void test_sizes(void **state)
     assert_int_equal(ls_kernel_warps(&info), 3);
 }
 
+/* A block like another adds the move of its instruction, whether lanes are listed or not and some are off. */
+static void moves_are_added(void **state)
+{
+    (void)state;
+    uint64_t words[34] = { 0x1000, 8 }, moves[2] = { 0, 0x40000 }, out[32];
+    for (uint64_t i = 0; i < 32; i++)
+        words[2 + i] = 0x2000 + 100 * i;
+    ls_cta cta = { .addrs = words, .addr_count = 34, .moves = moves };
+    for (uint32_t inst = 0; inst < 2; inst++) {
+        ls_dyn stride = { .inst = inst, .mask = 0x11, .addr = 0 << 2 | LS_ADDR_STRIDE };
+        ls_cta_addresses(&cta, &stride, out);
+        assert_int_equal(out[4], 0x1008 + moves[inst]);
+        ls_dyn some = { .inst = inst, .mask = 0x90000000, .addr = 2 << 2 | LS_ADDR_LIST };
+        ls_cta_addresses(&cta, &some, out);
+        assert_int_equal(out[28], 0x2000 + moves[inst]);
+        assert_int_equal(out[31], 0x2064 + moves[inst]);
+        ls_dyn all = { .inst = inst, .mask = UINT32_MAX, .addr = 2 << 2 | LS_ADDR_LIST };
+        ls_cta_addresses(&cta, &all, out);
+        assert_int_equal(out[31], 0x2000 + 3100 + moves[inst]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list), cmocka_unit_test(test_stride), cmocka_unit_test(test_none),
-        cmocka_unit_test(test_fini), cmocka_unit_test(test_spaces), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_list),  cmocka_unit_test(test_stride), cmocka_unit_test(test_none),
+        cmocka_unit_test(test_fini),  cmocka_unit_test(test_spaces), cmocka_unit_test(moves_are_added),
+        cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

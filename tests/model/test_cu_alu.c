@@ -51,7 +51,7 @@ static void waits_take_their_number(void **state)
     (void)state;
     assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0xbf800000), 4 * 16);         /* s_nop 0 */
     assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0xbf800003), 16 * 16);        /* s_nop 3 */
-    assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0xbf8e0002), (4 + 128) * 16); /* s_sleep 2 */
+    assert_int_equal(SLOPE("gcn", AMD_GFX803, 64, 0xbf8e0004), (4 + 256) * 16); /* s_sleep 4 */
     assert_int_equal(SLOPE("rdna", AMD_GFX1010, 32, 0xbf800003), 4 * 16);       /* s_nop 3 */
     assert_int_equal(SLOPE("rdna", AMD_GFX1010, 32, 0xbf850000), 5 * 16);       /* s_cbranch_scc1, not taken */
 }
