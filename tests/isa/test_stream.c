@@ -95,7 +95,7 @@ static void test_sizes(void **state)
 static void moves_are_added(void **state)
 {
     (void)state;
-    uint64_t words[34] = { 0x1000, 8 }, moves[2] = { 0, 0x40000 }, out[32];
+    uint64_t words[34] = { 0x1000, 8 }, moves[2] = { 0, 0x40000 };
     for (uint64_t i = 0; i < 32; i++)
         words[2 + i] = 0x2000 + 100 * i;
     ls_cta cta = { .addrs = words, .addr_count = 34, .moves = moves };
