@@ -398,19 +398,16 @@ static void print_occupancy(const run_program *p, FILE *to)
 
 static void print_tlbs(const run_program *p, FILE *to)
 {
-    uint64_t accesses = count(p, "tlb/*", NULL, "accesses"),
-             requests = count(p, "mmu/*", NULL, "requests");
+    uint64_t accesses = count(p, "tlb/*", NULL, "accesses"), requests = count(p, "mmu/*", NULL, "requests");
     char text[LS_FORMAT_BYTES], walks[LS_FORMAT_BYTES];
     if (accesses == 0)
         return;
     fprintf(to, "\n  %-22s %14s  %.1f %% hits, %.1f %% misses, %.1f %% asked for already\n", "L1 TLB accesses",
-            ls_format_count(accesses, text, sizeof text),
-            percent(count(p, "tlb/*", NULL, "hits"), accesses),
+            ls_format_count(accesses, text, sizeof text), percent(count(p, "tlb/*", NULL, "hits"), accesses),
             percent(count(p, "tlb/*", NULL, "misses"), accesses),
             percent(count(p, "tlb/*", NULL, "mshr_hits"), accesses));
     fprintf(to, "  %-22s %14s  %.1f %% hits, %s walks", "L2 TLB accesses",
-            ls_format_count(requests, text, sizeof text),
-            percent(count(p, "mmu/*", NULL, "hits"), requests),
+            ls_format_count(requests, text, sizeof text), percent(count(p, "mmu/*", NULL, "hits"), requests),
             ls_format_count(count(p, "mmu/*", NULL, "walks"), walks, sizeof walks));
 }
 

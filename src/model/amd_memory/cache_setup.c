@@ -165,12 +165,12 @@ static uint64_t dirty_lines(const void *self)
 }
 
 static const ls_line_cache_ops cache_ops = { .set_below = set_below,
-                                          .set_home = set_home,
-                                          .set_passing = set_passing,
-                                          .set_map = set_map,
-                                          .writes_back = writes_back,
-                                          .discard = discard,
-                                          .dirty_lines = dirty_lines };
+                                             .set_home = set_home,
+                                             .set_passing = set_passing,
+                                             .set_map = set_map,
+                                             .writes_back = writes_back,
+                                             .discard = discard,
+                                             .dirty_lines = dirty_lines };
 
 /* --- keys and counters --- */
 

@@ -300,8 +300,8 @@ static ls_status set_up_l1(ls_profiler *p, ls_error *err)
         level *l1 = &p->cores[i].l1;
         if (fresh) {
             level_fini(l1);
-            ok = level_init(l1, (uint32_t)spec->sets, (uint32_t)spec->ways, spec->replacement == REPLACEMENT_FIFO,
-                            p->method == LS_PROFILE_REUSE);
+            ok = level_init(l1, (uint32_t)spec->sets, (uint32_t)spec->ways,
+                            spec->replacement == REPLACEMENT_FIFO, p->method == LS_PROFILE_REUSE);
         } else if (p->l1_spec.flush) {
             level_clear(l1);
         }
