@@ -55,7 +55,7 @@ static char *put_rounded(char *to, double value)
     if (fraction == 0)
         return to;
     *to++ = '.';
-    for (unit /= 10; fraction != 0; unit /= 10) {
+    for (unit /= 10; fraction != 0 && unit != 0; unit /= 10) {
         *to++ = (char)('0' + fraction / unit);
         fraction %= unit;
     }

@@ -115,7 +115,8 @@ static ls_status put_block_value(void *self, const export_row *row, ls_error *er
     l.block = row->from->path;
     l.type = row->from->type;
     export_stat stats[EXPORT_STATS];
-    put_stats(self, &l, row->decl, stats, export_stats(row->value, stats));
+    size_t count = export_stats(row->value, stats);
+    put_stats(self, &l, row->decl, stats, count);
     return LS_OK;
 }
 
@@ -140,7 +141,8 @@ static void put_type_values(FILE *to, const ls_metrics *m, const ls_metric_total
             if (export_leaves_out(interval, &value))
                 continue;
             export_stat stats[EXPORT_STATS];
-            put_stats(to, &l, &type.metrics[k], stats, export_stats(&value, stats));
+            size_t count = export_stats(&value, stats);
+            put_stats(to, &l, &type.metrics[k], stats, count);
         }
     }
 }

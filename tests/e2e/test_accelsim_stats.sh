@@ -30,7 +30,7 @@ value() {
     grep -oP "$1" "block$2" | tail -1 | sed -E 's/^[^=]*= *//; s/ .*//'
 }
 found=0
-while read -r kind mark pattern; do
+while read -r kind _ pattern; do
     [[ $kind == '#'* || -z $kind ]] && continue
     for block in 1 2 3; do
         matches=$(grep -cP -- "$pattern" "block$block")

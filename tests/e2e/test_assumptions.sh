@@ -8,7 +8,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 key=command.launch_cycles text='command.launch_cycles is 3700: assumption: 2.0 us, as the R9 Nano'
 run 0 run fir --size 1024 -p rx5500xt -o a.json -o a.csv -o a.db
 [[ ! -s stderr ]] || fail 'assumptions are on standard error'
-sed -n '/^assumptions/,/^$/p' stdout | grep -q "$key[, ]" || fail "text does not list $key"
+sed -n '/^assumptions/,/^$/p' stdout | grep -q "${key}[, ]" || fail "text does not list $key"
 grep -qF "\"kind\": \"assumption\", \"text\": \"$text" a.json || fail "JSON does not list $key"
 grep -qF "assumption,$key" a.csv || grep -F 'assumption' a.csv | grep -qF "$text" || fail "CSV does not list $key"
 grep -aqF "$text" a.db || fail "SQLite does not list $key"

@@ -25,7 +25,7 @@ for model in mesh ring; do
 done
 
 # Many cores: hops, a narrow wire and a narrow grid cost time.
-gemm=(synth:gemm-tensor,m=256,n=256,k=64 -p rtx3070)
+gemm=('synth:gemm-tensor,m=256,n=256,k=64' -p rtx3070)
 crossbar=$(cycles "${gemm[@]}")
 mesh=$(cycles "${gemm[@]}" -s noc.model=mesh)
 narrow=$(cycles "${gemm[@]}" -s noc.model=mesh -s noc.flit_bytes=8)
@@ -40,7 +40,7 @@ value() {
     awk -v name="$1" '$1 == name { gsub(",", "", $2); print $2; exit }' stdout
 }
 requests=$(value request_messages)
-[[ $requests =~ ^[0-9]+$ ]] && ((requests > 0)) || fail "no requests in the mesh: '$requests'"
+[[ $requests =~ ^[1-9][0-9]*$ ]] || fail "no requests in the mesh: '$requests'"
 [[ $requests == "$(value reply_messages)" ]] || fail "$requests requests, $(value reply_messages) replies"
 (($(value request_flits) > requests)) || fail 'requests passed no links'
 

@@ -22,7 +22,7 @@ partial() {
 }
 
 command -v sqlite3 >/dev/null || skip 'no sqlite3'
-trace=(synth:vector-add,n=4096 -p rtx3070)
+trace=('synth:vector-add,n=4096' -p rtx3070)
 partial 1 "${trace[@]}" --until 1500ns
 # The kernel that was cut has its cycles up to the end of the run.
 (($(sqlite3 r.db 'SELECT cycles FROM runs') == 1500 * 1725 / 1000)) || fail 'the cycles of a partial run are not those up to --until'

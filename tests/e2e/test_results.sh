@@ -4,7 +4,7 @@
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
-small=(synth:vector-add,n=1024 -p rtx3070 --set cores=2)
+small=('synth:vector-add,n=1024' -p rtx3070 --set cores=2)
 command -v sqlite3 >/dev/null || skip 'no sqlite3'
 
 # Eight programs make one database. (tests/report/test_export_sqlite.c repeats this a hundred times.)
@@ -28,7 +28,7 @@ refused 2 "already has a run with the id 'run 3'" run "${small[@]}" --run-id 'ru
 (($(sqlite3 many0.db 'SELECT count(*) FROM runs') == 8)) || fail 'a refused run is in the database'
 
 # Two sweeps of the same grid at once share the work: each point is there once, and both show all of them.
-grid=(synth:gemm,m=64,n=64,k=64 -p rtx3070 --vary "cores=2..9" --top 0)
+grid=('synth:gemm,m=64,n=64,k=64' -p rtx3070 --vary "cores=2..9" --top 0)
 for ((try = 0; try < 3; try++)); do
     "$LOCKSTEP" sweep "${grid[@]}" -o "shared$try.db" >first 2>first.err &
     pid=$!

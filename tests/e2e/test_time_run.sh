@@ -11,7 +11,6 @@ refused 2 '--grid is for code objects' run fir -p r9nano --grid 64
 refused 2 'executes no programs' run fir -p rtx2060
 refused 2 'command.dispatchers' run fir -p r9nano -s command.dispatchers=0
 
-kernels=$BINARY_DIR/share/lockstep/kernels
 
 run 0 run bitonicsort -p r9nano --size 256 --verify
 grep -qE 'verification +correct  256 values' stdout || fail 'bitonicsort does not verify'

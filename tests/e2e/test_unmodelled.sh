@@ -6,7 +6,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 # trace NAME LINE...: one warp that executes these lines.
 trace() {
-    local name=$1 line
+    local name=$1
     shift
     mkdir "$name"
     echo kernel-1.traceg >"$name/kernelslist.g"

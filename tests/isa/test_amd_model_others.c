@@ -146,7 +146,7 @@ static void model(rig *r, amd_op op, uint64_t exec, amd_inst *inst)
         scalars[S_DATA + 1] = (uint32_t)(r->wave.time >> 32);
         break;
     case OTHER_WAVE_ID:
-        scalars[S_DATA] = r->wave.index = (uint16_t)(any_word() % 16);
+        scalars[S_DATA] = r->wave.index = (uint8_t)(any_word() % 16);
         break;
     case OTHER_SWIZZLE:
         inst->offset = (int32_t)(any_word() & 0xffff);
