@@ -54,7 +54,7 @@ typedef struct ls_core_shape {
     uint64_t half_interval, single_interval, double_interval;
 } ls_core_shape;
 
-/* What a core has done since the start of the run. */
+/* Work of a core since the start of the run. */
 typedef struct ls_core_work {
     uint64_t flops_half, flops_single, flops_double, flops_tensor;
     uint64_t tensor_cycles;         /* that units spent on matrix instructions, summed over sub-cores */

@@ -111,7 +111,7 @@ LS_API ls_status ls_sim_run(ls_sim *sim, const ls_sim_run_options *options, ls_e
 LS_API void ls_sim_stop(ls_sim *sim);
 /* The flags behind it, for signal handlers. */
 LS_API ls_run_control *ls_sim_control(ls_sim *sim);
-/* After a deadlock: who waits for whom; else "". */
+/* After a deadlock: each waiting block and its blocker; else "". */
 LS_API const char *ls_sim_report(const ls_sim *sim);
 
 /* ------------------------------------------------------------------------------------------------- results */

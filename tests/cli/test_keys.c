@@ -11,7 +11,7 @@
 #include "platform/machine.h"
 #include "runtime/replay.h"
 
-#include <sys/stat.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define PLATFORM LS_SOURCE_DIR "/platforms/rtx3070.yaml"
@@ -60,11 +60,11 @@ static const char *const class_ops[] = {
     "NOP",
 };
 
-static char trace_path[64]; /* a directory: the same kernel in two streams */
+static char trace_path[512]; /* a directory: the same kernel in two streams */
 
 static void write_kernel(int number)
 {
-    char path[96];
+    char path[600];
     snprintf(path, sizeof path, "%s/kernel-%d.traceg", trace_path, number);
     FILE *to = fopen(path, "w");
     assert_non_null(to);
@@ -95,9 +95,10 @@ static void write_kernel(int number)
 
 static void write_trace(void)
 {
-    char path[96];
-    snprintf(trace_path, sizeof trace_path, "/tmp/lockstep-keys-%ld", (long)getpid());
-    assert_int_equal(mkdir(trace_path, 0700), 0);
+    char path[600];
+    const char *place = getenv("TMPDIR");
+    snprintf(trace_path, sizeof trace_path, "%s/lockstep-keys-XXXXXX", place != NULL ? place : P_tmpdir);
+    assert_non_null(mkdtemp(trace_path));
     snprintf(path, sizeof path, "%s/kernelslist.g", trace_path);
     FILE *to = fopen(path, "w");
     assert_non_null(to);
@@ -110,7 +111,7 @@ static void write_trace(void)
 static void remove_trace(void)
 {
     static const char *const files[] = { "kernelslist.g", "kernel-1.traceg", "kernel-2.traceg" };
-    char path[96];
+    char path[600];
     for (size_t i = 0; i < LS_COUNT_OF(files); i++) {
         snprintf(path, sizeof path, "%s/%s", trace_path, files[i]);
         unlink(path);

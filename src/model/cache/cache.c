@@ -764,7 +764,7 @@ void cache_fill(cache *c, uint64_t address)
         line->readable |= bit;
     line->modified_on_fill &= (uint8_t)~bit;
     line->readable_on_fill &= (uint8_t)~bit;
-    if (LS_UNLIKELY(mshr->first == CACHE_NONE)) { /* a prefetch that nobody waits for */
+    if (LS_UNLIKELY(mshr->first == CACHE_NONE)) { /* a prefetch without waiters */
         give_mshr(c, m);
         if (c->empty_later && c->mshr_count == 0)
             cache_invalidate(c);
